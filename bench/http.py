@@ -10,7 +10,7 @@ from bench.meter import Clock, Result, calibrate, per_event, quantiles
 from bench.progress import report
 from bench.server import Running, started
 from lineage_bridge.config import Settings
-from lineage_bridge.model.access import AccessScope, KeyOrder
+from lineage_bridge.model.access import AccessScope, KeyOptions
 from lineage_bridge.wiring.access import key_service
 
 CONNECTIONS = (1, 16, 64)
@@ -44,7 +44,7 @@ def _with_key(api: Running, bodies: list[bytes]) -> Result:
     `percent_more` and `percent_more_limited`: by how much the keys make it dearer.
     """
     keys = key_service(Settings(data_dir=api.data_dir))
-    texts = [keys.create(KeyOrder(f"bench-{number}", _INGEST, namespaces), "")[1] for number, namespaces in enumerate(((), ("*",)))]
+    texts = [keys.create(KeyOptions(f"bench-{number}", _INGEST, namespaces), "")[1] for number, namespaces in enumerate(((), ("*",)))]
     requests = single(bodies, api.port), *(single(bodies, api.port, text) for text in texts)
     spent: list[list[float]] = [[] for _ in requests]
     for turn in range(TURNS):

@@ -25,6 +25,7 @@ from tests.vocabulary import (
     banned_names,
     banned_phrases,
     may_have_banned_names,
+    misused_names,
 )
 
 if sys.version_info >= (3, 11):
@@ -215,6 +216,16 @@ def test_names_are_those_of_the_vocabulary():
 )
 def test_a_banned_name_is_seen(source, found):
     assert banned_names(ast.parse(source)) == found
+
+
+def test_words_with_one_meaning_are_used_for_it_alone():
+    paths = {module.relative_to(PACKAGE).as_posix(): module for module in MODULES}
+    assert {path: found for path, module in paths.items() if (found := misused_names(parsed(module), path))} == {}
+
+
+def test_a_misused_word_is_seen():
+    source = ast.parse("def read(place, span):\n    pass")
+    assert [misused_names(source, path) for path in ("visibility/a.py", "inputs/a.py")] == [["span"], ["place"]]
 
 
 def test_functions_are_named_by_a_verb_and_its_object():

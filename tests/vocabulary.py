@@ -14,15 +14,29 @@ def _words(text: str) -> frozenset[str]:
 
 BANNED_NAMES = _words(
     """
-    alias_word Around Book book Bookkeeper Carried carried claim_said Control control_db Current Delivery desk dirty Estate estate Firsts
-    forming Frame FrameError FrameKind FrameReader Gate gate greet greeting Growth Heard heard hurry know Knowledge Known knows lacks
-    Meaning meet nothing one Outgoing Parcel parcel parcels Presence present_day Presents Pulse pulse Remade Remark remark remarks
-    respaced respelt Said said say Saying saying says source_book source_desk SourceBook SourceDesk spoken sprouted Standing Stated stint
-    Stir story Stretch stretch task_book TaskBook TaskDesk _tell tell_logs Teller Telling telling tells tend Told _told told Turns
-    unsearched unstitched upset Wanted wanted Word World world
+    alias_word Around Book book Bookkeeper Carried carried claim_said Control control_db Current Delivery desk dirty Estate estate
+    EventPlace file_places FilePlace Firsts forming Frame FrameError FrameKind FrameReader Gate gate greet greeting Growth Heard
+    heard hurry know Knowledge Known knows lacks Meaning meet next_place nothing one Outgoing Parcel parcel parcels PartitionPlace
+    Presence present_day Presents Pulse pulse ReadPlace Remade Remark remark remarks respaced respelt Said said say
+    Saying saying says source_book source_desk SourceBook SourceDesk spoken sprouted Standing Stated stint Stir story Stretch
+    stretch task_book TaskBook TaskDesk _tell tell_logs Teller Telling telling tells tend Told _told told Turns unsearched
+    unstitched upset Wanted wanted Word World world
     """
 )
 """Identifiers, wherever they are: of classes, functions, parameters, members and variables."""
+
+RESERVED_NAMES = {
+    "place": ("visibility/",),
+    "places": ("api/schemas/", "visibility/"),
+    "span": ("api/", "catalogs/", "inputs/", "openlineage/", "pipeline/", "sources/", "tracing.py"),
+    "spans": ("openlineage/", "tracing.py"),
+    "standing": ("api/", "model/", "visibility/"),
+}
+"""Identifiers with one meaning, and the parts of the package that may use them.
+
+A place is a node beyond the border, a span belongs to a trace (in `openlineage`, to the match of a pattern), `standing` is a member of the
+answer about aliases, and `places` one of the answer about damage.
+"""
 
 BANNED_FUNCTIONS = _words("of tell")
 """Names of functions only: `of` is also a parameter, and `tell` a method of files."""
@@ -32,8 +46,9 @@ API_MEMBERS = _words("told")
 
 BANNED_MODULES = _words(
     """
-    book bookkeeper carried connectread delivery desk flinkanswers flinkread flinktold growth knowledge known parcel presence presents
-    pulse remade said standing stated stir story tableflowtell teller told turns world
+    asking book bookkeeper carried connectread control delivery desk estate flinkanswers flinkread flinktold frame gate greeting
+    growth heard knowledge known meaning orders parcel part place places presence presents pulse remade remark said saying span
+    spans spoken standing stated stir story stretch tableflowtell teller telling told turns wanted word world
     """
 )
 """Modules and packages."""
@@ -44,7 +59,12 @@ BANNED_TABLES = _words(
     unstitched
     """
 )
-BANNED_COLUMNS = _words("about forming reached sprouted subject part place")
+BANNED_COLUMNS = _words(
+    """
+    about claim content dirty forming meaning part place present reached remark respaced respelt said span spoken sprouted
+    statement subject
+    """
+)
 
 BANNED_PHRASES = (
     "are none that",
@@ -86,6 +106,12 @@ def may_have_banned_names(source: str) -> bool:
 def banned_names(tree: ast.Module, banned: frozenset[str] = BANNED_NAMES) -> list[str]:
     """The banned identifiers that a module defines, imports or uses, sorted."""
     return sorted(banned & set(_names(tree)))
+
+
+def misused_names(tree: ast.Module, path: str) -> list[str]:
+    """The reserved identifiers in the module at `path` (below the package) that belong to other parts of the package, sorted."""
+    found = set(_names(tree))
+    return sorted(name for name, parts in RESERVED_NAMES.items() if name in found and not path.startswith(parts))
 
 
 def banned_functions(tree: ast.Module) -> list[str]:

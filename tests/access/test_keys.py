@@ -13,13 +13,13 @@ from lineage_bridge.access.authentication import KeyAuthenticator
 from lineage_bridge.access.key_text import digest_of, id_of, make_key
 from lineage_bridge.access.keys import INTERNAL, ApiKeys
 from lineage_bridge.errors import LineageBridgeError, NotFoundError, RefusedError, RequestError
-from lineage_bridge.model.access import AccessScope, ApiKey, KeyOrder, Principal
+from lineage_bridge.model.access import AccessScope, ApiKey, KeyOptions, Principal
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
 
 INGEST, OPERATE = frozenset({AccessScope.INGEST}), frozenset({AccessScope.OPERATE})
-ORDER = KeyOrder("etl", INGEST, ("etl-*",), "nightly", 1000)
+ORDER = KeyOptions("etl", INGEST, ("etl-*",), "nightly", 1000)
 
 
 @dataclass

@@ -64,7 +64,7 @@ def test_a_role_may_be_granted_by_some_issuers_only():
         (RoleSettings(scopes=("write",)), "'write'"),
         (RoleSettings(scopes=("read", "operate"), namespaces=("x",)), "only have the scopes 'ingest' and 'read'"),
         (RoleSettings(scopes=("admin",), teams=("web",)), "only have the scopes 'ingest' and 'read'"),
-        (RoleSettings(scopes=("read",), teams=("nobody",)), "names 'nobody', which is no team"),
+        (RoleSettings(scopes=("read",), teams=("nobody",)), "names 'nobody', which is not a team"),
         (RoleSettings(scopes=("read",), granted_by=("nobody",)), "'nobody'"),
     ],
 )

@@ -10,7 +10,7 @@ from lineage_bridge.access.keys import ApiKeys
 from lineage_bridge.access.teams import NamespaceLimits, Teams
 from lineage_bridge.config.people import TeamSettings
 from lineage_bridge.errors import ConfigError, RequestError
-from lineage_bridge.model.access import AccessScope, KeyOrder, Principal, Visibility
+from lineage_bridge.model.access import AccessScope, KeyOptions, Principal, Visibility
 from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.keys import ApiKeyRepository
 
@@ -69,7 +69,7 @@ def keys(state: StateDatabase) -> ApiKeys:
     return ApiKeys(ApiKeyRepository(state), b"installation", lambda: 100, lambda size: bytes(range(size)), teams=TEAMS)
 
 
-ORDER = KeyOrder("p", INGEST | READ, ("x",), teams=("payments",))
+ORDER = KeyOptions("p", INGEST | READ, ("x",), teams=("payments",))
 
 
 def test_a_key_keeps_its_teams(keys: ApiKeys, state: StateDatabase) -> None:
@@ -85,7 +85,7 @@ def test_keys_without_teams_are_stored_as_they_were(keys: ApiKeys, state: StateD
 
 
 def test_a_key_of_an_unknown_team_is_refused(keys: ApiKeys) -> None:
-    with pytest.raises(ConfigError, match="'p' names 'sales', which is no team") as caught:
+    with pytest.raises(ConfigError, match="'p' names 'sales', which is not a team") as caught:
         keys.create(replace(ORDER, teams=("sales",)), "")
     assert "payments, web" in caught.value.hint
 
@@ -94,4 +94,4 @@ def test_a_key_of_an_unknown_team_is_refused(keys: ApiKeys) -> None:
 def test_what_is_of_the_whole_server_cannot_be_limited(keys: ApiKeys, scope: str) -> None:
     for limits in ({"namespaces": ("x",)}, {"teams": ("web",)}):
         with pytest.raises(RequestError, match="only have the scopes 'ingest' and 'read'"):
-            keys.create(KeyOrder("p", READ | {AccessScope(scope)}, **limits), "")  # type: ignore[arg-type]  # one of two members
+            keys.create(KeyOptions("p", READ | {AccessScope(scope)}, **limits), "")  # type: ignore[arg-type]  # one of two members

@@ -44,7 +44,7 @@ from lineage_bridge.inputs.kinds import KINDS as INPUT_KINDS
 from lineage_bridge.inputs.kinds import InputKinds
 from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.inputs.service import InputService
-from lineage_bridge.model.access import AccessScope, KeyOrder
+from lineage_bridge.model.access import AccessScope, KeyOptions
 from lineage_bridge.model.audit import AuditHead
 from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports.continuous import FollowersReport
@@ -187,8 +187,8 @@ class Server:
 
     def key(self, name: str, *scopes: str, namespaces: tuple[str, ...] = (), expires_us: int | None = None) -> dict[str, str]:
         """The header with a new API key."""
-        order = KeyOrder(name, frozenset(map(AccessScope, scopes)), namespaces, "", expires_us)
-        return {"authorization": f"Bearer {self.keys.create(order, '')[1]}"}
+        options = KeyOptions(name, frozenset(map(AccessScope, scopes)), namespaces, "", expires_us)
+        return {"authorization": f"Bearer {self.keys.create(options, '')[1]}"}
 
     def publish(self, name: str, report: PublicationReport) -> None:
         """Publish to a target at once, instead of in a process of its own."""

@@ -82,13 +82,13 @@ class CrashingLedger(PublicationLedger):
         super().__init__(state)
         self.at, self.after, self.counting = at, after, threading.Lock()
 
-    def record(self, place: str, entries: Any, forgotten: Any = ()) -> None:
+    def record(self, destination: str, entries: Any, forgotten: Any = ()) -> None:
         with self.counting:
             self.at -= 1
             is_last = self.at == 0
         if is_last and not self.after:
             raise CrashError
-        super().record(place, entries, forgotten)
+        super().record(destination, entries, forgotten)
         if is_last:
             raise CrashError
 

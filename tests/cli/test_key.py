@@ -63,7 +63,7 @@ def test_without_keys_the_list_says_how_to_make_one(key):
         (("create", "a", "--scope", "write"), 2, "write"),
         (("create", "a", "--scope", "read", "--expires", "soon"), 2, "90d"),
         (("create", "a", "--scope", "operate", "--namespace", "x"), 2, "'ingest' and 'read'"),
-        (("create", "a", "--scope", "read", "--team", "x"), 2, "'x', which is no team"),
+        (("create", "a", "--scope", "read", "--team", "x"), 2, "'x', which is not a team"),
         (("revoke", "nobody"), 1, "nobody"),
         (("rotate", "nobody"), 1, "nobody"),
     ],

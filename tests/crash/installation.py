@@ -239,8 +239,8 @@ class Installation:
     def audit(self) -> str:
         """Every event is in the graph once, every record was taken in once, and the tables are the fold of all records."""
         records = self.settled
-        origins = Counter((origin.where, origin.place) for stored in records if (origin := read_origin(stored.record.note)))
-        assert [place for place, times in origins.items() if times > 1] == [], "records that were taken in twice"
+        origins = Counter((origin.where, origin.position) for stored in records if (origin := read_origin(stored.record.note)))
+        assert [position for position, times in origins.items() if times > 1] == [], "records that were taken in twice"
         assert numbers_of(records) == self.sent
         found = tables_in(self.settings.paths.graph)
         assert (unlike := self.fold.unlike(records, found)) == [], f"tables unlike the fold: {unlike}"

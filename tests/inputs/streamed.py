@@ -17,7 +17,7 @@ from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import LogRecord, StoredRecord
-from lineage_bridge.graph.record_origin import EventPlace, read_origin
+from lineage_bridge.graph.record_origin import EventPosition, read_origin
 from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.inputs.kinds import KINDS
 from lineage_bridge.inputs.ledger import InputLedger
@@ -28,7 +28,7 @@ from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 from lineage_bridge.store.write.apply import GraphWriter
-from lineage_bridge.wiring.inputs import streamed_places
+from lineage_bridge.wiring.inputs import streamed_positions
 from lineage_bridge.wiring.processes import now_us
 
 
@@ -40,7 +40,7 @@ class Streamed(Installation):
         self.spark, self.no_stop = spark, threading.Event()
         self.settings = Settings(data_dir=folder)
         self.archive = ArchiveReader(self.settings.paths.archive)
-        self.ledger = InputLedger(self.writer, self.reader.read, self.repository, "s", lambda name: streamed_places(self.settings, name))
+        self.ledger = InputLedger(self.writer, self.reader.read, self.repository, "s", lambda name: streamed_positions(self.settings, name))
 
     @contextmanager
     def feeding(
@@ -73,11 +73,11 @@ class Streamed(Installation):
         with self.feeding() as feed, self.streaming(feed, context=context, **settings) as reader:
             until(lambda: len(self.archived()) >= count, f"{count} records ({reader.meter.status})")
 
-    def bring_under(self, name: str, count: int, **settings: Any) -> dict[tuple[str, EventPlace], LogRecord]:
-        """Read by the embedded form, under another name, until the log has so many records; each by its place."""
+    def bring_under(self, name: str, count: int, **settings: Any) -> dict[tuple[str, EventPosition], LogRecord]:
+        """Read by the embedded form, under another name, until the log has so many records; each by its position."""
         with self.reading(name=name, **settings):
             until(lambda: len(self.records()) >= count, f"{count} records")
-        return {(origin.partition, origin.place): record for record in self.records() if (origin := read_origin(record.note))}
+        return {(origin.partition, origin.position): record for record in self.records() if (origin := read_origin(record.note))}
 
     def archived(self) -> list[StoredRecord]:
         """The records of the archive."""

@@ -14,7 +14,7 @@ from tests.inputs.scripted import KINDS, WHERE, ScriptedInput, record
 from tests.inputs.support import installed, running, until
 
 from lineage_bridge.graph.log_record import RecordKind
-from lineage_bridge.graph.record_origin import EventPlace
+from lineage_bridge.graph.record_origin import EventPosition
 from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.inputs.reading import InputReader
 from lineage_bridge.inputs.settings import InputSettings, JobPatterns
@@ -138,7 +138,7 @@ def test_events_left_out_count_as_read_and_nothing_of_them_is_in_the_log(tmp_pat
         assert (reader.meter.status.filtered, reader.meter.status.skipped) == (4, 0)
         assert installation.bodies() == [of_job("keep-1")]
         assert ScriptedInput.acknowledged[name] == {WHERE: 3}
-        assert dict(installation.ledger.positions(name).places) == {WHERE: EventPlace(3, 0)}
+        assert dict(installation.ledger.positions(name).partitions) == {WHERE: EventPosition(3, 0)}
         progress = installation.ledger.progress(name)
         assert progress is not None
         assert (progress.accepted, progress.rejected) == (1, {})

@@ -13,13 +13,13 @@ from tests.inputs.support import Installation, installed
 from lineage_bridge.errors import GoneError, LogFullError, RequestError
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.log_record import RETRY, LogRecord, read_note
-from lineage_bridge.graph.record_origin import EventPlace, RecordOrigin, StreamPartition, read_origin
+from lineage_bridge.graph.record_origin import EventPosition, RecordOrigin, StreamPartition, read_origin
 from lineage_bridge.ingest.ingest import Sender, ingest
 from lineage_bridge.ingest.payload import Payload
 from lineage_bridge.inputs.judging import CollectingLog, principal_name
 from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.model.access import Principal
-from lineage_bridge.ports.inputs import InputBatch, InputStart, PartitionPlace
+from lineage_bridge.ports.inputs import InputBatch, InputStart, PartitionPosition
 
 WHERE = StreamPartition("lineage", "id", "0")
 
@@ -40,12 +40,12 @@ def records(offset: int, *values: bytes, name: str = "events", partition: str = 
 
 
 def batch(*portions: Sequence[LogRecord], session: str = "session 1", ends: dict[StreamPartition, int] | None = None) -> InputBatch:
-    places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in (ends or {}).items()]
-    return InputBatch(session, [record for portion in portions for record in portion], places)
+    positions = [PartitionPosition(where, EventPosition(offset, 0)) for where, offset in (ends or {}).items()]
+    return InputBatch(session, [record for portion in portions for record in portion], positions)
 
 
-def next_places(ledger: InputLedger, name: str = "events") -> dict[tuple[str, str], tuple[int, int]]:
-    return {(where.life, where.partition): tuple(place) for where, place in ledger.positions(name).places}  # type: ignore[misc]  # pairs
+def next_positions(ledger: InputLedger, name: str = "events") -> dict[tuple[str, str], tuple[int, int]]:
+    return {(where.life, where.partition): tuple(position) for where, position in ledger.positions(name).partitions}  # type: ignore[misc]  # pairs
 
 
 def again(installation: Installation, session: str = "session 2") -> InputLedger:
@@ -65,16 +65,16 @@ def test_what_comes_twice_is_appended_once(installation: Installation) -> None:
 
 
 def test_after_a_kill_the_log_tells_where_it_ends(installation: Installation) -> None:
-    installation.ledger.begin("events", InputStart("session 1", [PartitionPlace(WHERE, EventPlace(4, 0))]))
+    installation.ledger.begin("events", InputStart("session 1", [PartitionPosition(WHERE, EventPosition(4, 0))]))
     first, second = records(4, run_event(job="a"), run_event(job="b"))
     installation.ledger.append("events", batch([first]))
     installation.ledger.append("other", batch(records(90, run_event(), name="other")))
     killed = again(installation)
-    assert next_places(killed) == {("id", "0"): (4, 1)}, "half of a record: its other event is still to come"
+    assert next_positions(killed) == {("id", "0"): (4, 1)}, "half of a record: its other event is still to come"
     killed.append("events", batch([first, second], records(5, run_event()), session="session 2"))
     assert [(origin.offset, origin.index) for origin in installation.origins()] == [(4, 0), (4, 1), (5, 0)]
     third = again(installation)
-    assert next_places(third) == {("id", "0"): (6, 0)}
+    assert next_positions(third) == {("id", "0"): (6, 0)}
     progress = third.progress("events")
     assert progress is not None
     assert progress.accepted == 3
@@ -89,19 +89,19 @@ def test_what_is_stored_in_order_is_neither_counted_twice_nor_lost(installation:
     progress = again(installation).progress("events")
     assert progress is not None
     assert (progress.accepted, sum(progress.rejected.values())) == (len(installation.records()) - sum(progress.rejected.values()), 3)
-    assert next_places(again(installation)) == {("id", "0"): (4, 0)}
+    assert next_positions(again(installation)) == {("id", "0"): (4, 0)}
 
 
 def test_a_log_that_was_put_back_is_asked_and_what_it_lacks_comes_again(installation: Installation, tmp_path: Path) -> None:
     installation.ledger.append("events", batch(records(0, run_event())))
-    installation.ledger.begin("events", InputStart("session 1", [PartitionPlace(WHERE._replace(partition="1"), EventPlace(50, 0))]))
+    installation.ledger.begin("events", InputStart("session 1", [PartitionPosition(WHERE._replace(partition="1"), EventPosition(50, 0))]))
     shutil.copytree(tmp_path / "log", tmp_path / "copy")
     installation.ledger.append("events", batch(records(1, run_event()), ends={WHERE: 9}))
     installation.close()
     shutil.rmtree(tmp_path / "log")
     shutil.move(tmp_path / "copy", tmp_path / "log")
     with installed(tmp_path) as restored:
-        assert next_places(restored.ledger) == {("id", "0"): (1, 0), ("id", "1"): (50, 0)}
+        assert next_positions(restored.ledger) == {("id", "0"): (1, 0), ("id", "1"): (50, 0)}
 
 
 def put_back(folder: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_log_that_was_put_back_and_grew_again_while_nobody_asked_is_no_other(t
         while paused.writer.end() <= end:
             paused.writer.append(records(0, run_event(), name="other"))
     with installed(tmp_path) as resumed:
-        assert next_places(resumed.ledger) == {("id", "0"): (1, 0)}
+        assert next_positions(resumed.ledger) == {("id", "0"): (1, 0)}
 
 
 def test_a_log_that_was_put_back_and_grew_before_a_server_opened_it_is_noticed(tmp_path: Path) -> None:
@@ -135,27 +135,27 @@ def test_a_log_that_was_put_back_and_grew_before_a_server_opened_it_is_noticed(t
         while writer.end() <= end:
             writer.append(records(0, run_event(), name="other"))
     with installed(tmp_path) as restored:
-        assert next_places(restored.ledger) == {("id", "0"): (1, 0)}
+        assert next_positions(restored.ledger) == {("id", "0"): (1, 0)}
 
 
-def test_places_without_records_are_kept(installation: Installation) -> None:
+def test_positions_without_records_are_kept(installation: Installation) -> None:
     """What was skipped: its end is known although no record of the log shows it."""
     installation.ledger.append("events", batch(ends={WHERE: 7}))
-    assert next_places(again(installation)) == {("id", "0"): (7, 0)}
+    assert next_positions(again(installation)) == {("id", "0"): (7, 0)}
 
 
 def test_where_a_partition_begins_counts_once(installation: Installation) -> None:
     assert not installation.ledger.positions("events").opened
     for offset in (7, 3):
-        installation.ledger.begin("events", InputStart("session 1", [PartitionPlace(WHERE, EventPlace(offset, 0))]))
+        installation.ledger.begin("events", InputStart("session 1", [PartitionPosition(WHERE, EventPosition(offset, 0))]))
     killed = again(installation)
-    assert (next_places(killed), killed.positions("events").opened) == ({("id", "0"): (7, 0)}, True)
+    assert (next_positions(killed), killed.positions("events").opened) == ({("id", "0"): (7, 0)}, True)
 
 
 def test_lives_of_a_topic_are_apart(installation: Installation) -> None:
     installation.ledger.append("events", batch(records(8, run_event())))
     installation.ledger.append("events", batch(records(0, run_event(), life="another")))
-    assert next_places(installation.ledger) == {("id", "0"): (9, 0), ("another", "0"): (1, 0)}
+    assert next_positions(installation.ledger) == {("id", "0"): (9, 0), ("another", "0"): (1, 0)}
 
 
 def test_positions_of_an_earlier_process_are_refused(installation: Installation) -> None:
@@ -182,7 +182,7 @@ def test_what_the_log_refuses_does_not_count(installation: Installation) -> None
         failing.append("events", batch(records(0, run_event())))
     progress = failing.progress("events")
     assert progress is not None
-    assert (progress.accepted, next_places(failing)) == (0, {})
+    assert (progress.accepted, next_positions(failing)) == (0, {})
 
 
 def test_what_somebody_tries_again_keeps_where_it_comes_from_and_is_no_position(installation: Installation) -> None:

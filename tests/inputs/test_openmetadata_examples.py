@@ -95,8 +95,8 @@ def test_pipelines_of_a_topic_that_are_not_included_are_left_out(kafka: Kafka, t
     with installed(tmp_path) as installation:
         assert left_out(installation, {"brokersUrl": kafka.bootstrap, "topicName": topic}) == 2
         assert installation.bodies() == [event(1)]
-        ((_, place),) = installation.ledger.positions("events").places
-        assert place.offset == 3
+        ((_, position),) = installation.ledger.positions("events").partitions
+        assert position.offset == 3
 
 
 def test_pipelines_of_a_stream_that_are_not_included_are_left_out(

@@ -17,11 +17,11 @@ from lineage_bridge.errors import UnreachableError
 from lineage_bridge.graph.facts.fold import fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import RecordKind, StoredRecord
-from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
 from lineage_bridge.inputs.manager import InputManager
 from lineage_bridge.inputs.reading import BATCH_BYTES, InputReader
 from lineage_bridge.model.sources import InputRecord
-from lineage_bridge.ports.inputs import FilePlace, InputsReport
+from lineage_bridge.ports.inputs import FilePosition, InputsReport
 from lineage_bridge.wiring.processes import now_us
 
 NUMBERS = count()
@@ -66,8 +66,8 @@ def test_of_files_with_one_key_that_are_read_together_the_last_has_the_key(insta
     reader = reader_of(installation, values)
     with running(reader):
         until(lambda: reader.meter.status.read == 2)
-    places = installation.ledger.positions(reader.input.name, ["key"]).files
-    assert places == [FilePlace(second, EventPlace(1, 0), second.life)]
+    positions = installation.ledger.positions(reader.input.name, ["key"]).files
+    assert positions == [FilePosition(second, EventPosition(1, 0), second.life)]
 
 
 def test_events_of_foreign_namespaces_are_rejected(installation: Installation) -> None:
@@ -87,7 +87,7 @@ def test_what_is_large_is_sent_in_portions(installation: Installation) -> None:
     with running(reader):
         until(lambda: len(installation.records()) == 6)
     assert [len(batch.records) for batch in log.batches] == [2, 2, 2]
-    assert [[place.offset for _, place in batch.ends] for batch in log.batches] == [[], [], [2]], "acknowledged as a whole only"
+    assert [[position.offset for _, position in batch.ends] for batch in log.batches] == [[], [], [2]], "acknowledged as a whole only"
 
 
 def test_nothing_is_acknowledged_before_it_is_durable(installation: Installation) -> None:

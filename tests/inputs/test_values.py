@@ -9,7 +9,7 @@ from tests.events import KEY, run_event
 
 from lineage_bridge.graph.facts.quarantine import rejected_row
 from lineage_bridge.graph.log_record import LogRecord, RecordKind, RecordNote, StoredRecord, write_note
-from lineage_bridge.graph.record_origin import EventPlace, RecordOrigin, StreamPartition, read_origin
+from lineage_bridge.graph.record_origin import EventPosition, RecordOrigin, StreamPartition, read_origin
 from lineage_bridge.ingest.payload import Payload, SplitPayload, split_payload
 from lineage_bridge.inputs.input import IncomingRecord
 from lineage_bridge.inputs.values import MAX_VALUE_BYTES, MOST_CHARACTERS, origin_of, payload_of
@@ -65,7 +65,7 @@ def test_what_only_begins_like_something_else_is_plain(value: bytes) -> None:
 def test_a_record_keeps_its_key_and_headers_without_secrets() -> None:
     headers = (("traceparent", b"00-abc"), ("authorization", b"Bearer abcdefghijklmnop"), ("binary", b"\xff"), ("none", None))
     origin = origin_of("events", IncomingRecord(WHERE, 7, b"", 1000, b"run:ns/job?password=hunter2", headers), KEY)
-    assert (origin.where, origin.place, origin.at_ms) == (WHERE, EventPlace(7, 0), 1000)
+    assert (origin.where, origin.position, origin.at_ms) == (WHERE, EventPosition(7, 0), 1000)
     assert origin.key.startswith("run:ns/job")
     assert {"hunter2", "abcdefghijklmnop"} & {word for text in (origin.key, *origin.headers.values()) for word in text.split("=")} == set()
     assert (origin.headers["traceparent"], origin.headers["binary"], origin.headers["none"]) == ("00-abc", "", "")
@@ -87,8 +87,8 @@ def test_a_note_is_read_as_it_was_written() -> None:
     assert read_origin(write_note(RecordNote("not_json", origin=origin))) == origin
     assert read_origin(write_note(RecordNote("not_json"))) is None
     assert (write_note(RecordNote()), read_origin(b"")) == (b"", None)
-    assert origin.next_place == EventPlace(8, 0)
-    assert RecordOrigin("events", "lineage", "id", "3", 7, 0, 2).next_place == EventPlace(7, 1)
+    assert origin.next_position == EventPosition(8, 0)
+    assert RecordOrigin("events", "lineage", "id", "3", 7, 0, 2).next_position == EventPosition(7, 1)
 
 
 def test_quarantine_names_the_position() -> None:

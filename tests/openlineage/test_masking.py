@@ -10,7 +10,7 @@ from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.secret_rules.values import MASK
 from lineage_bridge.openlineage.secrets import mask_text
-from lineage_bridge.openlineage.suspicion import is_suspicious, suspicious_places
+from lineage_bridge.openlineage.suspicion import is_suspicious, suspicious_offsets
 
 
 def test_planted_secrets_are_masked() -> None:
@@ -94,7 +94,7 @@ def test_a_secret_in_a_name_is_not_in_its_digest() -> None:
 )
 def test_what_every_event_of_a_producer_has_is_not_suspicious(ordinary: bytes) -> None:
     """Such events are not read token by token."""
-    assert (is_suspicious(ordinary), suspicious_places(ordinary)) == (False, [])
+    assert (is_suspicious(ordinary), suspicious_offsets(ordinary)) == (False, [])
 
 
 @pytest.mark.parametrize("before", ["", "root:", "hash ", "line\n", "'", "a\tb\t", "a\f", "a\b", "a\u2014", "a\u00e9"])

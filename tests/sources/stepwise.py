@@ -24,7 +24,7 @@ from lineage_bridge.sources.common.stepwise import (
     StepwiseObserver,
     ignore_plane,
 )
-from lineage_bridge.sources.confluent.order import HOW_TO_ADD, apply_order, is_self_contained
+from lineage_bridge.sources.confluent.extraction_options import HOW_TO_ADD, apply_options, is_self_contained
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 from lineage_bridge.sources.runtime.kinds import MODULES, SourceKinds
 
@@ -122,6 +122,6 @@ def _unseen() -> tuple[Unseen, ...]:
     return tuple(Unseen(plane.key, plane.why) for plane in SCRIPT.planes if plane.why)
 
 
-KIND = StepwiseKind(ConfluentSettings, Stepwise, "a script of steps", apply_order, is_self_contained, HOW_TO_ADD)
+KIND = StepwiseKind(ConfluentSettings, Stepwise, "a script of steps", apply_options, is_self_contained, HOW_TO_ADD)
 KINDS = SourceKinds({**MODULES, "confluent": __name__})
 """All kinds, with this one in place of Confluent Cloud."""

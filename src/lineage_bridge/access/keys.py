@@ -7,7 +7,7 @@ from typing import Final
 from lineage_bridge.access.key_text import digest_of, make_key
 from lineage_bridge.access.teams import LIMITABLE, Teams
 from lineage_bridge.errors import NotFoundError, RequestError
-from lineage_bridge.model.access import ALL_SCOPES, AccessScope, ApiKey, KeyOrder
+from lineage_bridge.model.access import ALL_SCOPES, AccessScope, ApiKey, KeyOptions
 from lineage_bridge.ports.access import KeyRepository
 
 INTERNAL: Final = "lineage-bridge"
@@ -33,14 +33,14 @@ class ApiKeys:
         self._clock_us, self._random_bytes, self._on_change = clock_us, random_bytes, on_change
         self._teams = teams or Teams()
 
-    def create(self, order: KeyOrder, by: str) -> tuple[ApiKey, str]:
+    def create(self, options: KeyOptions, by: str) -> tuple[ApiKey, str]:
         """Create a key."""
         now_us = self._clock_us()
-        _check(order, now_us)
-        self._teams.require(order.teams, f"the key {order.name!r}")
-        key, text = self._made(order, by, now_us)
+        _check(options, now_us)
+        self._teams.require(options.teams, f"the key {options.name!r}")
+        key, text = self._made(options, by, now_us)
         if not self._repository.add(key):
-            raise RequestError(f"there is an active key {order.name!r}", "choose another name, or replace it: lineage-bridge key rotate")
+            raise RequestError(f"there is an active key {options.name!r}", "choose another name, or replace it: lineage-bridge key rotate")
         self._on_change()
         return key, text
 
@@ -65,16 +65,18 @@ class ApiKeys:
         newest = active[-1]
         lasts_us = None if newest.expires_us is None else newest.expires_us - newest.created_us
         expires_us = None if lasts_us is None else now_us + lasts_us
-        key, text = self._made(KeyOrder(name, newest.scopes, newest.namespaces, newest.note, expires_us, newest.teams), by, now_us)
+        key, text = self._made(KeyOptions(name, newest.scopes, newest.namespaces, newest.note, expires_us, newest.teams), by, now_us)
         if not self._repository.add(key, now_us + grace_us):
             raise NotFoundError(f"there is no active key {name!r} any more", _LIST)
         self._on_change()
         return key, text
 
-    def _made(self, order: KeyOrder, by: str, now_us: int) -> tuple[ApiKey, str]:
+    def _made(self, options: KeyOptions, by: str, now_us: int) -> tuple[ApiKey, str]:
         id_, text = make_key(self._random_bytes)
         digest = digest_of(text, self._installation_key)
-        made = ApiKey(id_, order.name, digest, order.scopes, order.namespaces, order.note, now_us, by, order.expires_us, teams=order.teams)
+        made = ApiKey(
+            id_, options.name, digest, options.scopes, options.namespaces, options.note, now_us, by, options.expires_us, teams=options.teams
+        )
         return made, text
 
 
@@ -84,24 +86,24 @@ def internal_key(installation_key: bytes, now_us: int, random_bytes: Callable[[i
     return ApiKey(id_, INTERNAL, digest_of(text, installation_key), ALL_SCOPES, (), "", now_us, is_internal=True), text
 
 
-def _check(order: KeyOrder, now_us: int) -> None:
-    """Raise RequestError for an order that makes no valid key."""
-    if not _NAME.fullmatch(order.name) or order.name == INTERNAL:
+def _check(options: KeyOptions, now_us: int) -> None:
+    """Raise RequestError for options of which no valid key can be made."""
+    if not _NAME.fullmatch(options.name) or options.name == INTERNAL:
         raise RequestError(
-            f"{order.name!r} is not a valid name of a key", "use up to 100 letters, digits and . _ @ / + -, first a letter or digit"
+            f"{options.name!r} is not a valid name of a key", "use up to 100 letters, digits and . _ @ / + -, first a letter or digit"
         )
-    if not order.scopes:
-        raise RequestError(f"the key {order.name!r} has no scope", f"choose one or more of {', '.join(AccessScope)}")
-    if (order.namespaces or order.teams) and not order.scopes <= LIMITABLE:
+    if not options.scopes:
+        raise RequestError(f"the key {options.name!r} has no scope", f"choose one or more of {', '.join(AccessScope)}")
+    if (options.namespaces or options.teams) and not options.scopes <= LIMITABLE:
         raise RequestError(
             "a key that is limited to namespaces can only have the scopes 'ingest' and 'read'", "create a second key for the other scopes"
         )
-    limits = (*order.namespaces, *order.teams)
+    limits = (*options.namespaces, *options.teams)
     if len(limits) > MOST_NAMESPACES or any(not 0 < len(glob) <= MOST_CHARACTERS for glob in limits):
         raise RequestError(
             "the key's namespaces or teams are too many, too long or empty", f"give up to {MOST_NAMESPACES} of {MOST_CHARACTERS} characters"
         )
-    if len(order.note) > MOST_CHARACTERS:
+    if len(options.note) > MOST_CHARACTERS:
         raise RequestError("the key's note is too long", f"use up to {MOST_CHARACTERS} characters")
-    if order.expires_us is not None and order.expires_us <= now_us:
+    if options.expires_us is not None and options.expires_us <= now_us:
         raise RequestError("the key's expiry is in the past", "choose a later expiry")

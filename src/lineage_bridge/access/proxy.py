@@ -28,7 +28,7 @@ class ProxyAuthenticator:
         if not user:
             return None
         if len(user) > _MOST_CHARACTERS or not user.isprintable():
-            raise _refused(f"the proxy's header {self._user_header} holds no name")
+            raise _refused(f"the proxy's header {self._user_header} contains no name")
         groups = _value(headers, self._groups_header).split(",") if self._groups_header else ()
         return self._roles.principal(f"{PROXY}:{user}", PROXY, map(str.strip, groups))
 
@@ -37,7 +37,7 @@ def _value(headers: Mapping[str, str], name: str) -> str:
     """The one value of a header; empty if there is none. Raises RefusedError if there are several: all but one come from the client."""
     values = [value for header, value in headers.items() if header == name]
     if len(values) > 1:
-        raise _refused(f"the header {name} came {len(values)} times in a request from the proxy")
+        raise _refused(f"the header {name} was sent {len(values)} times in a request from the proxy")
     return _decoded(values[0]).strip() if values else ""
 
 

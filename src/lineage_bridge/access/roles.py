@@ -25,7 +25,8 @@ class Roles:
             for granting in role.granted_by:
                 if granting not in known:
                     raise ConfigError(
-                        f"the role {name!r} is granted by {granting!r}, which is no issuer", f"the issuers are {', '.join(sorted(known))}"
+                        f"the role {name!r} is granted by {granting!r}, which is not an issuer",
+                        f"the issuers are {', '.join(sorted(known))}",
                     )
 
     def known(self, roles: Iterable[str]) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ class Teams:
         for name in names:
             if name not in self._namespaces:
                 known = ", ".join(sorted(self._namespaces)) or "none"
-                raise ConfigError(f"{whose} names {name!r}, which is no team", f"teams are sections [teams.NAME]; the teams are {known}")
+                raise ConfigError(f"{whose} names {name!r}, which is not a team", f"teams are sections [teams.NAME]; the teams are {known}")
 
     def globs(self, limits: NamespaceLimits) -> tuple[str, ...]:
         """The globs of limits; empty without limits. A team that is not in the settings owns nothing."""

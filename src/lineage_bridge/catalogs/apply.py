@@ -59,7 +59,7 @@ class Found:
 
 @dataclass
 class Publisher:
-    """Applies plans to one target. `installation` is the id of this LineageBridge; `wait` waits so many seconds; once `is_stopped` returns
+    """Applies plans to one target. `installation` is the id of this LineageBridge; `wait` waits given seconds; once `is_stopped` returns
     True, no step begins.
 
     `given_up` is the error because of which the rest was not tried, if there was one.
@@ -75,9 +75,9 @@ class Publisher:
     _stopped: threading.Event = field(default_factory=threading.Event)
 
     @property
-    def place(self) -> str:
-        """The target's place, as the ledger identifies it."""
-        return f"{self.target.name} {self.target.settings.place}"
+    def destination(self) -> str:
+        """The target as the ledger identifies it."""
+        return f"{self.target.name} {self.target.settings.destination}"
 
     @cached_property
     def _calls(self) -> TargetCalls:
@@ -85,7 +85,7 @@ class Publisher:
 
     def known(self) -> dict[ObjectKey, LedgerEntry]:
         """What was published to the target."""
-        return {key_from_text(text): entry for text, entry in self.ledger.entries(self.place).items()}
+        return {key_from_text(text): entry for text, entry in self.ledger.entries(self.destination).items()}
 
     def read(self, keys: Sequence[ObjectKey]) -> Found | None:
         """The state of these objects at the target; None if the target cannot be read. Raises SourceError for a failure that every other
@@ -119,7 +119,7 @@ class Publisher:
             entry._replace(state=PUBLISHED, fingerprint=goal.fingerprint, visible=goal.visible, changed_us=now, detail="")
             for entry, goal in plan.confirmed
         ]
-        self.ledger.record(self.place, confirmed, map(key_text, plan.forgotten))
+        self.ledger.record(self.destination, confirmed, map(key_text, plan.forgotten))
         size = self.target.batch
         batches = [plan.steps[at : at + size] for at in range(0, len(plan.steps), size)]
         at_once, parent = self.target.settings.at_once, traceparent()
@@ -140,7 +140,7 @@ class Publisher:
         if self._stopped.is_set():
             return [StepResult(step, NOT_TRIED) for step in steps]
         intended = [self._intended(step) for step in steps]
-        self.ledger.record(self.place, intended)
+        self.ledger.record(self.destination, intended)
         operations = [self._operation(step, entry) for step, entry in zip(steps, intended, strict=True)]
         outcomes, codes = list[Outcome](), list[str]()
         try:
@@ -161,13 +161,13 @@ class Publisher:
         if step.desired is None and entry is not None:
             return entry._replace(state=DELETING, changed_us=now)
         if step.desired is None:
-            raise ValueError(f"{step.key} was never published, and is to be deleted")
+            raise ValueError(f"{step.key} cannot be deleted: it was never published")
         fingerprint, revision = step.desired.fingerprint, entry.revision if entry else 0
         is_again = entry is not None and entry.state == SENDING and entry.fingerprint == fingerprint
         return LedgerEntry(key_text(step.key), SENDING, step.ours, fingerprint, step.desired.visible, revision + (not is_again), now)
 
     def _operation(self, step: PlanStep, entry: LedgerEntry) -> Operation:
-        identity = [self.installation, self.place, entry.key, entry.fingerprint, entry.revision, step.desired is None]
+        identity = [self.installation, self.destination, entry.key, entry.fingerprint, entry.revision, step.desired is None]
         body = b""
         if step.desired is not None:
             run = run_id("publication", self.installation, entry.key, entry.fingerprint, entry.revision)
@@ -188,7 +188,7 @@ class Publisher:
             else:
                 before = step.entry.visible if step.entry else ""
                 entries.append(entry._replace(state=REFUSED, visible=before, changed_us=now, detail=outcome.detail))
-        self.ledger.record(self.place, entries, forgotten)
+        self.ledger.record(self.destination, entries, forgotten)
 
 
 def _result(step: PlanStep, outcome: Outcome, code: str) -> StepResult:

@@ -1,4 +1,4 @@
-"""Calls to a target: retries each while it may succeed, and tells calls that fail one by one from a target that fails as a whole."""
+"""Calls to a target: retries each while it may succeed, and distinguishes single calls that fail from a target that fails as a whole."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ AnswerT = TypeVar("AnswerT")
 
 
 class TargetCalls:
-    """Makes calls to one target. `wait` waits so many seconds; while `is_stopped` returns True, no call begins. Thread-safe."""
+    """Makes calls to one target. `wait` waits the given seconds; while `is_stopped` returns True, no call begins. Thread-safe."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class TargetCalls:
         """The answer of a call, with its items. If a call for several items fails, each is sent again by itself, as a single one may be the
         cause.
 
-        An item that fails by itself has its error as answer. Raises SourceError for a failure that every other call would meet.
+        The answer for an item that fails by itself is its error. Raises SourceError for a failure that every other call would meet.
         """
         try:
             answer = self._tried(call, asked)

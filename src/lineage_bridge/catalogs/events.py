@@ -64,7 +64,7 @@ def with_held(subject: Json, held: Collection[str], lost: Counter[str], what: st
 
 
 def is_streaming(event: Json) -> bool:
-    """Whether the job of an event says that it goes on without an end."""
+    """Whether an event declares its job to be streaming."""
     job_type = event.get("job", {}).get("facets", {}).get("jobType", {})
     return str(job_type.get("processingType", "")).upper() == "STREAMING"
 

@@ -77,7 +77,7 @@ class TargetClient:
         try:
             response = read_whole(client.send(request, stream=True), named)
         except (httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            raise UnreachableError(f"{self._host.netloc} took no connection within {self._settings.timeout_s:g} s") from error
+            raise UnreachableError(f"{self._host.netloc} accepted no connection within {self._settings.timeout_s:g} s") from error
         except httpx.TimeoutException as error:
             raise TimedOutError(f"{named} did not answer within {self._settings.timeout_s:g} s") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -85,7 +85,7 @@ class TargetClient:
                 f"{named} failed: {str(error) or type(error).__name__}", "check the address, and that the server is running"
             ) from error
         if not self._is_refusal(response.status_code, response.content):
-            _raise_if_worthless(response, named)
+            _raise_for_retry_or_credentials(response, named)
         return HttpAnswer(response.status_code, response.content, message_of(response))
 
     def close(self) -> None:
@@ -108,7 +108,7 @@ class TargetClient:
             return self._client
 
 
-def _raise_if_worthless(response: httpx.Response, named: str) -> None:
+def _raise_for_retry_or_credentials(response: httpx.Response, named: str) -> None:
     message = message_of(response)
     text = f"{named} answered {response.status_code}" + (f": {message}" if message else "")
     if response.status_code in _LATER or response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -116,7 +116,7 @@ def _raise_if_worthless(response: httpx.Response, named: str) -> None:
     if response.status_code == 401:
         raise UnauthenticatedError(text, "check user, password or token")
     if response.status_code == 403:
-        raise ForbiddenError(text, "the credentials do not allow to publish there")
+        raise ForbiddenError(text, "the credentials do not allow publishing there")
 
 
 def outcome_of(answer: HttpAnswer) -> Outcome:
@@ -138,7 +138,7 @@ def outcome_of(answer: HttpAnswer) -> Outcome:
 
 
 class LoggedInClient:
-    """Makes calls of a target, with the token that it gives for id and secret of a client, if the settings have these. Thread-safe.
+    """Calls a target's API, with a token that the target issues for a client id and secret, if the settings have these. Thread-safe.
 
     `ask` asks the target for such a token.
     """
@@ -148,7 +148,7 @@ class LoggedInClient:
         self._token, self._login = "", threading.Lock()
 
     def call(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> HttpAnswer:
-        """As `TargetClient.call`. A token that is refused is asked for anew, once."""
+        """Like `TargetClient.call`. If the token is refused, requests a new one, once."""
         if not self._has_login:
             return self._client.call(method, path, body, headers)
         token = self._token or self._logged_in("")
@@ -158,7 +158,7 @@ class LoggedInClient:
             return self._client.call(method, path, body, {**(headers or {}), "Authorization": f"Bearer {self._logged_in(token)}"})
 
     def _logged_in(self, expired: str) -> str:
-        """A token in place of one that is not valid any more."""
+        """A new token, unless another thread has replaced the refused one already."""
         with self._login:
             if self._token == expired:
                 self._token = _token_of(self._ask())

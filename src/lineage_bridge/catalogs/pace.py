@@ -21,7 +21,7 @@ class Pace:
         self._next_us, self._waiting = 0.0, 0
 
     def hold(self, wait_s: float) -> None:
-        """Let no call begin for so many seconds."""
+        """Let no call begin for the given seconds."""
         with self._lock:
             asked_us = int(wait_s * _SECOND_US)
             until_us = self._clock_us() + asked_us

@@ -27,7 +27,7 @@ READ = "read"
 
 @dataclass
 class _Outcomes:
-    """The outcomes of operations: their number, what they wrote, and the first ones, those that were not done before the others."""
+    """The outcomes of operations: how many there are, what they wrote, and the first ones, beginning with those that were not done."""
 
     counts: Counter[str] = field(default_factory=Counter)
     written: Counter[str] = field(default_factory=Counter)
@@ -165,7 +165,7 @@ def _ended(error: LineageBridgeError | None) -> str:
 
 
 def _cause(error: LineageBridgeError) -> dict[str, Any]:
-    """Why the rest was not tried, as members of a report."""
+    """The members of a report that say why the rest was not tried."""
     asked = error.wait_s if isinstance(error, BusyError) else None
     return {"code": reason_code(error), "given_up": True, "retry_after_s": asked}
 

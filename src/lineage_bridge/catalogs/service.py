@@ -22,9 +22,9 @@ _ORIGINS: Final = {"file": "settings file", "environment": "environment"}
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
-def place_of(target: Target[Any]) -> str:
-    """The place of a target, as the ledger identifies it: its name, and the address from its settings."""
-    return f"{target.name} {target.settings.place}"
+def destination_of(target: Target[Any]) -> str:
+    """A target as the ledger identifies it: its name, and the address from its settings."""
+    return f"{target.name} {target.settings.destination}"
 
 
 class PublicationProcesses(Protocol):
@@ -81,7 +81,7 @@ class TargetService:
 
     def _record(self, name: str, kind: str, settings: dict[str, Any], origin: str, *, paused: bool) -> TargetRecord:
         try:
-            counts = self._ledger.counts(place_of(self._made(name, kind, settings)))
+            counts = self._ledger.counts(destination_of(self._made(name, kind, settings)))
         except ConfigError:  # such as a secret that no longer exists: publishing reports it
             counts = {}
         report = self._repository.report(name)
@@ -185,7 +185,7 @@ class TargetService:
 
     def ledger(self, name: str, after: str, limit: int) -> Sequence[LedgerEntry]:
         """What was published to a target, by key, after a given key. Raises NotFoundError, ConfigError."""
-        return self._ledger.page(place_of(self.target(name)), after, limit)
+        return self._ledger.page(destination_of(self.target(name)), after, limit)
 
     def target(self, name: str) -> Target[Any]:
         """A target to publish to. Raises NotFoundError, ConfigError."""

@@ -23,7 +23,7 @@ def _texts(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 def _mapping(mapping: Mapping[str, str]) -> Mapping[str, str]:
     if len(mapping) > _MOST or not all(mapping) or any("*" in key[:-1] for key in mapping):
-        raise ValueError(f"give up to {_MOST} names, none of them empty; * may only stand at the end of one")
+        raise ValueError(f"give up to {_MOST} names, none of them empty; * may only be the last character of a name")
     return mapping
 
 
@@ -35,14 +35,14 @@ class TargetSettings(SourceSettings):
     """What is published to a target, whatever its kind. An empty filter has no effect."""
 
     namespaces: Texts = Field(default=(), description="globs: only jobs in these namespaces, and jobs that read or write datasets in them")
-    exclude_namespaces: Texts = Field(default=(), description="globs: no jobs, and no datasets by themselves, in these namespaces")
+    exclude_namespaces: Texts = Field(default=(), description="globs: leave out jobs in these namespaces, and datasets there without jobs")
     systems: Texts = Field(default=(), description="only what belongs to one of these systems (confluent, aws, ...), or is next to it")
     tags: Texts = Field(default=(), description="only what has one of these tags (pii, owner=finance), or is next to it")
     environments: Texts = Field(default=(), description="only what is in one of these environments, by id or name, or is next to it")
     map_namespaces: Renames = Field(
-        default={}, description="namespaces there instead of ours; `prefix*` replaces a prefix, and the longest one that fits counts"
+        default={}, description="the namespaces to use at the target; `prefix*` replaces a prefix, and the longest one that matches is used"
     )
-    map_names: Renames = Field(default={}, description="names there instead of ours, in every namespace; as map_namespaces")
+    map_names: Renames = Field(default={}, description="the names to use at the target, in every namespace, in the form of map_namespaces")
     names: Literal["standard", "lineagebridge"] = Field(default="standard", description="name style, before it is mapped")
     at_once: int = Field(default=4, ge=1, le=64, description="maximum concurrent calls")
     tries: int = Field(default=6, ge=1, le=50, description="maximum attempts of a call that may succeed later")
@@ -50,13 +50,13 @@ class TargetSettings(SourceSettings):
     max_bytes: int = Field(default=4 * MIB, ge=1024, le=16 * MIB, description="largest event; larger ones lose facets, then are left out")
 
     publish: Literal["on_request", "continuous"] = Field(
-        default="on_request", description="continuous: what changes in the graph is published by itself; on_request: when it is asked for"
+        default="on_request", description="continuous: changes of the graph are published automatically; on_request: only when requested"
     )
-    prune: bool = Field(default=False, description="continuous publishing deletes there what has left the graph and was created from here")
+    prune: bool = Field(default=False, description="continuous publishing also deletes what left the graph, if it was created from here")
     debounce_s: float = Field(
-        default=5.0, ge=0.1, le=3600, description="continuous publishing begins when the graph has not changed for so many seconds"
+        default=5.0, ge=0.1, le=3600, description="continuous publishing begins when the graph has not changed for this many seconds"
     )
-    max_wait_s: float = Field(default=60.0, ge=0.1, le=86_400, description="... or at the latest so many seconds after the first change")
+    max_wait_s: float = Field(default=60.0, ge=0.1, le=86_400, description="... or at the latest this many seconds after the first change")
 
     @model_validator(mode="before")
     @classmethod
@@ -66,8 +66,8 @@ class TargetSettings(SourceSettings):
         return value
 
     @property
-    def place(self) -> str:
-        """Identifies the place where objects are published: what was published elsewhere does not count there."""
+    def destination(self) -> str:
+        """Identifies where objects are published: what was published to another destination does not count there."""
         return self.address
 
 

@@ -1,4 +1,4 @@
-"""The interface of a target: a place where lineage is published, object by object."""
+"""The interface of a target: a system to which lineage is published, object by object."""
 
 import time
 from abc import ABC, abstractmethod
@@ -68,15 +68,15 @@ DONE = Outcome(done=True)
 
 
 def _at_once() -> None:
-    """A call may begin."""
+    """Return at once: calls are not limited."""
 
 
 class Target(ABC, Generic[SettingsT]):
-    """A place to which lineage is published. Thread-safe.
+    """A system to which lineage is published. Thread-safe.
 
     `deletes`, `reads`: whether its objects can be deleted, and read back. `batch`: how many operations one call of `write` takes,
     `read_batch` how many keys one call of `read` takes. `paces_itself`: `read` and `write` make several calls each, and call `take_turn`
-    before each one, which returns when it may begin; for others, each `read` and `write` is one call. `wait` waits so many seconds,
+    before each one, which returns when it may begin; for others, each `read` and `write` is one call. `wait` waits the given seconds,
     and raises StoppedError as soon as the publication is stopped.
     """
 

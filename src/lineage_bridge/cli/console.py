@@ -1,4 +1,4 @@
-"""The one place that writes to the terminal. Text of users and producers is never interpreted as markup."""
+"""Writes to the terminal; no other module does. Text of users and producers is never interpreted as markup."""
 
 import json
 import sys

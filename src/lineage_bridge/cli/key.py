@@ -12,7 +12,7 @@ from lineage_bridge.cli.console import format_count, format_time, print_json, pr
 from lineage_bridge.cli.options import with_output, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError
-from lineage_bridge.model.access import AccessScope, ApiKey, KeyOrder
+from lineage_bridge.model.access import AccessScope, ApiKey, KeyOptions
 from lineage_bridge.openlineage import times
 from lineage_bridge.openlineage.times import SECOND_US
 from lineage_bridge.wiring.access import key_service
@@ -65,8 +65,8 @@ def create(
     With namespaces or teams, only ingest and read.
     """
     expires_us = now_us() + _duration_us(expires) if expires else None
-    order = KeyOrder(name, frozenset(map(AccessScope, scopes)), namespaces, note, expires_us, teams)
-    created = _keys(settings).create(order, "")
+    key_options = KeyOptions(name, frozenset(map(AccessScope, scopes)), namespaces, note, expires_us, teams)
+    created = _keys(settings).create(key_options, "")
     audit_trail(settings).record(by_command("key create", name, json.dumps({"id": created[0].id, "scopes": sorted(scopes)})))
     _print_new(*created, as_json=as_json)
 

@@ -40,7 +40,9 @@ def targets_of(client: Client, pushes: tuple[str, ...]) -> list[str]:
         if item["provider"] in pushes:
             if not item["targets"]:
                 hint = f"add one: lineage-bridge target add NAME {item['kind']} ..."
-                raise RequestError(f"{item['provider']} has no target", hint if item["available"] else "this release has no kind for it")
+                raise RequestError(
+                    f"{item['provider']} has no target", hint if item["available"] else "this release has no kind of target for it"
+                )
             found += item["targets"]
     return found
 

@@ -214,7 +214,7 @@ class Settings(BaseModel):
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine reaches the API: it listens nowhere else, and no proxy shows it elsewhere."""
+        """Whether the API can be reached from this machine only: it listens on no other address, and no proxy passes it on."""
         return self.is_on_loopback and (self.external is None or self.external.is_on_loopback)
 
     @property

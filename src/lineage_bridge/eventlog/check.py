@@ -66,12 +66,15 @@ class LogCheck(NamedTuple):
     def __str__(self) -> str:
         if not self.damage:
             return "all records can be read"
-        places = f"{len(self.damage)} damaged {'place' if len(self.damage) == 1 else 'places'}"
-        return f"{places}, {sum(item.size for item in self.damage):,} bytes cannot be read"
+        damaged = f"{len(self.damage)} damaged {'place' if len(self.damage) == 1 else 'places'}"
+        return f"{damaged}, {sum(item.size for item in self.damage):,} bytes cannot be read"
 
 
 def check_log(directory: Path, on_piece: Callable[[], None] = lambda: None) -> LogCheck:
-    """Read every record of the log below its durable end. `on_piece` is called now and then, so that a check can be slowed or ended."""
+    """Read every record of the log below its durable end.
+
+    `on_piece` is called after each piece; it may sleep, or raise to end the check.
+    """
     damage = check_segments(directory)
     numbers = list_segments(directory)
     durable, records = _durable_end(directory), 0

@@ -57,7 +57,7 @@ class DurableMark:
         self._fd = disk.open(self._path)
 
     def publish(self, end: int) -> None:
-        """Let readers see the log up to `end`. Raises OSError, and leaves the mark unchanged then."""
+        """Let readers see the log up to `end`. If it raises OSError, the mark is unchanged."""
         if not is_linked(self._fd, self._path):
             fd = self._disk.open(self._path)
             os.close(self._fd)
@@ -66,7 +66,7 @@ class DurableMark:
             raise OSError("the durable mark was only partly written")
 
     def heal(self, end: int) -> None:
-        """Publish `end` again if the file does not say so: it was damaged or deleted. Raises OSError."""
+        """Publish `end` again if the file has another value, because it was damaged or deleted. Raises OSError."""
         if not is_linked(self._fd, self._path) or os.pread(self._fd, _PAIR.size + 1, 0) != _PAIR.pack(end, end ^ _CHECK):
             self.publish(end)
 

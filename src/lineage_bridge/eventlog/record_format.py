@@ -102,7 +102,7 @@ def erased_like(data: bytes) -> bytes:
 
 
 def filler(size: int) -> bytes | None:
-    """An ERASED record of this many bytes that says nothing, to stand where bytes cannot be read; None if there is too little room."""
+    """An empty ERASED record of this many bytes, to be written over unreadable bytes; None if they are fewer than a record has."""
     return _seal(RecordKind.ERASED, bytes(16), 0, (b"", b"", b"", b""), length=size) if size >= HEAD.size else None
 
 

@@ -73,9 +73,9 @@ def _published(directory: Path) -> int | None:
 
 
 def _heal_last_header(directory: Path, published: int, disk: Disk) -> bool:
-    """Remove segments at the end that a stop during a roll to a new segment left without a header.
+    """Remove segments without a header at the end of the log: the process stopped while it began them.
 
-    A segment whose header is damaged, but which has or had records, gets a new one: whether that was needed.
+    If the last segment has or had records and its header is damaged, the header is written again. Returns whether that was done.
     """
     for number in reversed(list_segments(directory)):
         path = segment_path(directory, number)
@@ -89,7 +89,7 @@ def _heal_last_header(directory: Path, published: int, disk: Disk) -> bool:
 
 
 def write_header(directory: Path, number: int, disk: Disk) -> None:
-    """Write the header of a segment again, from what the segments before it hold. Raises OSError."""
+    """Write the header of a segment again, computed from the segments before it. Raises OSError."""
     previous = max((other for other in list_segments(directory) if other < number), default=0)
     end = records_end(segment_path(directory, previous)) if previous else 0
     fd = disk.open(segment_path(directory, number))
@@ -166,7 +166,7 @@ def _last_record_end(directory: Path, number: int, byte: int) -> int:
 
 
 def _before(directory: Path, number: int) -> tuple[int, int]:
-    """The segment before this one and the end of its records, as the header says; if that is damaged, as the files say."""
+    """The segment before this one and the end of its records, from the header, or from the files if the header is damaged."""
     try:
         return read_header(directory, number)[1:]
     except (RecordError, FileNotFoundError):

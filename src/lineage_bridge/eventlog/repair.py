@@ -74,7 +74,7 @@ def _bytes_of(path: Path, damage: Damage) -> bytes:
 
 
 def corrected(data: bytes) -> bytes | None:
-    """The record that these bytes were before one of them changed; None if that cannot be told with certainty."""
+    """The record that these bytes were before one of them changed; None if that is uncertain."""
     for candidate in _candidates(data):
         try:
             record = decode_record(candidate)

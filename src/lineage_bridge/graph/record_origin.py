@@ -26,11 +26,11 @@ class StreamPartition(NamedTuple):
         return "" if self.partition else self.life.partition(" ")[0]
 
 
-class EventPlace(NamedTuple):
+class EventPosition(NamedTuple):
     """The position of an event in a partition: number `number`, counted from 0, of the events in the record at `offset`.
 
     In an aggregated record, the bits of `number` from PART_BITS on are the number of the contained record.
-    Places compare by their order. Offsets may be larger than 64 bits.
+    Positions compare by their order. Offsets may be larger than 64 bits.
     """
 
     offset: int
@@ -42,9 +42,9 @@ class EventPlace(NamedTuple):
         return self.offset << _NUMBER_BITS | self.number
 
     @staticmethod
-    def at(address: int) -> "EventPlace":
+    def at(address: int) -> "EventPosition":
         """The position with this address."""
-        return EventPlace(address >> _NUMBER_BITS, address & (1 << _NUMBER_BITS) - 1)
+        return EventPosition(address >> _NUMBER_BITS, address & (1 << _NUMBER_BITS) - 1)
 
 
 _NUMBER_BITS = 14
@@ -52,7 +52,7 @@ _NUMBER_BITS = 14
 
 
 class RecordOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where the input `input` read an event: see StreamPartition and EventPlace; the record at `offset` holds `count` events.
+    """Where the input `input` read an event: see StreamPartition and EventPosition; the record at `offset` holds `count` events.
 
     `part` is the number of the contained record within an aggregated record (Kinesis' sub-sequence number); `index` and `count` then refer
     to the events of that record. `at_ms` is when the record was written to the stream, in UTC milliseconds. `key` and `headers` are the
@@ -83,16 +83,16 @@ class RecordOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
         return StreamPartition(self.stream, self.life, self.partition)
 
     @property
-    def place(self) -> EventPlace:
-        """The event's place in its partition."""
-        return EventPlace(self.offset, ((self.part or 0) << PART_BITS) + self.index)
+    def position(self) -> EventPosition:
+        """The event's position in its partition."""
+        return EventPosition(self.offset, ((self.part or 0) << PART_BITS) + self.index)
 
     @property
-    def next_place(self) -> EventPlace:
+    def next_position(self) -> EventPosition:
         """The first position after the event."""
         if self.index + 1 < self.count:
-            return EventPlace(self.offset, self.place.number + 1)
-        return EventPlace(self.offset + 1, 0) if self.part is None else EventPlace(self.offset, (self.part + 1) << PART_BITS)
+            return EventPosition(self.offset, self.position.number + 1)
+        return EventPosition(self.offset + 1, 0) if self.part is None else EventPosition(self.offset, (self.part + 1) << PART_BITS)
 
 
 class _Note(msgspec.Struct):

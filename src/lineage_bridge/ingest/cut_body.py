@@ -1,4 +1,4 @@
-"""Masks secrets in the beginning of a body: what says that a value is a secret may stand behind the point where it was cut."""
+"""Masks secrets in a body that was cut off: the text that shows that a value is a secret may be in the part that is missing."""
 
 from lineage_bridge.openlineage.json_text import Spend, no_limit, token_of
 from lineage_bridge.openlineage.redaction import mask
@@ -17,7 +17,7 @@ def mask_beginning(body: bytes, spend: Spend = no_limit, key: bytes = b"") -> by
 
 
 def mask_open_values(masked: bytes, spend: Spend = no_limit) -> bytes:
-    """What `mask` returned for a body that may have been cut, also by its sender, with those values masked too."""
+    """Mask those values in the result of `mask`, for a body that may have been cut off, possibly by its sender."""
     spend(sum(map(masked.count, _SIGNS)) * _SIGN_NS)
     pieces: list[bytes] = []
     end = 0

@@ -151,7 +151,7 @@ def _enveloped(text: bytes) -> bytes | None:
 
 
 def _elements(data: bytes, text: bytes) -> list[bytes]:
-    """The elements of an array with the bytes they have in `data`; `text` is `data` with its escapes mended, byte by byte."""
+    """The elements of an array, each with its bytes in `data`; `text` is `data` with invalid escapes replaced, byte by byte."""
     elements = [bytes(element) for element in _ELEMENTS.decode(text)]
     if text == data:
         return elements
@@ -176,7 +176,7 @@ def _lines(data: bytes) -> SplitPayload:
 
 
 def is_json(text: bytes) -> bool:
-    """Whether a text, whose escapes are mended, is one JSON value."""
+    """Whether a text is one JSON value. Invalid escapes must have been replaced."""
     try:
         _ANY.decode(text)
     except (msgspec.DecodeError, RecursionError):

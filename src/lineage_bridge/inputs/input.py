@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from lineage_bridge.errors import LineageBridgeError
-from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
 from lineage_bridge.inputs.settings import InputSettings
 from lineage_bridge.model.sources import SourceCheck
-from lineage_bridge.ports.inputs import FilePlace
+from lineage_bridge.ports.inputs import FilePosition
 from lineage_bridge.ports.streams import SparkRead, StreamRange
 
 
@@ -53,9 +53,9 @@ class ReadingState(NamedTuple):
     lag_bytes: int | None = None
 
 
-def place_of(at: int | EventPlace) -> EventPlace:
+def as_position(at: int | EventPosition) -> EventPosition:
     """The position of the first event of the record with this offset."""
-    return EventPlace(at, 0) if isinstance(at, int) else at
+    return EventPosition(at, 0) if isinstance(at, int) else at
 
 
 class Positions(ABC):
@@ -65,32 +65,32 @@ class Positions(ABC):
     """Whether the input is opened for the first time. Its settings then decide where it begins."""
 
     @abstractmethod
-    def next_place(self, where: StreamPartition) -> EventPlace | None:
+    def next_position(self, where: StreamPartition) -> EventPosition | None:
         """The first position that the log does not have; None for a new partition."""
 
     def next_offset(self, where: StreamPartition) -> int | None:
         """The offset of the first record to read; None for a new partition."""
-        place = self.next_place(where)
-        return None if place is None else place.offset
+        position = self.next_position(where)
+        return None if position is None else position.offset
 
     @abstractmethod
     def lives(self, stream: str, partition: str) -> list[str]:
         """The lives of a stream in which this partition has a position."""
 
     @abstractmethod
-    def begin(self, starts: Mapping[StreamPartition, int | EventPlace]) -> None:
+    def begin(self, starts: Mapping[StreamPartition, int | EventPosition]) -> None:
         """Store durably where reading of new partitions begins: an offset or a position. Raises UnavailableError, GoneError."""
 
-    def files(self, keys: Sequence[str]) -> list[FilePlace]:
+    def files(self, keys: Sequence[str]) -> list[FilePosition]:
         """The positions of files with these keys in the log. Raises UnavailableError, GoneError."""
         raise NotImplementedError(f"the positions of this input are not positions in files: {keys}")
 
-    def note(self, files: Sequence[FilePlace]) -> None:
+    def note(self, files: Sequence[FilePosition]) -> None:
         """Store durably the versions of files that were read completely. Raises the errors of `begin`."""
         raise NotImplementedError(f"the positions of this input are not positions in files: {files}")
 
     @abstractmethod
-    def skip(self, ends: Mapping[StreamPartition, int | EventPlace]) -> None:
+    def skip(self, ends: Mapping[StreamPartition, int | EventPosition]) -> None:
         """Store durably that records before these offsets or positions are skipped. Raises the errors of `begin`."""
 
 

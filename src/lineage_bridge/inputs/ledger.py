@@ -15,11 +15,11 @@ import msgspec
 
 from lineage_bridge.errors import GoneError, RequestError
 from lineage_bridge.graph.log_record import LogRecord, RecordKind
-from lineage_bridge.graph.record_origin import EventPlace, RecordOrigin, StreamPartition, read_origin
-from lineage_bridge.inputs.file_places import FilePlaces
+from lineage_bridge.graph.record_origin import EventPosition, RecordOrigin, StreamPartition, read_origin
+from lineage_bridge.inputs.file_positions import FilePositions
 from lineage_bridge.inputs.judging import principal_name
 from lineage_bridge.model.sources import InputProgress
-from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputRepository, InputStart, PartitionPlace
+from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputRepository, InputStart, PartitionPosition
 from lineage_bridge.ports.log import OffsetLog
 
 SAVE_EVERY_BYTES: Final = 16 << 20
@@ -29,15 +29,15 @@ log = logging.getLogger(__name__)
 
 ReadLog = Callable[[int, int], Iterable[tuple[int, LogRecord]]]
 """The records of the log between two offsets, with their offsets."""
-Streamed = Callable[[str], Mapping[StreamPartition, EventPlace]]
+Streamed = Callable[[str], Mapping[StreamPartition, EventPosition]]
 
 
 class _Saved(msgspec.Struct, frozen=True):
     """The stored ledger of an input. It covers the records of the log before `read_from`; the last of them is at `last_at`."""
 
     opened: bool
-    begun: list[PartitionPlace]
-    places: list[PartitionPlace]
+    begun: list[PartitionPosition]
+    positions: list[PartitionPosition] = msgspec.field(name="places")
     progress: InputProgress
     read_from: int
     last_at: int | None = None
@@ -47,32 +47,32 @@ class _Saved(msgspec.Struct, frozen=True):
 class _Ledger:
     """The ledger of an input: where its partitions begin, the next position in each, and counts of the events in the log."""
 
-    files: FilePlaces
+    files: FilePositions
     opened: bool = False
-    begun: dict[StreamPartition, EventPlace] = field(default_factory=dict)
-    places: dict[StreamPartition, EventPlace] = field(default_factory=dict)
+    begun: dict[StreamPartition, EventPosition] = field(default_factory=dict)
+    positions: dict[StreamPartition, EventPosition] = field(default_factory=dict)
     progress: InputProgress = field(default_factory=InputProgress)
     read_from: int = 0
     saved_from: int = 0
     last_at: int | None = None
 
-    def next_place(self, where: StreamPartition) -> EventPlace:
-        """The first place that the log does not have."""
+    def next_position(self, where: StreamPartition) -> EventPosition:
+        """The first position that the log does not have."""
         if where.file_key:
-            return self.files.next_place(where)
-        return max(self.places.get(where, _FIRST), self.begun.get(where, _FIRST))
+            return self.files.next_position(where)
+        return max(self.positions.get(where, _FIRST), self.begun.get(where, _FIRST))
 
-    def advance(self, where: StreamPartition, place: EventPlace) -> None:
+    def advance(self, where: StreamPartition, position: EventPosition) -> None:
         """Record that everything before a position is in the log, or contains no event."""
         if where.file_key:
-            self.files.advance(where, place)
+            self.files.advance(where, position)
             return
-        self.places[where] = max(self.places.get(where, _FIRST), place)
+        self.positions[where] = max(self.positions.get(where, _FIRST), position)
 
     def count(self, record: LogRecord, origin: RecordOrigin, at: int) -> None:
         """Count a record that the log has at an offset."""
         self.last_at = at
-        self.advance(origin.where, origin.next_place)
+        self.advance(origin.where, origin.next_position)
         progress, rejected = self.progress, self.progress.rejected
         if record.kind == RecordKind.REJECTED:
             code = _CODE.decode(record.note).code
@@ -82,8 +82,8 @@ class _Ledger:
 
     def saved(self) -> bytes:
         """The text to store."""
-        begun, places = ([PartitionPlace(*item) for item in sorted(found.items())] for found in (self.begun, self.places))
-        return msgspec.json.encode(_Saved(self.opened, begun, places, self.progress, self.read_from, self.last_at))
+        begun, positions = ([PartitionPosition(*item) for item in sorted(found.items())] for found in (self.begun, self.positions))
+        return msgspec.json.encode(_Saved(self.opened, begun, positions, self.progress, self.read_from, self.last_at))
 
 
 class _RejectionCode(msgspec.Struct):
@@ -99,7 +99,7 @@ class _Fresh(NamedTuple):
 
 _CODE = msgspec.json.Decoder(_RejectionCode)
 _SAVED = msgspec.json.Decoder(_Saved)
-_FIRST: Final = EventPlace(0, 0)
+_FIRST: Final = EventPosition(0, 0)
 
 
 class InputLedger:
@@ -115,10 +115,10 @@ class InputLedger:
         self._log, self._read, self._repository, self._session = event_log, read, repository, session
         self._streamed = streamed
         end = event_log.end()
-        self._saved = {name: _restored(text, FilePlaces(name, repository)) for name, text in repository.ledgers().items()}
+        self._saved = {name: _restored(text, FilePositions(name, repository)) for name, text in repository.ledgers().items()}
         for name, ledger in self._saved.items():
             if ledger.read_from > end:
-                # At once: the log may have grown beyond what was stored when this is read again.
+                # Saved at once: at the next start, the log may have grown beyond the stored offset, and would not look replaced.
                 self._saved[name] = _of_shorter_log(ledger)
                 self._save(self._saved[name])
         self._ledgers: dict[str, _Ledger] = {}
@@ -132,16 +132,16 @@ class InputLedger:
             if files:
                 return InputPositions(self._session, ledger.opened, [], ledger.files.find(files))
             streamed = self._streamed(name)
-            wheres = sorted({*ledger.begun, *ledger.places, *streamed})
-            places = [PartitionPlace(where, max(ledger.next_place(where), streamed.get(where, _FIRST))) for where in wheres]
-            return InputPositions(self._session, ledger.opened or bool(streamed), places)
+            wheres = sorted({*ledger.begun, *ledger.positions, *streamed})
+            partitions = [PartitionPosition(where, max(ledger.next_position(where), streamed.get(where, _FIRST))) for where in wheres]
+            return InputPositions(self._session, ledger.opened or bool(streamed), partitions)
 
     def begin(self, name: str, start: InputStart) -> None:
         """Store where partitions begin that have no position yet. Raises GoneError."""
         with self._lock(name):
             ledger = self._loaded(name, start.session)
-            known = {*ledger.begun, *ledger.places}
-            ledger.begun.update({where: place for where, place in start.places if where not in known})
+            known = {*ledger.begun, *ledger.positions}
+            ledger.begun.update({where: position for where, position in start.partitions if where not in known})
             ledger.opened = True
             self._save(ledger)
 
@@ -157,13 +157,13 @@ class InputLedger:
             offsets = self._log.submit([record for record, _ in fresh]).result()
             for (record, origin), at in zip(fresh, offsets, strict=True):
                 ledger.count(record, origin, at)
-            for where, place in batch.ends:
-                ledger.advance(where, place)
+            for where, position in batch.ends:
+                ledger.advance(where, position)
             for file in batch.files:
                 ledger.files.advance(*file)
-            # No record of this input is on its way: what the log has of it is counted.
+            # No append of this input is in progress, so all its records in the log are counted.
             ledger.read_from = max(ledger.read_from, self._log.end())
-            # What the log's records do not show is stored at once.
+            # Positions that do not follow from records in the log are stored at once.
             if not fresh or ledger.files.is_large or ledger.read_from - ledger.saved_from >= SAVE_EVERY_BYTES:
                 self._save(ledger)
 
@@ -194,7 +194,7 @@ class InputLedger:
         if session not in (None, self._session):
             raise GoneError("the positions were issued before the server was restarted", "ask for the positions again")
         if name not in self._ledgers:
-            self._ledgers[name] = self._caught_up(name, self._saved.get(name) or _Ledger(FilePlaces(name, self._repository)))
+            self._ledgers[name] = self._caught_up(name, self._saved.get(name) or _Ledger(FilePositions(name, self._repository)))
         return self._ledgers[name]
 
     def _caught_up(self, name: str, ledger: _Ledger) -> _Ledger:
@@ -223,11 +223,11 @@ class InputLedger:
         ledger.saved_from = ledger.read_from
 
 
-def _restored(text: bytes, files: FilePlaces) -> _Ledger:
+def _restored(text: bytes, files: FilePositions) -> _Ledger:
     """What was stored."""
     saved = _SAVED.decode(text)
     return _Ledger(
-        files, saved.opened, dict(saved.begun), dict(saved.places), saved.progress, saved.read_from, saved.read_from, saved.last_at
+        files, saved.opened, dict(saved.begun), dict(saved.positions), saved.progress, saved.read_from, saved.read_from, saved.last_at
     )
 
 
@@ -248,7 +248,7 @@ def _origin(name: str, record: LogRecord) -> RecordOrigin | None:
 
 def _fresh(name: str, records: Sequence[LogRecord], ledger: _Ledger) -> Iterator[_Fresh]:
     """The records that the log does not have, each once. Raises RequestError."""
-    behind: dict[StreamPartition, EventPlace] = {}
+    behind: dict[StreamPartition, EventPosition] = {}
     for record in records:
         origin = _origin(name, record)
         if origin is None:
@@ -257,6 +257,6 @@ def _fresh(name: str, records: Sequence[LogRecord], ledger: _Ledger) -> Iterator
                 "only LineageBridge's own process may send such records",
             )
         where = origin.where
-        if origin.place >= behind.get(where, ledger.next_place(where)):
-            behind[where] = origin.next_place
+        if origin.position >= behind.get(where, ledger.next_position(where)):
+            behind[where] = origin.next_position
             yield _Fresh(record, origin)

@@ -49,7 +49,7 @@ def _connection(settings: Mapping[str, Any]) -> dict[str, Any]:
     broker = found.pop("brokerConfig", None)
     if broker is not None and not isinstance(broker, dict):
         raise _RefusedOptionError("brokerConfig is not an object")
-    # A run of OpenMetadata looks at the pattern of the ingestion, which the connection's is only a default of.
+    # OpenMetadata uses the pattern of the ingestion; that of the connection is only its default.
     return {**found, **({} if pattern is None else {"pipelineFilterPattern": pattern}), **(broker or {})}
 
 
@@ -174,7 +174,7 @@ _INGESTION: Final[Mapping[str, _Only]] = {
     "includeOwners": _Only((True,), "an event is ingested as a whole, including its owners"),
     "includeTags": _Only((True,), "an event is ingested as a whole, including its tags"),
     "includeUnDeployedPipelines": _Only((True,), "events are ingested for every pipeline"),
-    # Also there, nothing is removed: a topic does not tell which jobs are gone.
+    # OpenMetadata removes nothing either, since a topic does not show which jobs are gone.
     "markDeletedPipelines": _Only((True, False), "use true or false"),
     "overrideLineage": _Only((False,), "events are merged, whatever their order"),
     "overrideMetadata": _Only((False,), "events are merged, whatever their order"),

@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple
 
 from lineage_bridge.errors import GoneError, LineageBridgeError, NotFoundError, UnavailableError
 from lineage_bridge.graph.log_record import LogRecord
-from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
-from lineage_bridge.inputs.input import IncomingRecord, Input, Positions, StreamInput, place_of
+from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
+from lineage_bridge.inputs.input import IncomingRecord, Input, Positions, StreamInput, as_position
 from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.inputs.meter import ReadingMeter
-from lineage_bridge.ports.inputs import FilePlace, InputBatch, InputLog, InputPositions, InputStart, PartitionPlace
+from lineage_bridge.ports.inputs import FilePosition, InputBatch, InputLog, InputPositions, InputStart, PartitionPosition
 
 BATCH_BYTES: Final = 4 << 20
 """The maximum bytes of records in one request to the API, unless it is a single record."""
@@ -27,43 +27,43 @@ class LogPositions(Positions):
         self._name, self._log = name, event_log
         found: InputPositions = event_log.positions(name)
         self.session, self.is_new = found.session, not found.opened
-        self._places = dict(found.places)
+        self._positions = dict(found.partitions)
 
-    def next_place(self, where: StreamPartition) -> EventPlace | None:
-        """The first place that the log does not have."""
-        return self._places.get(where)
+    def next_position(self, where: StreamPartition) -> EventPosition | None:
+        """The first position that the log does not have."""
+        return self._positions.get(where)
 
     def lives(self, stream: str, partition: str) -> list[str]:
         """The lives of a stream in which this partition has a position."""
-        return sorted(where.life for where in self._places if (where.stream, where.partition) == (stream, partition))
+        return sorted(where.life for where in self._positions if (where.stream, where.partition) == (stream, partition))
 
-    def begin(self, starts: Mapping[StreamPartition, int | EventPlace]) -> None:
+    def begin(self, starts: Mapping[StreamPartition, int | EventPosition]) -> None:
         """Store durably where new partitions begin."""
-        places = [PartitionPlace(where, place_of(at)) for where, at in sorted(starts.items())]
-        self._log.begin(self._name, InputStart(self.session, places))
+        positions = [PartitionPosition(where, as_position(at)) for where, at in sorted(starts.items())]
+        self._log.begin(self._name, InputStart(self.session, positions))
         self.is_new = False
-        self._places |= dict(places)
+        self._positions |= dict(positions)
 
-    def files(self, keys: Sequence[str]) -> list[FilePlace]:
+    def files(self, keys: Sequence[str]) -> list[FilePosition]:
         """What the log has of files with these keys."""
         found = self._log.positions(self._name, keys)
         if found.session != self.session:
             raise GoneError("the API was restarted", "ask for the positions again")
         return found.files
 
-    def note(self, files: Sequence[FilePlace]) -> None:
+    def note(self, files: Sequence[FilePosition]) -> None:
         """Store durably the versions of files that were read completely."""
         self._log.append(self._name, InputBatch(self.session, [], [], list(files)))
 
-    def skip(self, ends: Mapping[StreamPartition, int | EventPlace]) -> None:
-        """Store durably that records before these offsets or places are skipped."""
-        places = [PartitionPlace(where, place_of(at)) for where, at in sorted(ends.items())]
-        self._log.append(self._name, InputBatch(self.session, [], places))
-        self._places |= dict(places)
+    def skip(self, ends: Mapping[StreamPartition, int | EventPosition]) -> None:
+        """Store durably that records before these offsets or positions are skipped."""
+        positions = [PartitionPosition(where, as_position(at)) for where, at in sorted(ends.items())]
+        self._log.append(self._name, InputBatch(self.session, [], positions))
+        self._positions |= dict(positions)
 
     def advance(self, ends: Mapping[StreamPartition, int]) -> None:
         """Record that the log has everything before these offsets."""
-        self._places |= {where: EventPlace(offset, 0) for where, offset in ends.items() if not where.file_key}
+        self._positions |= {where: EventPosition(offset, 0) for where, offset in ends.items() if not where.file_key}
 
 
 class SessionReader(ABC):
@@ -139,7 +139,7 @@ class InputReader(SessionReader):
         self.source.open(positions)
         settings, self._quiet_since = self.source.settings, self._clock()
         while not stop.is_set():
-            state = self.source.reading_state()  # before reading: what is known of topics is told even if nothing can be read
+            state = self.source.reading_state()  # before reading: the state of topics is reported even if nothing can be read
             self.meter.watch(state)
             if state.partitions:
                 self.meter.change("reading")
@@ -162,9 +162,9 @@ class InputReader(SessionReader):
         for judged, read, left_out in self._portions(records):
             filtered += left_out
             # In the order in which they were read: of files with one key, the last is the one that has it now.
-            places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in read.items()]
-            files = [FilePlace(where, place, marks[where, place.offset]) for where, place in places if (where, place.offset) in marks]
-            if not self._append(InputBatch(positions.session, judged, places, files), stop):
+            ends = [PartitionPosition(where, EventPosition(offset, 0)) for where, offset in read.items()]
+            files = [FilePosition(where, at, marks[where, at.offset]) for where, at in ends if (where, at.offset) in marks]
+            if not self._append(InputBatch(positions.session, judged, ends, files), stop):
                 return
             positions.advance(read)
             self.source.acknowledge(read)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
-from lineage_bridge.inputs.input import IncomingRecord, Positions, StreamInput, place_of
+from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
+from lineage_bridge.inputs.input import IncomingRecord, Positions, StreamInput, as_position
 from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.inputs.reading import SessionReader
 from lineage_bridge.ports.inputs import InputLog
@@ -17,7 +17,7 @@ BATCH_BYTES: Final = 32 << 20
 """The approximate bytes of records in one batch."""
 FIRST_RECORDS: Final = 100
 LONGEST_POLL_S: Final = 0.2
-_FIRST = EventPlace(0, 0)
+_FIRST = EventPosition(0, 0)
 
 
 class StreamPositions(Positions):
@@ -25,39 +25,39 @@ class StreamPositions(Positions):
 
     def __init__(self, name: str, feed: StreamFeed, event_log: InputLog) -> None:
         self._name, self._feed = name, feed
-        logged, own = event_log.positions(name), feed.places(name)
+        logged, own = event_log.positions(name), feed.positions(name)
         self.is_new = not logged.opened and not own
-        # A record of several events of which the log has a part is taken in as a whole: what comes twice counts once.
-        further = {where: EventPlace(place.offset, 0) for where, place in logged.places if place.offset > own.get(where, _FIRST).offset}
-        new = {where: _FIRST for where, _ in logged.places if where not in own and where not in further}
+        # If the log has only some events of a record, the whole record is ingested again: events that come twice count once.
+        further = {where: EventPosition(at.offset, 0) for where, at in logged.partitions if at.offset > own.get(where, _FIRST).offset}
+        new = {where: _FIRST for where, _ in logged.partitions if where not in own and where not in further}
         feed.advance(name, {**further, **new})
-        self._places = {**own, **new, **further}
+        self._positions = {**own, **new, **further}
 
-    def next_place(self, where: StreamPartition) -> EventPlace | None:
-        """The first place that the archive does not have."""
-        return self._places.get(where)
+    def next_position(self, where: StreamPartition) -> EventPosition | None:
+        """The first position that the archive does not have."""
+        return self._positions.get(where)
 
     def lives(self, stream: str, partition: str) -> list[str]:
         """The lives of a stream in which this partition has a position."""
-        return sorted(where.life for where in self._places if (where.stream, where.partition) == (stream, partition))
+        return sorted(where.life for where in self._positions if (where.stream, where.partition) == (stream, partition))
 
-    def begin(self, starts: Mapping[StreamPartition, int | EventPlace]) -> None:
+    def begin(self, starts: Mapping[StreamPartition, int | EventPosition]) -> None:
         """Store durably where new partitions begin."""
-        self._advance({where: at for where, at in starts.items() if where not in self._places})
+        self._advance({where: at for where, at in starts.items() if where not in self._positions})
         self.is_new = False
 
-    def skip(self, ends: Mapping[StreamPartition, int | EventPlace]) -> None:
+    def skip(self, ends: Mapping[StreamPartition, int | EventPosition]) -> None:
         """Store durably that records before these offsets cannot be read any more."""
         self._advance(ends)
 
     def moved(self, ranges: Sequence[StreamRange]) -> None:
         """Record that ranges are in the archive."""
-        self._places |= {given.where: EventPlace(given.end, 0) for given in ranges}
+        self._positions |= {given.where: EventPosition(given.end, 0) for given in ranges}
 
-    def _advance(self, starts: Mapping[StreamPartition, int | EventPlace]) -> None:
-        places = {where: place_of(at) for where, at in starts.items()}
-        self._feed.advance(self._name, places)
-        self._places |= places
+    def _advance(self, starts: Mapping[StreamPartition, int | EventPosition]) -> None:
+        positions = {where: as_position(at) for where, at in starts.items()}
+        self._feed.advance(self._name, positions)
+        self._positions |= positions
 
 
 @dataclass(frozen=True)

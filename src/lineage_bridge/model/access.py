@@ -98,7 +98,7 @@ class ApiKey:
 
 
 @dataclass(frozen=True)
-class KeyOrder:
+class KeyOptions:
     """A key to create; without `expires_us` it does not expire."""
 
     name: str

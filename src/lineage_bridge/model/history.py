@@ -102,7 +102,7 @@ class AliasFilter:
 
 @dataclass(frozen=True)
 class LinkAsserter:
-    """Who states a symlink: a job, in its runs or at design time (`declared`), or a dataset that declares it of itself.
+    """Who states a symlink: a job, in its runs or at design time (`declared`), or a dataset that declares it for itself.
 
     `last_us` is when it was last stated, UTC microseconds.
     """

@@ -26,7 +26,7 @@ class Credential(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ExtractOrder:
+class ExtractionOptions:
     """What to extract: a `source` (empty: the only one), restricted to environments and clusters by id (empty: all).
 
     `off`: planes to leave out. `hours`: how far back metrics go. `addresses`: those of registries, by environment. `credentials`: by plane
@@ -43,7 +43,7 @@ class ExtractOrder:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The planes and scopes of the credentials in the order, sorted."""
+        """The planes and scopes of the credentials, sorted."""
         return tuple(sorted(" ".join(filter(None, words)) for words in self.credentials))
 
 

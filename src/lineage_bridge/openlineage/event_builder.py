@@ -1,4 +1,4 @@
-"""Building the events that LineageBridge sends: events and their facets as JSON values. Pure.
+"""Builds the events that LineageBridge sends: events and their facets as JSON values. Pure.
 
 Facet versions are those of OpenLineage 1.53; each method takes what the JSON schema of its facet requires and a little more.
 """

@@ -38,7 +38,7 @@ _LARGEST_CONTAINER = 1 << 14
 
 
 def _container(levels: int) -> str:
-    """A pattern of an object or array with at most so many levels inside of it. It can match in one way only."""
+    """A pattern for an object or array with at most `levels` levels inside of it. It can match in one way only."""
     inside = f"(?:{_STRING}|{_container(levels - 1)})" if levels else _STRING
     return rf'[{{\[][^"{{}}\[\]]*(?:{inside}[^"{{}}\[\]]*)*[}}\]]'
 
@@ -54,27 +54,27 @@ def no_limit(_: int) -> None:
 
 
 class PlainParts:
-    """The parts of a JSON text in which nothing is at one of some places: they can be passed over without reading their tokens.
+    """The parts of a JSON text without any of the given byte offsets: they can be passed over without reading their tokens.
 
-    `places` are sorted; None if they are unknown, and nothing is passed over.
+    `offsets` are sorted; None if they are unknown, and nothing is passed over.
     """
 
-    def __init__(self, raw: bytes, places: Sequence[int] | None) -> None:
-        self.raw, self.places = raw, places
+    def __init__(self, raw: bytes, offsets: Sequence[int] | None) -> None:
+        self.raw, self.offsets = raw, offsets
         self._from, self._next = 0, -1
 
     def may_end(self, opening: bytes, start: int) -> bool:
-        """Whether the object or array whose content starts here can end before the next place."""
-        return self.places is None or self.raw.find(_ENDS[opening], start, self._next_place(start)) >= 0
+        """Whether the object or array whose content starts here can end before the next offset."""
+        return self.offsets is None or self.raw.find(_ENDS[opening], start, self._next_offset(start)) >= 0
 
     def is_plain(self, start: int, end: int) -> bool:
-        """Whether none of the places lies in this part."""
-        return self.places is not None and self._next_place(start) >= end
+        """Whether none of the offsets lies in this part."""
+        return self.offsets is not None and self._next_offset(start) >= end
 
     def flat_end(self, opening: bytes, start: int) -> int:
         """The end of the object or array whose content starts here, if it contains no other and no escapes; else 0."""
         closes = _ENDS.get(opening)
-        if self.places is None or closes is None:
+        if self.offsets is None or closes is None:
             return 0
         bracket = _BRACKET.search(self.raw, start)
         if bracket is None or bracket[0] != closes:
@@ -84,10 +84,10 @@ class PlainParts:
 
     def nested_end(self, at: int) -> int:
         """The end of the plain object or array that begins here, if it is not too deep; else 0."""
-        if self.places is None:
+        if self.offsets is None:
             return 0
-        # The content of a longer one is passed over piece by piece, instead of read again for each container around it.
-        found = _CONTAINER.match(self.raw, at, min(self._next_place(at), at + _LARGEST_CONTAINER))
+        # The content of a longer one is skipped piece by piece, instead of being read again for each container around it.
+        found = _CONTAINER.match(self.raw, at, min(self._next_offset(at), at + _LARGEST_CONTAINER))
         return found.end() if found else 0
 
     def flat_run_end(self, at: int) -> int:
@@ -96,25 +96,25 @@ class PlainParts:
 
     def members_end(self, at: int) -> int:
         """The end of the plain scalar members that follow in an object, except of one called `value`; 0 if none does."""
-        end = self._run_end(_PLAIN_MEMBERS, at) if self.places is not None else at
+        end = self._run_end(_PLAIN_MEMBERS, at) if self.offsets is not None else at
         return end if end > at else 0
 
     def scalars_end(self, at: int) -> int:
-        """The end of the plain elements that follow in an array and are no options of a command; 0 if none does."""
-        end = self._run_end(_PLAIN_SCALARS, at) if self.places is not None else at
+        """The end of the plain elements that follow in an array, except options of commands; 0 if none follows."""
+        end = self._run_end(_PLAIN_SCALARS, at) if self.offsets is not None else at
         return end if end > at else 0
 
     def _run_end(self, pattern: re.Pattern[bytes], at: int) -> int:
-        limit = self._next_place(at)
+        limit = self._next_offset(at)
         while found := pattern.match(self.raw, at, limit):
             at = found.end()
         return at
 
-    def _next_place(self, at: int) -> int:
+    def _next_offset(self, at: int) -> int:
         if not self._from <= at <= self._next:
-            places = self.places or ()
-            index = bisect_left(places, at)
-            self._from, self._next = at, places[index] if index < len(places) else len(self.raw)
+            offsets = self.offsets or ()
+            index = bisect_left(offsets, at)
+            self._from, self._next = at, offsets[index] if index < len(offsets) else len(self.raw)
         return self._next
 
 
@@ -151,7 +151,7 @@ def mend_text(raw: bytes) -> bytes:
     r"""Replace escapes of NUL and of lone surrogates by \ufffd; the same object if there are none."""
     if b"\\" not in raw or not _SUSPECT.search(raw):
         return raw
-    # Escaped backslashes are set aside as something that the text does not have.
+    # Escaped backslashes are replaced by bytes that the text does not contain.
     aside = next(two for number in range(1 << 16) if (two := number.to_bytes(2, "big")) not in raw and two[0] != two[1])
     mended = raw.replace(b"\\\\", aside).replace(b"\\u0000", _REPLACEMENT)
     mended = _LONE_SURROGATE.sub(rb"\\ufffd", mended).replace(aside, b"\\\\")

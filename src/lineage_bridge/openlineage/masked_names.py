@@ -1,4 +1,4 @@
-"""Names and namespaces without credentials: they are the identity of datasets and jobs, so what is masked must not join two of them."""
+"""Removes credentials from names and namespaces. These identify datasets and jobs, so different names must stay different."""
 
 import re
 from collections.abc import Callable
@@ -53,5 +53,5 @@ def _drop_parameters(name: str, drops: Callable[[str], bool]) -> str:
 
 
 def _digest(secret: str, key: bytes) -> str:
-    """What stands for a secret in a name: the same for the same secret and key."""
+    """The digest that replaces a secret in a name: the same for the same secret and key."""
     return MASK + blake2s(secret.encode("utf-8", "surrogatepass"), digest_size=8, key=key, person=b"names").hexdigest()

@@ -16,7 +16,7 @@ characters.
 _SHORT = 256
 """Up to which length of a text a pattern is tried everywhere in it."""
 _DENSE, _MOST_STARTS = 4, 1 << 18
-"""A pattern is tried everywhere in a text if it can begin more often than once in so many characters, or at more places than this."""
+"""A pattern is tried everywhere in a text if it can begin more often than once in this many characters, or at more offsets than this."""
 _AT_ONCE = 1 << 16
 _CACHED = 8192
 
@@ -40,7 +40,7 @@ class Texts:
         return frozenset({number for _, matches in self._matches(folded) for number, _, _ in matches})
 
     def starts(self, folded: str) -> Iterator[int]:
-        """Where the strings begin in a folded text: in order, with repeats, and a long string after those inside it."""
+        """The offsets at which the strings begin in a folded text, in the order in which the strings end; offsets may repeat."""
         for at, matches in self._matches(folded):
             for _, start, _ in matches:
                 yield at + start
@@ -53,7 +53,7 @@ class Texts:
 
 
 class Rule:
-    """A pattern that is tried only on texts, and only at places in them, where it can match.
+    """A pattern that is tried only on texts, and only at offsets in them at which it can match.
 
     `required`: sets of strings; a matching text contains one string of each set. `also`: a further such set, besides those found from the
     pattern.
@@ -95,7 +95,7 @@ class Rule:
 
 
 class _WordRule(NamedTuple):
-    """A rule of a group that matches only where one of each of these sets of texts is. Some of these texts are single characters."""
+    """A rule of a group that can only match a text with one text of each of these sets. Some of these are single characters."""
 
     number: int
     group: str
@@ -104,7 +104,7 @@ class _WordRule(NamedTuple):
 
 
 class _WordRules(NamedTuple):
-    """The rules that can match texts with some words in them, and the characters on which it depends which of them do."""
+    """The rules that can match texts that contain certain words, and the characters by which they are narrowed down."""
 
     words: frozenset[str]
     rules: list[_WordRule]

@@ -27,7 +27,7 @@ from lineage_bridge.openlineage.secret_rules.members import (
 from lineage_bridge.openlineage.secret_rules.names import refers
 from lineage_bridge.openlineage.secret_rules.values import MASK, is_random, is_reference
 from lineage_bridge.openlineage.secrets import mask_text, mask_with
-from lineage_bridge.openlineage.suspicion import is_suspicious, suspicious_places
+from lineage_bridge.openlineage.suspicion import is_suspicious, suspicious_offsets
 
 _BETWEEN_FACETS = b'"_producer"'
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
@@ -45,9 +45,9 @@ _SHORT, _REMEMBERED = 256, 4096
 _LONG = 2048
 """Bytes from which looking through a text costs more than remembering what came of it."""
 _TINY = 256
-"""Bytes up to which reading JSON token by token costs less than looking for suspicious places first."""
+"""Bytes up to which reading JSON token by token costs less than looking for suspicious offsets first."""
 
-_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _PLACE_NS, _FOUND_NS = 30, 1_500, 2_500, 5_000, 80, 4_000, 8_000
+_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _OFFSET_NS, _FOUND_NS = 30, 1_500, 2_500, 5_000, 80, 4_000, 8_000
 
 
 def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
@@ -56,7 +56,7 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
     `key`: at most 32 bytes, known to this installation only: digests that stand for secrets in names depend on it.
     """
     for number in range(_PASSES):
-        # A long piece is not looked through before the places in it are looked for.
+        # Long pieces are not checked beforehand, because their suspicious offsets are computed anyway.
         if not any((not number and len(piece) > _LONG) or is_suspicious(piece) for piece in raw.split(_BETWEEN_FACETS)):
             break
         scan = _Scan(raw, spend, key)
@@ -64,7 +64,7 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
         if not (is_text := not is_json(masked)) and not scan.is_unsettled:
             return masked
         if is_text:
-            spend(len(masked) * _TEXT_BYTE_NS + len(suspicious_places(masked)) * _PLACE_NS)
+            spend(len(masked) * _TEXT_BYTE_NS + len(suspicious_offsets(masked)) * _OFFSET_NS)
             masked = mask_text(masked.decode("latin-1")).encode("latin-1")
         if masked == raw:
             break
@@ -81,10 +81,10 @@ class _Scan:
     def __init__(self, raw: bytes, spend: Spend, key: bytes, depth: int = 0) -> None:
         self.raw, self.spend, self.key, self.depth = raw, spend, key, depth
         self.mask_name = partial(mask_name, key=key)
-        places = suspicious_places(raw)
-        # What is full of suspicious places is refused before any of them is looked at.
-        spend(len(raw) * _PASS_NS + len(places) * _PLACE_NS)
-        self.plain = PlainParts(raw, places if not places or len(raw) > _TINY else None)
+        offsets = suspicious_offsets(raw)
+        # What is full of suspicious offsets is refused before any of them is looked at.
+        spend(len(raw) * _PASS_NS + len(offsets) * _OFFSET_NS)
+        self.plain = PlainParts(raw, offsets if not offsets or len(raw) > _TINY else None)
         self.memo: dict[tuple[bytes, bool], bytes] = {}
         self.edits: dict[int, tuple[int, bytes]] = {}
         self.frames = [Container(is_object=False)]
@@ -101,7 +101,7 @@ class _Scan:
         return self.edited()
 
     def walk(self, at: int) -> int:
-        """Handle some tokens, up to the end of one that is passed over; where to go on."""
+        """Handle some tokens, up to the end of a part that is skipped; returns where to continue."""
         number = 0
         for number, token in enumerate(islice(_TOKEN.finditer(self.raw, at), _TOKENS_AT_ONCE), 1):
             step = _STEPS.get(token[0])
@@ -185,7 +185,7 @@ class _Scan:
                 self.edit_secret(start, end)
 
     def edit_companions(self, frame: Container, end: int) -> None:
-        """Mask what other values of an object or array, which is closed, say to be secrets."""
+        """Mask the values of a closed object or array that other values in it declare to be secrets."""
         self.spend((end - frame.start) * 2 * _TEXT_BYTE_NS)
         for span in secrets_beside(frame, self.raw, end):
             self.edit_secret(*span)
@@ -242,10 +242,10 @@ class _Scan:
         return masked != text
 
     def settled(self, text: bytes, mask_string: Callable[[str], str]) -> bytes:
-        """A token with all that is found in it masked, also what is found only once something else is masked."""
+        """A token with all its secrets masked, including those that are recognised only after others were masked."""
         for _ in range(_PASSES):
-            # That something is in a long text is known from its places.
-            if (len(text) <= _LONG or self.plain.places is None) and not is_suspicious(text):
+            # Whether a long text is suspicious is known from the offsets in it.
+            if (len(text) <= _LONG or self.plain.offsets is None) and not is_suspicious(text):
                 return text
             self.spend(_TEXT_NS + len(text) * _TEXT_BYTE_NS)
             masked = masked_token(text, mask_string)
@@ -274,7 +274,7 @@ class _Scan:
         return _Scan(raw, self.spend, self.key, self.depth + 1).masked()
 
     def mask_found(self, _: str) -> str:
-        """What replaces a secret that was found in a long text."""
+        """The replacement of a secret that was found in a long text."""
         self.spend(_FOUND_NS)
         return MASK
 

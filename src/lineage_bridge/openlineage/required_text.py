@@ -43,7 +43,7 @@ def _worth(texts: Alternatives) -> tuple[int, int]:
 
 
 def first_texts(pattern: "re.Pattern[str]") -> Alternatives | None:
-    """Texts of which one is, folded, at the beginning of whatever the pattern matches; None if they are unknown or too many."""
+    """Texts one of which begins every (folded) match of the pattern; None if they are unknown or too many."""
     first = _parts(pattern).first
     if "" in first:
         return None

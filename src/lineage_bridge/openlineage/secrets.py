@@ -291,7 +291,7 @@ def is_secrets_name(value: str) -> bool:
 
 def _replaced(found: re.Match[str], mask: Mask) -> str:
     """The text of a match with its `value` masked. Quotes around the value are kept."""
-    start, stop = (place - found.start() for place in found.span("value"))
+    start, stop = (at - found.start() for at in found.span("value"))
     value = found["value"]
     if value[:1] in "\"'" and value[-1:] == value[:1] and len(value) > 1:
         start, stop, value = start + 1, stop - 1, value[1:-1]

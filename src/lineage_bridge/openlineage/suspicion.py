@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from lineage_bridge.openlineage.secret_rules.foreign import foreign_places
+from lineage_bridge.openlineage.secret_rules.foreign import foreign_offsets
 
 _KEY_OF = rb"ss|nt|pi|on|re|er|te|et|ed|ng|ge|sh|pg|gp|sa|pp|se|ac|wt|ok|th|oy|ls|vt|dk|in"
 # Every alternative starts with a character that is rare in events and looks back from there, which is five times as fast.
@@ -260,13 +260,13 @@ def _is_suspicious(piece: bytes) -> bool:
         return True
     lower = text.lower()
     # The marks are looked for first: it costs least, and most of what is suspicious has one.
-    return bool(_ANY_MARK.find_matches_as_indexes(lower) or _SUSPECT.search(lower) or _UPPER.search(text) or foreign_places(text))
+    return bool(_ANY_MARK.find_matches_as_indexes(lower) or _SUSPECT.search(lower) or _UPPER.search(text) or foreign_offsets(text))
 
 
 _is_suspicious_cached = lru_cache(_CACHED)(_is_suspicious)
 
 
-def suspicious_places(raw: bytes) -> list[int]:
+def suspicious_offsets(raw: bytes) -> list[int]:
     """The sorted positions in a body where a secret, or the name of one, may begin. Pieces without such a position are not suspicious."""
     lower = raw.lower()
     found = (
@@ -279,4 +279,4 @@ def suspicious_places(raw: bytes) -> list[int]:
         for match in pattern.finditer(text)
     )
     marks = (start for _, start, _ in _ANY_MARK.find_matches_as_indexes(lower))
-    return sorted((*found, *marks, *foreign_places(raw)))
+    return sorted((*found, *marks, *foreign_offsets(raw)))

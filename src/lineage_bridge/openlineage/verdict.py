@@ -130,7 +130,7 @@ class _EventReader:
         return Clean(event)
 
     def checked_text(self, raw: bytes) -> bytes:
-        """The text as it can be read and stored; what had to be replaced for that is repaired."""
+        """The text as it can be read and stored; characters that had to be replaced are recorded as a repair."""
         mended = readable_text(raw)
         if mended is not raw:
             check_syntax(mended)

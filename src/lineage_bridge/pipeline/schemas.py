@@ -1,4 +1,4 @@
-"""The schemas of the data frames that Spark moves, in one place."""
+"""The schemas of all data frames that pass through Spark."""
 
 import pyarrow as pa
 from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, StructField, StructType

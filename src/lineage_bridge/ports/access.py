@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from lineage_bridge.model.access import ApiKey, KeyOrder, Principal
+from lineage_bridge.model.access import ApiKey, KeyOptions, Principal
 from lineage_bridge.model.audit import AuditEntry, AuditHead, Change
 
 
@@ -48,7 +48,7 @@ class KeyChanges(Protocol):
 class KeyService(Protocol):
     """Users' operations on API keys."""
 
-    def create(self, order: KeyOrder, by: str) -> tuple[ApiKey, str]:
+    def create(self, options: KeyOptions, by: str) -> tuple[ApiKey, str]:
         """A new key, and its text, which is shown this once. Raises RequestError."""
 
     def records(self) -> Sequence[ApiKey]:

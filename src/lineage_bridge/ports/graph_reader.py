@@ -180,7 +180,7 @@ class InventoryReader(Protocol):
     def quiet(self) -> "Iterator[tuple[GraphReader, list[Node]]]":
         """Jobs without an observed run, and datasets that no job names or that declare their own lineage; in portions, see `heads`."""
 
-    def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
+    def canonical_nodes(self, nodes: Iterable[Node]) -> dict[int, Node]:
         """Node id to the canonical node of its group."""
 
     def entries(self, heads: Sequence[Node]) -> list[InventoryEntry]:

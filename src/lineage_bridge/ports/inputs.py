@@ -6,27 +6,27 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from lineage_bridge.graph.log_record import LogRecord
-from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
 from lineage_bridge.model.sources import InputRecord, InputStatus, KindRecord, SourceCheck
 from lineage_bridge.openlineage.event import Event
 from lineage_bridge.openlineage.verdict import Rejected
 
 
-class PartitionPlace(NamedTuple):
+class PartitionPosition(NamedTuple):
     """The next event to read of a partition."""
 
     where: StreamPartition
-    place: EventPlace
+    at: EventPosition
 
 
-class FilePlace(NamedTuple):
+class FilePosition(NamedTuple):
     """The next event to read of a file.
 
     `mark` tells whether the file has changed since everything in it was read; empty if that is not known.
     """
 
     where: StreamPartition
-    place: EventPlace
+    at: EventPosition
     mark: str = ""
 
 
@@ -38,31 +38,31 @@ class InputPositions(msgspec.Struct, frozen=True):
 
     session: str
     opened: bool
-    places: list[PartitionPlace]
-    files: list[FilePlace] = []
+    partitions: list[PartitionPosition]
+    files: list[FilePosition] = []
 
 
 class InputStart(msgspec.Struct, frozen=True):
-    """The first places of partitions that have none yet. The input counts as opened from then on."""
+    """The first positions of partitions that have none yet. The input counts as opened from then on."""
 
     session: str
-    places: list[PartitionPlace]
+    partitions: list[PartitionPosition]
 
 
 class InputBatch(msgspec.Struct, frozen=True):
-    """Records to append, in the order of their places in each partition, and the places up to which everything was read.
+    """Records to append, in the order of their positions in each partition, and the positions up to which everything was read.
 
     `files` are files of which everything was read.
     """
 
     session: str
     records: list[LogRecord]
-    ends: list[PartitionPlace]
-    files: list[FilePlace] = []
+    ends: list[PartitionPosition]
+    files: list[FilePosition] = []
 
 
 class _PackedBatch(msgspec.Struct, frozen=True):
-    """A batch as it is sent: places are JSON, because MessagePack has no integers of more than 64 bits."""
+    """A batch as it is sent: positions are JSON, because MessagePack has no integers of more than 64 bits."""
 
     session: str
     records: list[LogRecord]
@@ -71,8 +71,8 @@ class _PackedBatch(msgspec.Struct, frozen=True):
 
 
 _PACKED = msgspec.msgpack.Decoder(_PackedBatch)
-_PLACES = msgspec.json.Decoder(list[PartitionPlace])
-_FILES = msgspec.json.Decoder(list[FilePlace])
+_POSITIONS = msgspec.json.Decoder(list[PartitionPosition])
+_FILES = msgspec.json.Decoder(list[FilePosition])
 
 
 def pack_batch(batch: InputBatch) -> bytes:
@@ -84,7 +84,7 @@ def pack_batch(batch: InputBatch) -> bytes:
 def unpack_batch(body: bytes) -> InputBatch:
     """The batch in the bytes that `pack_batch` made. Raises msgspec.DecodeError."""
     packed = _PACKED.decode(body)
-    return InputBatch(packed.session, packed.records, _PLACES.decode(packed.ends), _FILES.decode(packed.files))
+    return InputBatch(packed.session, packed.records, _POSITIONS.decode(packed.ends), _FILES.decode(packed.files))
 
 
 class InputsReport(msgspec.Struct, frozen=True):
@@ -116,14 +116,14 @@ class InputRepository(Protocol):
     def ledgers(self) -> dict[str, bytes]:
         """Name to the last saved positions and counts of an input."""
 
-    def save_ledger(self, name: str, ledger: bytes, files: Sequence[FilePlace] = (), *, replaces: bool = False) -> None:
-        """Save positions and counts of an input, and the places of files that have changed; with `replaces`, others are deleted."""
+    def save_ledger(self, name: str, ledger: bytes, files: Sequence[FilePosition] = (), *, replaces: bool = False) -> None:
+        """Save positions and counts of an input, and the positions of files that have changed; with `replaces`, others are deleted."""
 
-    def file_places(self, name: str, keys: Sequence[str]) -> list[FilePlace]:
+    def file_positions(self, name: str, keys: Sequence[str]) -> list[FilePosition]:
         """The saved positions of files with these keys, at most one for each key."""
 
-    def save_files(self, name: str, files: Sequence[FilePlace], *, replaces: bool) -> None:
-        """Save places of files only, as `save_ledger` does."""
+    def save_files(self, name: str, files: Sequence[FilePosition], *, replaces: bool) -> None:
+        """Save positions of files only, as `save_ledger` does."""
 
 
 class InputService(Protocol):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from lineage_bridge.graph.log_record import LogRecord
-from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
 from lineage_bridge.model.sources import InputProgress
 
 
@@ -81,10 +81,10 @@ class StreamFeed(Protocol):
     parallelism: int
     """How many tasks run at once."""
 
-    def places(self, name: str) -> Mapping[StreamPartition, EventPlace]:
+    def positions(self, name: str) -> Mapping[StreamPartition, EventPosition]:
         """The position from which an input continues in each partition that it has begun."""
 
-    def advance(self, name: str, places: Mapping[StreamPartition, EventPlace]) -> None:
+    def advance(self, name: str, positions: Mapping[StreamPartition, EventPosition]) -> None:
         """Durably store the position at which each partition is read next.
 
         Everything before it was read, is not wanted, or can no longer be read.

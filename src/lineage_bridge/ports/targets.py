@@ -112,21 +112,21 @@ class TargetRecord(NamedTuple):
 
 
 class PublicationLedger(Protocol):
-    """The published objects of each target; `place` is the target's name with the address that it publishes to.
+    """The published objects of each target; `destination` is the target's name with the address that it publishes to.
 
     Safe for many processes and threads at once.
     """
 
-    def entries(self, place: str) -> dict[str, LedgerEntry]:
+    def entries(self, destination: str) -> dict[str, LedgerEntry]:
         """The entries by key."""
 
-    def page(self, place: str, after: str, limit: int) -> list[LedgerEntry]:
+    def page(self, destination: str, after: str, limit: int) -> list[LedgerEntry]:
         """Entries after a key, by key."""
 
-    def counts(self, place: str) -> dict[str, int]:
+    def counts(self, destination: str) -> dict[str, int]:
         """How many entries there are, by state."""
 
-    def record(self, place: str, entries: Iterable[LedgerEntry], forgotten: Iterable[str] = ()) -> None:
+    def record(self, destination: str, entries: Iterable[LedgerEntry], forgotten: Iterable[str] = ()) -> None:
         """Store entries and forget keys, in one transaction."""
 
 

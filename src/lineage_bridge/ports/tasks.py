@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from lineage_bridge.model.sources import SourceState
-from lineage_bridge.model.tasks import ExtractOrder, TaskFilter, TaskRecord
+from lineage_bridge.model.tasks import ExtractionOptions, TaskFilter, TaskRecord
 
 
 class TaskRepository(Protocol):
@@ -51,11 +51,11 @@ class TaskRepository(Protocol):
 class TaskService(Protocol):
     """Users' operations on tasks. Raises NotFoundError for an unknown task, ConfigError and RequestError for invalid requests."""
 
-    def extract(self, order: ExtractOrder) -> TaskRecord:
+    def extract(self, options: ExtractionOptions) -> TaskRecord:
         """Start an extraction."""
 
-    def resume(self, task_id: str, credentials: ExtractOrder) -> TaskRecord:
-        """Resume a stopped task. Credentials that came with its request must be sent again; the rest of the order is ignored."""
+    def resume(self, task_id: str, credentials: ExtractionOptions) -> TaskRecord:
+        """Resume a stopped task. Credentials that came with its request must be sent again; the other options are ignored."""
 
     def cancel(self, task_id: str) -> TaskRecord:
         """Stop a task soon; the events it has sent stay."""

@@ -39,7 +39,7 @@ def walk_hops(reader: GraphReader, origin: Node, direction: str, hops: int, now_
 def hops_of_walk(reader: GraphReader, walk: Walk, hops: int) -> Hops:
     """What a walk reached within `hops` edges."""
     ends = {node for edge in walk.edges for node in edge[:3]} | {node for port in walk.ports for node in (port.job, port.dataset)}
-    heads = reader.inventory.standing({walk.origin, *ends})
+    heads = reader.inventory.canonical_nodes({walk.origin, *ends})
     up = walk.direction == "upstream"
     links = merge_links([*port_links(walk.ports, heads), *(link for edge in walk.edges for link in _links(edge, heads))])
     distances = _distances(heads[walk.origin.id], _steps(walk, heads, up=up), hops)

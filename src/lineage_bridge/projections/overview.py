@@ -49,14 +49,14 @@ def read_overview(graph: GraphReader, now_us: int, most: int) -> Overview:
     for _, heads in graph.inventory.heads((NodeKind.DATASET,)):
         overview.datasets.update((system_name(node.namespace), node.namespace) for node in heads)
     for reader, heads in graph.inventory.heads((NodeKind.JOB,)):
-        standing = list(_standing(reader, heads, now_us))
-        overview.jobs.update((job_type, state) for _, job_type, state, _ in standing)
-        found = [UrgentJob(job, job_type, state, run) for job, job_type, state, run in standing if run and state in URGENT]
+        states = list(_job_states(reader, heads, now_us))
+        overview.jobs.update((job_type, state) for _, job_type, state, _ in states)
+        found = [UrgentJob(job, job_type, state, run) for job, job_type, state, run in states if run and state in URGENT]
         overview.urgent = nsmallest(most, [*overview.urgent, *found], key=lambda item: item.rank)
     return overview
 
 
-def _standing(reader: GraphReader, jobs: list[Node], now_us: int) -> Iterator[tuple[Node, str, str, RunRecord | None]]:
+def _job_states(reader: GraphReader, jobs: list[Node], now_us: int) -> Iterator[tuple[Node, str, str, RunRecord | None]]:
     newest = reader.runs.latest_of(jobs, with_datasets=False)
     for entry in reader.inventory.entries(jobs):
         run = _observed(newest.get(entry.node.id))

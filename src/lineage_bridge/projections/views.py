@@ -48,7 +48,7 @@ def run_events(graph: GraphReader, now_us: int, style: str, includes: ViewFilter
 def _newest_runs(reader: GraphReader, jobs: Sequence[Node], now_us: int) -> dict[int, RunRecord]:
     """Node id -> the newest run that named a dataset; where none did, the newest run with what the job is declared to read and write."""
     newest_runs = reader.runs.latest_of(jobs, with_datasets=True)
-    # The newest "run" that named datasets may be a design-time statement: it has no events of a run.
+    # The newest "run" that named datasets may be a design-time statement, which has no run events.
     rest = [job for job in jobs if job.id not in newest_runs or _is_statement(reader, newest_runs[job.id])]
     for job_id, newest in reader.runs.latest_of(rest, with_datasets=False).items():
         inputs, outputs = _declared_datasets(reader, next(job for job in rest if job.id == job_id), now_us)
@@ -85,7 +85,7 @@ class ViewEventBuilder:
 
     def __init__(self, reader: GraphReader, style: str, entries: Iterable[InventoryEntry], datasets: Iterable[Node]) -> None:
         self.reader, self.style = reader, style
-        self.heads = reader.inventory.standing({node.id: node for node in datasets}.values())
+        self.heads = reader.inventory.canonical_nodes({node.id: node for node in datasets}.values())
         every = {head.id: head for head in self.heads.values()}
         given = {entry.node.id: entry for entry in entries}
         self.entries = given | {

@@ -89,12 +89,12 @@ def read_links(graph: GraphReader, now_us: int) -> Iterator[tuple[GraphReader, l
         yield reader, _links_of_ports(reader, reader.inventory.ports(jobs, now_us=now_us))
     yield graph, _links_of_ports(graph, graph.inventory.unnamed_ports(now_us=now_us))
     direct = list(graph.inventory.direct(now_us=now_us))
-    heads = graph.inventory.standing(end for edge in direct for end in edge[:2])
+    heads = graph.inventory.canonical_nodes(end for edge in direct for end in edge[:2])
     yield graph, merge_links(GraphLink(heads[edge.source.id], heads[edge.target.id], None, edge) for edge in direct)
 
 
 def _links_of_ports(reader: GraphReader, ports: Sequence[Port]) -> list[GraphLink]:
-    heads = reader.inventory.standing(end for port in ports for end in (port.job, port.dataset))
+    heads = reader.inventory.canonical_nodes(end for port in ports for end in (port.job, port.dataset))
     return merge_links(port_links(ports, heads))
 
 

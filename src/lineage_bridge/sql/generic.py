@@ -1,4 +1,4 @@
-"""A script in one of sqlglot's dialects into lineage, with the same resolver as streaming SQL."""
+"""Converts a script in one of sqlglot's dialects to lineage, with the same resolver as streaming SQL."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -201,7 +201,7 @@ class SqlglotScript:
 
 
 def _hinted(message: str, tokens: list[PlainToken], line: int, column: int) -> Fault:
-    """An error at a position, with a suggestion."""
+    """The error at a position, with a suggestion."""
     texts = ["" if token.token_type in _QUOTED else token.text for token in tokens]
     template = template_at(texts)
     if template is not None:

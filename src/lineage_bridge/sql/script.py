@@ -1,4 +1,4 @@
-"""A script of Flink SQL, Confluent's Flink SQL or ksqlDB into lineage, statement by statement."""
+"""Converts a script of Flink SQL, Confluent's Flink SQL or ksqlDB to lineage, statement by statement."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -255,7 +255,7 @@ class StreamingScript:
         lineage = Lineage()
         words = [token.upper or token.text.upper() for token in statement]
         if words[1:2] == ["."] or words[0] == "[":
-            return lineage  # Neither source code nor a log: prose has FROM as well.
+            return lineage  # Not in source code or logs: prose contains FROM too.
         ignored = froms_without_table(words)
         defined = {words[at] for at in query_names(words)}
         fills = statement[0].upper == "CREATE" and any(token.upper == "SELECT" for token in statement)

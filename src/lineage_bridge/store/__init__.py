@@ -1,1 +1,1 @@
-"""The graph store: schema, migrations, writing, derived tables, queries."""
+"""The graph store: schema, migrations, writing, derived tables, answers to questions."""

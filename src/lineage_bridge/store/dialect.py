@@ -1,14 +1,18 @@
-"""The one place where databases differ in SQL.
+"""The differences between databases in SQL; no other module depends on them.
 
 Statements of the store are written once, in portable SQL: what SQLite and PostgreSQL both understand, and the following forms, which each
 dialect translates:
 
-- `?` and `:name`: a statement's values, by position or by name; `x'00ff'`: bytes - `LEAST(a, b)`, `GREATEST(a, b)`: the lesser and the
-greater of two values - `a STRAIGHT_JOIN b ON ...`: an inner join that looks up `b` for each row of `a`, never the other way round - `t
-INDEXED BY i`: a table that is read by this index - `a GLOB b`: whether a text matches a glob - `INSTR(a, b)`: where a text contains
-another, from 1; 0 if it does not - `CREATE TEMP TABLE t (a BIGINT, b TEXT, c BLOB)`: a table of this connection only
+- `?` and `:name`: a statement's values, by position or by name
+- `x'00ff'`: bytes
+- `LEAST(a, b)`, `GREATEST(a, b)`: the lesser and the greater of two values
+- `a STRAIGHT_JOIN b ON ...`: an inner join that looks up `b` for each row of `a`, never the other way round
+- `t INDEXED BY i`: a table that is read by this index
+- `a GLOB b`: whether a text matches a glob
+- `INSTR(a, b)`: where a text contains another, from 1; 0 if it does not
+- `CREATE TEMP TABLE t (a BIGINT, b TEXT, c BLOB)`: a table of this connection only
 
-Full-text search differs in more than the words, so each dialect has statements of its own for it.
+Full-text search differs too much for that, so each dialect has statements of its own for it.
 """
 
 import re

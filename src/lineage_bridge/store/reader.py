@@ -32,7 +32,7 @@ class StoreReader:
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes | None = None, processing: ProcessingTypes | None = None) -> None:
-        """With `processing`, whether jobs stream is read from there: a store of earlier facts may not know it yet."""
+        """`processing` says which jobs are streaming (default: this store's tables): a store of earlier facts may not contain it yet."""
         self.nodes = nodes or Nodes(connection)
         runs = Runs(connection, self.nodes, processing)
         self.progress = StoreProgress(connection)
@@ -58,8 +58,8 @@ class StoreReader:
         return StoreReader(self._connection, nodes)
 
 
-class ReadPlace(Protocol):
-    """Where readers find a store."""
+class StoreLocation(Protocol):
+    """Where a store is: a file of SQLite, or a schema of PostgreSQL."""
 
     def connect(self) -> StoreConnection:
         """A connection that only reads. Raises StoreError."""
@@ -68,7 +68,7 @@ class ReadPlace(Protocol):
         """A value that changes when another store takes the place of this one: connections to the earlier one are not used again."""
 
     def watched(self) -> AbstractContextManager[None]:
-        """A context manager for questions, which reports damage that they meet."""
+        """A context manager around a question, which marks the store as damaged if the question finds damage."""
 
 
 @dataclass(frozen=True)
@@ -90,16 +90,16 @@ class _File:
 class ReaderPool:
     """Readers over a store; connections are reused. Safe for many threads at once."""
 
-    def __init__(self, place: Path | ReadPlace, size: int = 16) -> None:
-        """`place` is a file of SQLite, or another place."""
-        self.place: ReadPlace = _File(place) if isinstance(place, Path) else place
+    def __init__(self, location: Path | StoreLocation, size: int = 16) -> None:
+        """`location` is a file of SQLite, or where else a store is."""
+        self.location: StoreLocation = _File(location) if isinstance(location, Path) else location
         self._idle: LifoQueue[StoreConnection] = LifoQueue(size)
         self._identity: object = None
 
     @contextmanager
     def reader(self) -> Iterator[StoreReader]:
         """A reader within one read transaction. Raises StoreMissingError, StoreVersionError, StoreDamagedError, StoreUnreachableError."""
-        with self.place.watched():
+        with self.location.watched():
             connection = self._begun()
             try:
                 yield StoreReader(connection)
@@ -114,7 +114,7 @@ class ReaderPool:
 
     def _begun(self) -> StoreConnection:
         """A connection in a read transaction: an idle one, if one of them still is a connection to the store that is there now."""
-        identity = self.place.identity()
+        identity = self.location.identity()
         if identity != self._identity:
             self.close()
             self._identity = identity
@@ -122,7 +122,7 @@ class ReaderPool:
             try:
                 connection, is_fresh = self._idle.get_nowait(), False
             except Empty:
-                connection, is_fresh = self.place.connect(), True
+                connection, is_fresh = self.location.connect(), True
             try:
                 connection.execute("BEGIN")
             except BaseException as error:

@@ -179,7 +179,7 @@ def _page(history: FacetHistory, page: FacetPage | None) -> FacetHistory:
 
 
 def _fitting(items: list[_WithText], max_bytes: int) -> list[_WithText]:
-    """The first items that have at most so many bytes together, but at least one."""
+    """The first items that together have at most the given number of bytes, but at least one."""
     fitting = sum(1 for size in accumulate(len(item.text) for item in items) if size <= max_bytes)
     return items[: max(fitting, 1)]
 

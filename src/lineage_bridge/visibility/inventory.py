@@ -33,10 +33,10 @@ class LimitedInventory:
         for reader, nodes in self._lists.quiet():
             yield self._open_reader(reader), nodes
 
-    def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
+    def canonical_nodes(self, nodes: Iterable[Node]) -> dict[int, Node]:
         """The canonical nodes of own nodes; any other node is its own canonical node."""
         every = {node.id: node for node in nodes}
-        return {**every, **self._inventory.standing(self._own(every.values()))}
+        return {**every, **self._inventory.canonical_nodes(self._own(every.values()))}
 
     def entries(self, heads: Sequence[Node]) -> list[InventoryEntry]:
         """The entries of own nodes; for others, only the name in the answer."""

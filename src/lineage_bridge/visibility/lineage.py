@@ -73,7 +73,7 @@ class LimitedLineage:
 
     def _note_neighbours(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None) -> None:
         """Record the neighbours of own nodes from the names in flows, since impacts and paths name each node only canonically."""
-        # Labels do not count here, so neither does the time now.
+        # Labels are not used here, so the current time does not matter.
         shown_walk(self._border, self._lineage.walk(node, direction, depth, limits, now_us=at_us or 0, at_us=at_us))
 
     def ledger(self, paths: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:

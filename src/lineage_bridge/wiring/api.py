@@ -42,7 +42,7 @@ from lineage_bridge.wiring.access import asks_for_keys, authenticator, key_servi
 from lineage_bridge.wiring.audit import audit_trail, publish_head
 from lineage_bridge.wiring.backup import StateCopies
 from lineage_bridge.wiring.disk import disk_space, file_bytes
-from lineage_bridge.wiring.inputs import input_progress, input_service, received_log, streamed_places
+from lineage_bridge.wiring.inputs import input_progress, input_service, received_log, streamed_positions
 from lineage_bridge.wiring.logins import browser_logins
 from lineage_bridge.wiring.people import people
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
@@ -93,7 +93,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         watch = LogWatch(paths.log, paths.archive)
         stack.callback(watch.close)
         records, service, key = all_records(settings), source_service(settings), state_database(settings).key()
-        repository, streamed = InputRepository(state_database(settings)), partial(streamed_places, settings)
+        repository, streamed = InputRepository(state_database(settings)), partial(streamed_positions, settings)
         received = received_log(settings, writer, stack)
         ledger = InputLedger(writer, records.log.read, repository, uuid.uuid4().hex, streamed)
         stack.callback(ledger.close)

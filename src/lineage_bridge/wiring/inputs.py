@@ -22,7 +22,7 @@ from lineage_bridge.eventlog.archive.progress import added, saved_progress
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import graph_id
-from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
 from lineage_bridge.ingest.ingest import ANY_SIZE, RecordLimits
 from lineage_bridge.inputs.intake_client import IntakeClient
 from lineage_bridge.inputs.kafka.settings import EARLIEST, KafkaInputSettings
@@ -54,11 +54,11 @@ def input_progress(settings: Settings, ledger: InputLedger, name: str) -> InputP
     return added(ledger.progress(name), saved_progress(settings.paths.archive, name))
 
 
-def streamed_places(settings: Settings, name: str) -> dict[StreamPartition, EventPlace]:
+def streamed_positions(settings: Settings, name: str) -> dict[StreamPartition, EventPosition]:
     """The end of the archive in each partition of an input."""
     archive = ArchiveReader(settings.paths.archive)
     ends = {of.where: archive.end(of.source, of.partition) for of in archive.partitions() if of.input == name}
-    return {where: EventPlace.at(end) for where, end in ends.items()}
+    return {where: EventPosition.at(end) for where, end in ends.items()}
 
 
 def intake_client(settings: Settings) -> IntakeClient:

@@ -25,7 +25,7 @@ from lineage_bridge.api.app import create_app
 from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.api.scopes import RouteRequirements
 from lineage_bridge.errors import ConfigError
-from lineage_bridge.model.access import AccessScope, KeyOrder
+from lineage_bridge.model.access import AccessScope, KeyOptions
 from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
 
 TABLE = """
@@ -184,7 +184,7 @@ def principals(server: Server) -> dict[str, dict[str, str]]:
     """The headers of each principal."""
     active = server.key("active", "read")["authorization"]
     elsewhere = ApiKeys(ApiKeyRepository(server.state), b"another installation", lambda: NOW, secrets.token_bytes)
-    another = elsewhere.create(KeyOrder("another", frozenset(AccessScope)), "")[1]
+    another = elsewhere.create(KeyOptions("another", frozenset(AccessScope)), "")[1]
     headers = {
         "anonymous": {},
         "another kind": {"authorization": "Basic YWRhOmFkYQ=="},

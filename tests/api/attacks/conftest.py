@@ -18,7 +18,7 @@ from tests.serving import COMMAND, bare_environment
 
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.eventlog.reader import LogReader
-from lineage_bridge.model.access import AccessScope, KeyOrder
+from lineage_bridge.model.access import AccessScope, KeyOptions
 from lineage_bridge.wiring.access import key_service
 
 MIB = 1 << 20
@@ -72,7 +72,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
     folder: Path = tmp_path_factory.mktemp("attacked")
     settings = Settings(data_dir=folder / "data", port=free_port())
     scopes = frozenset({AccessScope.INGEST, AccessScope.READ, AccessScope.OPERATE})
-    _, key = key_service(settings).create(KeyOrder("ordinary", scopes), "")
+    _, key = key_service(settings).create(KeyOptions("ordinary", scopes), "")
     line = [*COMMAND, "api", "--data-dir", str(settings.data_dir), "--port", str(settings.port), "--auth", "required", *LIMITS]
     with subprocess.Popen(line, env=bare_environment(), cwd=folder, stderr=subprocess.DEVNULL) as process:
         try:

@@ -14,7 +14,7 @@ from lineage_bridge.eventlog.archive.writer import PARTS, ArchiveWriter, PartFil
 from lineage_bridge.eventlog.segment import UnreadableBytes, walk_records
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordAddress, RecordKind, RecordNote, write_note
-from lineage_bridge.graph.record_origin import EventPlace, RecordOrigin, StreamPartition
+from lineage_bridge.graph.record_origin import EventPosition, RecordOrigin, StreamPartition
 
 OF = ArchivedPartition("events", StreamPartition("topic.a", "id/1+2", "3"))
 
@@ -39,11 +39,11 @@ def put(writer: ArchiveWriter, start: int, end: int, *records: LogRecord, parts:
             for some in records[number * len(records) // parts : (number + 1) * len(records) // parts]:
                 part.append(some)
             part.close()
-        writer.put({OF: (EventPlace(start, 0).address, EventPlace(end, 0).address)}, {OF: [part.path for part in made]})
+        writer.put({OF: (EventPosition(start, 0).address, EventPosition(end, 0).address)}, {OF: [part.path for part in made]})
 
 
 def bodies(root: Path, first: int = 0, end: int = 1 << 40) -> list[bytes]:
-    found = ArchiveReader(root).read(OF.source, OF.partition, EventPlace(first, 0).address, EventPlace(end, 0).address)
+    found = ArchiveReader(root).read(OF.source, OF.partition, EventPosition(first, 0).address, EventPosition(end, 0).address)
     return [stored.record.body for stored in found]
 
 
@@ -54,11 +54,11 @@ def test_records_are_read_back_by_their_addresses(root: Path) -> None:
     put(writer, 8, 12, record(8), record(11), parts=2)
     reader = ArchiveReader(root)
     assert reader.partitions() == [OF]
-    assert reader.end(OF.source, OF.partition) == writer.end(OF) == EventPlace(12, 0).address
+    assert reader.end(OF.source, OF.partition) == writer.end(OF) == EventPosition(12, 0).address
     assert bodies(root) == [b"5/0", b"6/0", b"6/1", b"7/0", b"8/0", b"11/0"]
     assert bodies(root, 6, 8) == [b"6/0", b"6/1", b"7/0"]
-    assert reader.record_at(RecordAddress(OF.source, OF.partition, EventPlace(6, 1).address)) == record(6, 1, 2)
-    for absent in (EventPlace(9, 0), EventPlace(99, 0)):
+    assert reader.record_at(RecordAddress(OF.source, OF.partition, EventPosition(6, 1).address)) == record(6, 1, 2)
+    for absent in (EventPosition(9, 0), EventPosition(99, 0)):
         with pytest.raises(OffsetError):
             reader.record_at(RecordAddress(OF.source, OF.partition, absent.address))
     assert list((root / PARTS).iterdir()) == []
@@ -128,10 +128,10 @@ def test_a_record_is_found_without_reading_those_before_it_again(root: Path, mon
 
     monkeypatch.setattr("lineage_bridge.eventlog.archive.reader.walk_records", noted)
     for offset in range(0, 1000, 2):
-        assert archive.record_at(RecordAddress(OF.source, OF.partition, EventPlace(offset, 0).address)) == record(offset)
+        assert archive.record_at(RecordAddress(OF.source, OF.partition, EventPosition(offset, 0).address)) == record(offset)
     assert len(seen) <= 500 + 500 * INDEX_EVERY
     with pytest.raises(OffsetError):
-        archive.record_at(RecordAddress(OF.source, OF.partition, EventPlace(501, 0).address))
+        archive.record_at(RecordAddress(OF.source, OF.partition, EventPosition(501, 0).address))
 
 
 def test_what_is_behind_positions_is_measured(root: Path) -> None:
@@ -141,7 +141,7 @@ def test_what_is_behind_positions_is_measured(root: Path) -> None:
     put(writer, 5, 7, record(5), record(6))
     put(writer, 7, 9, record(7), record(8))
     sizes = [file.size for file in files_in(OF.folder(root))]
-    behind = [reader.size_behind({(OF.source, OF.partition): EventPlace(offset, 0).address}) for offset in (0, 5, 6, 7, 9)]
+    behind = [reader.size_behind({(OF.source, OF.partition): EventPosition(offset, 0).address}) for offset in (0, 5, 6, 7, 9)]
     assert behind == [sizes[1] + sizes[2], sizes[1] + sizes[2], sizes[1] + sizes[2], sizes[2], 0]
     assert reader.size_behind({}) == behind[0]
 
@@ -150,7 +150,7 @@ def test_ranges_are_split_at_files(root: Path) -> None:
     writer = ArchiveWriter(root)
     for offset in range(4):
         put(writer, offset, offset + 1, record(offset))
-    reader, at = ArchiveReader(root), [EventPlace(offset, 0).address for offset in range(5)]
+    reader, at = ArchiveReader(root), [EventPosition(offset, 0).address for offset in range(5)]
     size = files_in(OF.folder(root))[0].size
     assert reader.split(OF.source, OF.partition, 0, at[4], 2 * size) == [(0, at[2]), (at[2], at[4])]
     assert reader.split(OF.source, OF.partition, at[1], at[4], 1) == [(at[1], at[2]), (at[2], at[3]), (at[3], at[4])]

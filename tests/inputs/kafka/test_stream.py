@@ -90,7 +90,7 @@ def test_what_comes_is_what_the_embedded_form_brings(kafka: Kafka, streamed: Str
     settings: dict[str, Any] = {"bootstrap_servers": kafka.bootstrap, "topics": [topic]}
     streamed.stream(32, **settings)
     taken = {
-        (origin.partition, origin.place): stored.record for stored in streamed.archived() if (origin := read_origin(stored.record.note))
+        (origin.partition, origin.position): stored.record for stored in streamed.archived() if (origin := read_origin(stored.record.note))
     }
     embedded = streamed.bring_under("other", 32, **settings)
     assert taken.keys() == embedded.keys()

@@ -99,7 +99,7 @@ def brought_before(installation: Installation, broken: Faults, hours: float, set
     """Read one record so many hours ago, by the service's clock, which is then deleted; nothing came since, as was stored."""
     broken.behind_s = hours * 3600
     with installation.reading(**settings):
-        until(lambda: any(found.place.number >= CHECKED for found in installation.ledger.positions("events").places))
+        until(lambda: any(found.at.number >= CHECKED for found in installation.ledger.positions("events").partitions))
     broken.behind_s = 0
     broken.trimmed = {str(installation.origins()[0].offset)}
 

@@ -114,7 +114,7 @@ def test_records_that_a_producer_put_together_are_taken_apart(server: Kinesis, i
     parts = [(origins[event(number)].part, origins[event(number)].index, origins[event(number)].key) for number in range(5)]
     assert parts == [(0, 0, "run:a"), (1, 0, "run:b"), (3, 0, "run:a"), (3, 1, "run:a"), (0, 0, "any")]
     assert len({origins[event(number)].offset for number in range(4)}) == 1
-    assert origins[event(3)].place.number == (3 << PART_BITS) + 1
+    assert origins[event(3)].position.number == (3 << PART_BITS) + 1
     rejected = [json.loads(record.note) for record in installation.records() if record.kind == RecordKind.REJECTED]
     assert [(found["code"], "checksum" in found["message"]) for found in rejected] == [("not_json", False)] + [("not_json", True)] * 2
     assert numbers(installation) == list(range(5))

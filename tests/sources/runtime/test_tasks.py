@@ -14,11 +14,11 @@ from tests.sources import stepwise
 from tests.sources.stepwise import Plane
 
 from lineage_bridge.errors import OverloadedError
-from lineage_bridge.model.tasks import FAILED, PENDING, Credential, ExtractOrder, GraphSize, TaskFilter, TaskRecord
+from lineage_bridge.model.tasks import FAILED, PENDING, Credential, ExtractionOptions, GraphSize, TaskFilter, TaskRecord
 from lineage_bridge.sources.common.settings import Secrets, SourceContext
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
+from lineage_bridge.sources.runtime.extraction_options import prepare_source
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
-from lineage_bridge.sources.runtime.orders import prepare_source
 from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
 from lineage_bridge.sources.runtime.tasks import MOST_WAITING, TaskService
@@ -104,7 +104,7 @@ def test_killed_at_any_write_and_resumed_each_plane_is_delivered_once(script: st
         folder, delivered = tmp_path / str(left), Counter[str]()
         killable = KillableRepository(StateDatabase(folder / "state.db"), left, after=after)
         service = service_of(folder, killable)
-        task = service.extract(ExtractOrder()).id
+        task = service.extract(ExtractionOptions()).id
         done = wait_until_ended(service, folder, task, delivered, killable)
         service.close()
         if not killable.killed:
@@ -113,7 +113,7 @@ def test_killed_at_any_write_and_resumed_each_plane_is_delivered_once(script: st
         found = service.record(task)
         if found.status == FAILED:
             assert (found.error, found.resumable) == ("interrupted", True)
-            service.resume(task, ExtractOrder())
+            service.resume(task, ExtractionOptions())
             found = wait_until_ended(service, folder, task, delivered)
         service.close()
         assert found.status == "completed"
@@ -127,15 +127,15 @@ def test_killed_at_any_write_and_resumed_each_plane_is_delivered_once(script: st
 def test_only_so_many_tasks_wait_and_a_refused_one_leaves_nothing(script: stepwise.Script, tmp_path: Path) -> None:
     script.planes[0].hold = threading.Event()
     with closing(service_of(tmp_path, TaskRepository(StateDatabase(tmp_path / "state.db")))) as service:
-        running, *waiting = [service.extract(ExtractOrder()).id for _ in range(1 + MOST_WAITING)]
+        running, *waiting = [service.extract(ExtractionOptions()).id for _ in range(1 + MOST_WAITING)]
         with pytest.raises(OverloadedError) as refusal:
-            service.extract(ExtractOrder())
+            service.extract(ExtractionOptions())
         assert (refusal.value.code, refusal.value.retry_after_s) == ("too_many_tasks", 5)
         assert {task.id for task in service.records(TaskFilter(limit=1000))} == {running, *waiting}
         service.cancel(waiting[0])
-        service.extract(ExtractOrder())
+        service.extract(ExtractionOptions())
         with pytest.raises(OverloadedError):
-            service.resume(waiting[0], ExtractOrder())
+            service.resume(waiting[0], ExtractionOptions())
         assert service.record(waiting[0]).cancelled
 
 
@@ -147,11 +147,11 @@ def test_the_oldest_ended_tasks_are_forgotten(tmp_path: Path) -> None:
 
 
 def test_the_repr_of_values_with_credentials_shows_no_secret() -> None:
-    order = ExtractOrder(credentials={("kafka", "lkc-1"): Credential("KEY", "hush")})
+    options = ExtractionOptions(credentials={("kafka", "lkc-1"): Credential("KEY", "hush")})
     service = SourceService({"cloud": {"kind": "confluent", "cloud": {"key": "k", "secret": "${env:HOME}"}}}, _empty_repository())
-    filled = prepare_source(service.record("cloud"), order, stepwise.KINDS.load_extracted())
+    filled = prepare_source(service.record("cloud"), options, stepwise.KINDS.load_extracted())
     assert filled.given
-    assert "hush" not in f"{order} {order.credentials} {filled} {filled.record} {Secrets(given=filled.given)}"
+    assert "hush" not in f"{options} {options.credentials} {filled} {filled.record} {Secrets(given=filled.given)}"
 
 
 def _empty_repository() -> Any:

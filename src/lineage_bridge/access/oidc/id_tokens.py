@@ -23,7 +23,7 @@ def verify_id_token(text: str, issuer: TrustedIssuer, nonce: str, access_token: 
     header = token.protected
     typ = header.get("typ")
     if "crit" in header or "b64" in header or not (typ is None or (isinstance(typ, str) and typ.lower() in _TYPES)):
-        raise refused_token("invalid_token", "the token is no ID token")
+        raise refused_token("invalid_token", "the token is not an ID token")
     check_signature(token, key_of(issuer, issuer.keys.keys, header))
     _check_claims(claims, issuer, nonce, now_s)
     if "at_hash" in claims and not _is_equal(claims["at_hash"], half_hash(token.protected["alg"], access_token)):

@@ -22,8 +22,7 @@ class BodyMemory:
         held, left = self._held[caller.name] + size, self.size - self._total - size
         if left < 0 or (held > left and not caller.is_unlimited):
             raise OverloadedError(
-                f"the bodies of the requests of {caller.name} take {held} bytes of memory at once, more than the part that one caller may "
-                "use",
+                f"the bodies of the requests of {caller.name} take {held} bytes of memory at once, more than one caller may use",
                 "send fewer requests at once; an operator can raise the setting `body_memory_bytes`",
                 "too_many_bytes_at_once",
             )

@@ -29,8 +29,8 @@ class FairSlots:
     """`size` slots. Up to `queued` further requests wait for one; None: any number.
 
     A caller that holds slots gets another only while it holds fewer than are free, so some stay free for the next caller. Waiting callers
-    are served in turns, each in the order of its requests. If a new request would be of a caller with fewer waiting requests than another,
-    a full queue drops the last request of the caller with the most. Memory is proportional to the slots held and the requests that wait.
+    are served in turns, each in the order of its requests. If the queue is full and the caller of a new request has fewer waiting requests
+    than another, the last request of the caller with the most is dropped. Memory is proportional to held slots and waiting requests.
     """
 
     def __init__(self, size: int, queued: int | None = None) -> None:
@@ -124,6 +124,6 @@ class FairSlots:
 
 
 def may_take(size: int, held: Counter[str], caller: Caller) -> bool:
-    """Whether a caller gets another of `size` slots while callers hold so many: only while it holds fewer than are free."""
+    """Whether a caller gets another of `size` slots while callers hold these: only while it holds fewer than are free."""
     free = size - held.total()
     return free > 0 if caller.is_unlimited else held[caller.name] < free

@@ -31,7 +31,7 @@ class Publications:
             if name not in names and not may_take(self._size, Counter(self._callers.values()), caller):
                 whose = "your publications" if caller.name in self._callers.values() else "other publications"
                 raise OverloadedError(
-                    f"{whose} already use up the number that may run at once",
+                    f"{whose} already take up all that may run at once",
                     "publish again when some have ended, or cancel one",
                     "too_many_publications",
                 )

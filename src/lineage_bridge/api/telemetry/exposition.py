@@ -78,12 +78,12 @@ def _parts(state: Readiness) -> Iterator[Metric]:
 
 
 def _damage(health: LogHealth) -> Iterator[Metric]:
-    places = ((("true",), health.damaged - health.unacknowledged), (("false",), health.unacknowledged))
+    damage = ((("true",), health.damaged - health.unacknowledged), (("false",), health.unacknowledged))
     yield _labelled(
         "log_damaged_places",
         "Damaged byte ranges of the log and of the archive, by whether an operator acknowledged them.",
         ("acknowledged",),
-        places,
+        damage,
     )
     yield _gauge("log_unreadable_bytes", "Bytes of the log and of the archive that cannot be read.", health.unreadable_bytes)
 

@@ -25,7 +25,7 @@ class CoveredGraph:
 
     @contextmanager
     def reader(self) -> Iterator[GraphReader]:
-        """A reader; all its queries see the same state."""
+        """A reader; all its answers reflect the same state."""
         with self._turn, self._graph() as reader:
             self.cursor = reader.history.changes(NEWEST, (), 1).following
             yield reader

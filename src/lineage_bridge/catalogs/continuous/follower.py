@@ -153,7 +153,7 @@ class Follower:
         return self._advance(cursor=attempt.cursor, **done, **cleared)
 
     def _failed(self, error: str, hint: str, code: str, asked_s: float | None, **more: Any) -> bool:  # noqa: ANN401  # members of the state
-        """Record a failed publication, and when to retry: each time later, at a random moment, and not before the target allows."""
+        """Record a failed publication, and when to retry: after a random wait that grows with each failure, or when the target allows."""
         self.activity = "retrying"
         now_us, failures = self._following.clock_us(), self.state.failures + 1
         wait_s = min(LONGEST_RETRY_S, FIRST_RETRY_S * 2.0 ** min(failures - 1, 16)) * (0.5 + self._following.random() / 2)

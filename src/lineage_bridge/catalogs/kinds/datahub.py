@@ -76,7 +76,7 @@ class DataHubSettings(HttpTargetSettings):
     )
 
     @property
-    def place(self) -> str:
+    def destination(self) -> str:
         """The address, and the parts that all URNs have in common."""
         return f"{self.url} {self.orchestrator} {self.env}"
 
@@ -257,7 +257,7 @@ def _only_value(answer: Any) -> Json:  # noqa: ANN401  # JSON
     """The aspect in an answer, which has the name of its type."""
     values = list((answer.get("aspect") or {}).values()) if isinstance(answer, dict) else []
     if len(values) != 1 or not isinstance(values[0], dict):
-        raise SourceError("GET /aspects answered something else than an aspect", "check that the address is that of DataHub")
+        raise SourceError("GET /aspects answered something other than an aspect", "check that the address is that of DataHub")
     found: Json = values[0]
     return found
 

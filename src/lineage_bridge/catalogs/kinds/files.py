@@ -34,7 +34,7 @@ class FileSettings(EventSettings):
     )
 
     @property
-    def place(self) -> str:
+    def destination(self) -> str:
         """The file."""
         return self.file
 

@@ -31,7 +31,7 @@ class KafkaTargetSettings(KafkaConnection, EventSettings):
     max_bytes: int = Field(default=1_000_000, ge=1024, le=16 << 20, description="largest record; at most the topic's max.message.bytes")
 
     @property
-    def place(self) -> str:
+    def destination(self) -> str:
         """The cluster and the topic."""
         return f"{self.bootstrap_servers} {self.topic}"
 

@@ -1,6 +1,6 @@
 """Marquez: its OpenLineage endpoint, and its REST API to read back and delete.
 
-What it refuses and how it derives edges is that of 0.51.1; `docs/catalogs.md` names the versions it was tested with.
+The rules by which events are refused and edges derived are those of Marquez 0.51.1; `docs/catalogs.md` lists the tested versions.
 """
 
 import re
@@ -54,7 +54,7 @@ class MarquezSettings(HttpTargetSettings):
     """The address of Marquez."""
 
     @property
-    def place(self) -> str:
+    def destination(self) -> str:
         """The address."""
         return self.url
 

@@ -31,7 +31,7 @@ class OpenLineageSettings(HttpTargetSettings, EventSettings):
     compress: bool = Field(default=False, description="send events with Content-Encoding: gzip")
 
     @property
-    def place(self) -> str:
+    def destination(self) -> str:
         """The address to which events are sent."""
         return self.url + self.endpoint
 

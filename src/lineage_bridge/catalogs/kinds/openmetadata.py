@@ -37,7 +37,7 @@ class OpenMetadataSettings(HttpTargetSettings):
     """The address of OpenMetadata; `token` is that of a bot."""
 
     @property
-    def place(self) -> str:
+    def destination(self) -> str:
         """The address."""
         return self.url
 
@@ -171,7 +171,7 @@ def _outcomes(answer: HttpAnswer, count: int) -> list[Outcome]:
         raise SourceError(f"POST {BATCH} {text}", "check that the server is OpenMetadata 1.12 or newer")
     found: Any = answer.json()
     if not isinstance(found, dict) or found.get("status") not in ("success", "partial_success", "failure"):
-        raise SourceError(f"POST {BATCH} answered something else than a result", "check that the address is that of OpenMetadata's server")
+        raise SourceError(f"POST {BATCH} answered something other than a result", "check that the address is that of OpenMetadata's server")
     summary = found.get("summary") or {}
     if summary.get("skipped") and not summary.get("successful"):
         raise SourceError(

@@ -1,7 +1,8 @@
 """Files of an archive: each holds the records of a partition with addresses in [start, end), and never changes.
 
-`INPUT/STREAM/LIFE/PARTITION/START-END.LEVEL`, the names quoted, the numbers addresses (see EventPlace). A file has records only, in order.
-Several small files are merged into one of the next level, which is complete before they are removed; if both exist, the longer one counts.
+Its path is `INPUT/STREAM/LIFE/PARTITION/START-END.LEVEL`: the names are quoted, START and END are addresses (see EventPosition). A file
+contains nothing but records, in order. Several small files are merged into one of the next level, which is complete before the small ones
+are removed; while both exist, the longer one is read.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import quote, unquote
 
-from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
 
 PREFIX: Final = "input"
 TOPIC: Final = "topic"
@@ -89,7 +90,7 @@ def topic_ends(applied: Mapping[tuple[str, int], int]) -> dict[tuple[str, int], 
             stream, life = map(unquote, source.split("/")[-2:])
             again = life.partition(_AGAIN)[2]
             at = topic_source(stream, life), partition
-            reached = int(again) if again.isdecimal() else 0, EventPlace.at(address).offset
+            reached = int(again) if again.isdecimal() else 0, EventPosition.at(address).offset
             found[at] = max(found.get(at, reached), reached)
     return {at: offset for at, (_, offset) in found.items()}
 

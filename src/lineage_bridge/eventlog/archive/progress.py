@@ -101,7 +101,7 @@ def _read(path: Path) -> _SavedCounts | None:
 
 
 def saved_progress(root: Path, name: str) -> InputProgress | None:
-    """The saved counts of an input; None if it was never read in the form stream."""
+    """The saved counts of an input; None if Spark never read it (the form `stream`)."""
     saved = _read(root / quoted(name) / NAME)
     return saved.progress if saved else None
 

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 OnGap = Callable[[UnreadableBytes], None]
 INDEX_EVERY: Final = 64
-"""The byte position of every so many records of a file is kept in memory."""
+"""One in this many records of a file has its byte position kept in memory."""
 MOST_INDEXES: Final = 256
 """The maximum number of files whose byte positions are kept in memory."""
 
@@ -128,7 +128,7 @@ def _walk(path: Path, first: int, on_gap: OnGap = lambda _: None) -> Iterator[tu
     for byte, _, record in walk_records(path, first, size, size, report):
         origin = read_origin(record.note)
         if origin is not None:
-            yield origin.place.address, byte, record
+            yield origin.position.address, byte, record
 
 
 class _Index(NamedTuple):

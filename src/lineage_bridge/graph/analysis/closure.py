@@ -159,7 +159,7 @@ def _estimated(graph: Condensed, chosen: Ints) -> Ints:
 
 
 def _spread(sources: Ints, targets: Ints, levels: Ints, values: NDArray[Any], merge: np.ufunc) -> None:
-    """Merge the rows of its targets into the row of every source, lowest level first. Changes `values` in place."""
+    """Merge into the row of each source the rows of its targets, lowest level first. Changes `values` in place."""
     bounds = [*np.flatnonzero(np.diff(levels, prepend=-1)).tolist(), len(levels)]
     for start, end in pairwise(bounds):
         froms = sources[start:end]
@@ -168,7 +168,7 @@ def _spread(sources: Ints, targets: Ints, levels: Ints, values: NDArray[Any], me
 
 
 def _hashed(values: UInts) -> UInts:
-    """A 64-bit mix (splitmix64)."""
+    """A 64-bit hash of each value (splitmix64)."""
     mixed = values + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

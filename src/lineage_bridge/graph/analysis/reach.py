@@ -44,9 +44,9 @@ def reach(origin: int, pairs: Iterable[tuple[int, int]], fed: Collection[int]) -
     edges = adjacency(pair for pair in pairs if pair[1] != origin)
     distance = distances(origin, edges)
     met = {node: edges.get(node, ()) for node in distance}
-    ways = _count(origin, met)
+    paths = _count(origin, met)
     partly = set(distances_of(set(fed) & (distance.keys() - {origin}), met))
-    found = (ReachedNode(node, hops, ways[node], node not in partly) for node, hops in distance.items() if node != origin)
+    found = (ReachedNode(node, hops, paths[node], node not in partly) for node, hops in distance.items() if node != origin)
     return sorted(found, key=lambda reached: (reached.distance, reached.node))
 
 
@@ -72,14 +72,14 @@ def _count(origin: int, edges: Edges) -> dict[int, int]:
     """The number of paths from `origin` to each node when each strongly connected component is contracted to one node."""
     members_of = components(origin, edges)
     component_of = {node: index for index, members in enumerate(members_of) for node in members}
-    ways = [0] * len(members_of)
-    ways[component_of[origin]] = 1
+    paths = [0] * len(members_of)
+    paths[component_of[origin]] = 1
     for index in reversed(range(len(members_of))):
         for node in members_of[index]:
             for far in edges.get(node, ()):
                 if component_of[far] != index:
-                    ways[component_of[far]] = min(ways[component_of[far]] + ways[index], MOST_PATHS)
-    return {node: ways[index] for node, index in component_of.items()}
+                    paths[component_of[far]] = min(paths[component_of[far]] + paths[index], MOST_PATHS)
+    return {node: paths[index] for node, index in component_of.items()}
 
 
 def components(origin: int, edges: Edges) -> list[frozenset[int]]:

@@ -115,8 +115,10 @@ def _rows_of_event(stored: StoredRecord, verdict: Clean | Repaired, names: Names
 
 
 def _asserter(event: Event, *, other_flows: bool = False) -> bytes:
-    """The run, or the design-time statement. A statement of which only a part has effect, with other flows, has an id of its own, so that
-    neither replaces the other.
+    """The id of the run, or of the design-time statement.
+
+    If only a part of a statement has effect and that part states other flows, the part has an id of its own, so that the part and the whole
+    do not replace each other.
     """
     if event.kind == "run" and event.run:
         return event.run.id
@@ -138,7 +140,7 @@ class _EventFacts:
         self.emitted = emitted
         self.event, self.time, self.id, self.names, self.namespaces = event, time, record.event_id, names, note.namespaces
         self.day = day_of(time)
-        self.span = time, time
+        self.times = time, time
         self.asserted_at = time, record.event_id, time, record.event_id
         self.job = names.job(event.job.namespace, event.job.name) if event.job else 0
         self.dataset = names.dataset(event.dataset.namespace, event.dataset.name) if event.dataset else 0
@@ -194,7 +196,7 @@ class _EventFacts:
 
     def add_run(self, run: Run, job: Job) -> None:
         self.add_run_row(run)
-        self.add("run_event", (run.id, self.job, self.event.type or "", self.day), self.span)
+        self.add("run_event", (run.id, self.job, self.event.type or "", self.day), self.times)
         self.add_assertion(self.job, _SELF, self.add_facet_set(job.facets))
         if run.facets:
             self.add_assertion(self.job, _RUN, self.add_facet_set(run.facets))
@@ -227,7 +229,7 @@ class _EventFacts:
     def add_io(self, dataset: Dataset, side: Side, access: Side, samples: dict[tuple[int, int], list[int | None]]) -> None:
         id_, side_code = self.names.dataset(dataset.namespace, dataset.name), int(side)
         self.add_node(id_, _DATASET, dataset)
-        self.add("run_io", (self.asserted_by, self.job, id_, side_code, self.day), self.span)
+        self.add("run_io", (self.asserted_by, self.job, id_, side_code, self.day), self.times)
         if dataset.facets:
             self.add_named_facets(id_, side, dataset, self.add_facet_set(dataset.facets))
         if dataset.access:
@@ -237,7 +239,7 @@ class _EventFacts:
                 self.add_assertion(id_, int(access), self.add_facet_set(rest))
 
     def add_named_facets(self, id_: int, side: Side, dataset: Dataset, facet_set: bytes) -> None:
-        """Add what an event asserts of one of its inputs or outputs.
+        """Add what an event asserts about one of its inputs or outputs.
 
         Column lineage of an input does not describe the job: it counts as the dataset's own, as in a DatasetEvent.
         """
@@ -257,7 +259,7 @@ class _EventFacts:
                 namespace, name = other.job.namespace, other.job.name
                 id_ = run_uuid(namespace, name, other.run.runId) if other.run else NO_RUN
                 rules = other.dependency_type or "", other.sequence_trigger_rule or "", other.status_trigger_rule or ""
-                self.add("job_dependency", (run.id, job, direction, self.names.job(namespace, name), id_, *rules), self.span)
+                self.add("job_dependency", (run.id, job, direction, self.names.job(namespace, name), id_, *rules), self.times)
 
     def add_lifecycle(self, id_: int, dataset: Dataset) -> None:
         """Add the lifecycle change that the dataset's facet states, if any."""
@@ -271,7 +273,7 @@ class _EventFacts:
     # design time
 
     def add_dataset(self, dataset: Dataset) -> None:
-        """Add what a dataset event asserts of its dataset."""
+        """Add what a dataset event asserts about its dataset."""
         self.add_node(self.dataset, _DATASET, dataset)
         self.add_assertion(self.dataset, _SELF, self.add_facet_set(dataset.facets))
         self.add_lifecycle(self.dataset, dataset)

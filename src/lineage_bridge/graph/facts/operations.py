@@ -113,7 +113,7 @@ def _preference_key(statement: AliasStatement) -> Row:
     """The key of the choice of a name, which stands at both ends. Raises RequestError."""
     name = statement.a
     if not name.namespace or not name.name or statement != AliasStatement(name, entity=statement.entity):
-        raise RequestError("the name that a group goes by is one namespace and name", 'send {"a": {"namespace", "name"}}, and entity')
+        raise RequestError("a preferred name needs a namespace and a name", 'send {"a": {"namespace", "name"}}, and entity')
     if max(len(name.namespace), len(name.name)) > LONGEST:
         raise RequestError(f"a text is longer than {LONGEST} characters")
     return int(ENTITIES[statement.entity]), 0, name.namespace, name.name, name.namespace, name.name, PREFERRED, ""

@@ -136,7 +136,7 @@ class _Derivation:
         for shape in run_shapes.shapes.values():
             self.read_shape(shape, expand(shape, self.texts.lineage_sets))
         for (job, shape_id), days in run_shapes.job_shapes.items():
-            self.out["job_shape"].update((job, shape_id, day, *span) for day, span in days.items())
+            self.out["job_shape"].update((job, shape_id, day, *period) for day, period in days.items())
             shape = run_shapes.shapes[shape_id]
             self.out["job_io"].update((job, dataset, side, shape.origin) for side, dataset in shape.members)
             self.out["job_lineage_set"].update((job, *statement, shape.origin) for statement in shape.lineage_sets)

@@ -63,14 +63,14 @@ class RunShapes:
             if origin == Origin.OBSERVED:
                 for statement in self.texts.stated_lineage(node, job, side, facet_set):
                     stated[asserted_by, job][statement] = _widened(stated[asserted_by, job].get(statement), first, last)
-        rows_of_runs = ((*key, *what, span[0]) for key, found in stated.items() for what, span in found.items())
+        rows_of_runs = ((*key, *what, period[0]) for key, found in stated.items() for what, period in found.items())
         self.out["run_lineage_set"].update(rows_of_runs)
         for (asserted_by, job), origin in origins.items():
             key = asserted_by, job
             self._note_mentioned(job, stated[key])
             if any(is_snapshot(lineage_set) for _, lineage_set in stated[key]):
                 self.out["mentioned_node"].update((row.dataset, job) for row in named[key])
-            shape, history = run_shape(job, named[key], [StatedLineage(*what, *span) for what, span in stated[key].items()])
+            shape, history = run_shape(job, named[key], [StatedLineage(*what, *period) for what, period in stated[key].items()])
             if origin == Origin.DECLARED:
                 shape, history = self._newest_declared(job, asserted_job[key], declarations[key]), declaration_history(declarations[key])
             self._add_run_shape(key, shape, days[key], history)
@@ -98,8 +98,10 @@ class RunShapes:
         sides = [side for side, _ in now.shape.members]
         counts = sides.count(Side.INPUT), sides.count(Side.OUTPUT), len(now.shape.lineage_sets)
         side = one_side(*counts, streaming=key in self.streaming)
-        spans = now.days.values()
-        return None if side is None else Sibling(parent, parent_job, int(side), min(s[0] for s in spans), *key, max(s[1] for s in spans))
+        if side is None:
+            return None
+        first, last = min(first for first, _ in now.days.values()), max(last for _, last in now.days.values())
+        return Sibling(parent, parent_job, int(side), first, *key, last)
 
     def _note_mentioned(self, job: int, statements: Iterable[tuple[int, bytes]]) -> None:
         for lineage_set in {lineage_set for _, lineage_set in statements if not is_mark(lineage_set)}:
@@ -118,24 +120,24 @@ class RunShapes:
         first, last = min(d[0] for d in days.values()), max(d[1] for d in days.values())
         self.by_asserter[key] = RunShape(shape, days, history)
         self.out["run_shape"].add((*key, shape.origin, shape.id, first, last, *history))
-        self.out["run_shape_day"].update((*key, day, shape.id, *span) for day, span in days.items())
+        self.out["run_shape_day"].update((*key, day, shape.id, *period) for day, period in days.items())
         if shape.id != NO_SHAPE:
             self.shapes.setdefault(shape.id, shape)
-            for day, span in days.items():
-                spans = self.job_shapes.setdefault((key[1], shape.id), {})
-                merged = spans.get(day, span)
-                spans[day] = min(merged[0], span[0]), max(merged[1], span[1])
+            for day, period in days.items():
+                periods = self.job_shapes.setdefault((key[1], shape.id), {})
+                merged = periods.get(day, period)
+                periods[day] = min(merged[0], period[0]), max(merged[1], period[1])
 
 
 def named_datasets(run_io: Mapping[Row, Row]) -> Iterator[tuple[Asserter, NamedDataset]]:
     """The datasets that each run named, each once per side, with the first and last time over all days."""
-    spans: dict[Row, tuple[int, int]] = {}
+    periods: dict[Row, tuple[int, int]] = {}
     for (*who, dataset, side, _), (first, last) in run_io.items():
         key = *who, side, dataset
-        spans[key] = _widened(spans.get(key), first, last)
-    for (run, job, side, dataset), span in spans.items():
-        yield (run, job), NamedDataset(side, dataset, *span)
+        periods[key] = _widened(periods.get(key), first, last)
+    for (run, job, side, dataset), period in periods.items():
+        yield (run, job), NamedDataset(side, dataset, *period)
 
 
-def _widened(span: tuple[int, int] | None, first: int, last: int) -> tuple[int, int]:
-    return (min(span[0], first), max(span[1], last)) if span else (first, last)
+def _widened(period: tuple[int, int] | None, first: int, last: int) -> tuple[int, int]:
+    return (min(period[0], first), max(period[1], last)) if period else (first, last)

@@ -127,7 +127,7 @@ def _pair(a: str, b: str) -> tuple[str, str, str, str]:
 
 
 def _of_database(address: re.Match[str], name: str, uri: str) -> Iterator[NamespaceClaim]:
-    """For a table in a `jdbc://` namespace, which does not name the system: its name by a JDBC URI of the same server, which does."""
+    """The claims of a table in a `jdbc://` namespace, which does not identify the system: its name by a JDBC URI of the same server."""
     host, port = address["host"].lower(), address["port"]
     for link in space_links(uri) if not _LOOPBACK.fullmatch(host) else ():
         spelling = link.forth(name) if link.rule.startswith("jdbc-") else None
@@ -153,7 +153,7 @@ def _ids(spaces: Iterable[str]) -> set[str]:
 
 
 def _names_one(space: str) -> bool:
-    """Whether a server's address means the same cluster wherever it is used."""
+    """Whether a server's address denotes the same cluster for everybody who uses it."""
     found = _SERVER.fullmatch(space)
     if found is None or _SHARED.fullmatch(space):
         return False

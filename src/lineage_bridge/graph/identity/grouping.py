@@ -29,7 +29,7 @@ def stated_aliases(rows: Mapping[Row, Row]) -> list[StatedAlias]:
 
 
 def preferences(rows: Mapping[Row, Row]) -> dict[Spelling, PreferenceOrder]:
-    """The names that operators chose and did not withdraw since, of the rows of the relation `alias`."""
+    """The names that operators chose for groups and have not withdrawn, from rows of the relation `alias`."""
     found = {key: (values[1:3], values[4:6]) for key, values in rows.items() if key[6] == PREFERRED}
     return {Spelling(key[0], *key[2:4]): stated for key, (stated, withdrawn) in found.items() if stated > withdrawn}
 
@@ -126,14 +126,14 @@ class StepsInMemory:
         return sorted(self._links.get((kind, namespace), ()))
 
     def preferences(self, spellings: Collection[Spelling]) -> dict[Spelling, PreferenceOrder]:
-        """Those of these spellings that operators chose for their groups, each with when."""
+        """The spellings among these that operators chose as names of their groups, each with the time of the choice."""
         return {spelling: order for spelling, order in self.preferred.items() if spelling in spellings}
 
 
 def names_in_groups(nodes: Mapping[int, Spelling], reader: StepsInMemory) -> Iterator[tuple[int, int, str, str]]:
     """(node, head, namespace, name) of each node that has other names or whose own name is not the canonical one.
 
-    `head` is the node of the group's members in use that the group goes by before the others; namespace and name are the group's
+    `head` is the canonical node: of the group's names that are in use, the first one in canonical order; namespace and name are the group's
     canonical ones.
     """
     found = groups(nodes.values(), reader)

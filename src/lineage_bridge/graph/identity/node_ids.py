@@ -255,7 +255,7 @@ def _exact(system: str, type_: str, scope: str, name: str) -> Iterator[Name]:
 
 
 def _tiers(system: str, type_: str, scope: str, name: str) -> Iterator[tuple[Name, ...]]:
-    """Where else to look for a name: the id may lack the cluster, or have an environment in place of the workspace, region or project."""
+    """Further names to look up: the id may lack the cluster, or have an environment instead of the workspace, region or project."""
     if system == CONFLUENT:
         here = f"confluent://{_literal(scope)}/*"
         yield tuple((here, spelling) for spelling in dict.fromkeys((name, _PREFIXES.get(type_, "") + name)))

@@ -61,7 +61,7 @@ class StepReader(Protocol):
         """The links from or to a namespace."""
 
     def preferences(self, spellings: Collection[Spelling]) -> Mapping[Spelling, PreferenceOrder]:
-        """Those of these spellings that operators chose for their groups, each with when."""
+        """The spellings among these that operators chose as names of their groups, each with the time of the choice."""
 
 
 class NameGroup(NamedTuple):
@@ -77,7 +77,7 @@ class NameGroup(NamedTuple):
         return self.first(self.spellings)
 
     def first(self, spellings: Iterable[Spelling]) -> Spelling:
-        """The one of these spellings of the group that it goes by before the others."""
+        """The first of these spellings of the group: the one that operators chose, else the first in canonical order."""
         return min(spellings, key=lambda spelling: (spelling != self.preferred, canonical_order(spelling)))
 
 
@@ -187,7 +187,7 @@ class StatedAlias(NamedTuple):
 
 
 class Vetoes:
-    """Operators' vetoes: on a step or link by its ends and evidence, on a rule in one namespace, or on a rule or facet key everywhere."""
+    """Operators' vetoes of steps and links: of a single one by its ends and evidence, of a rule in a namespace, of a rule or facet key."""
 
     def __init__(self) -> None:
         self._on: set[tuple[int, int, str, str, str, str, str, str]] = set()

@@ -87,10 +87,10 @@ def learn_period(times: Sequence[int]) -> int | None:
 
 
 def goes_on_unsure(events: Iterable[tuple[str, int, int]]) -> bool:
-    """Whether a RUNNING came after a terminal event, so that a streaming run's state depends on its period."""
-    spans = {type_: last for type_, _, last in events}
-    running = spans.get("RUNNING")
-    return running is not None and any(type_ in spans and spans[type_] < running for type_ in TERMINAL)
+    """Whether a RUNNING event followed a terminal event: then the state of a streaming run depends on the period of its heartbeats."""
+    lasts = {type_: last for type_, _, last in events}
+    running = lasts.get("RUNNING")
+    return running is not None and any(type_ in lasts and lasts[type_] < running for type_ in TERMINAL)
 
 
 def run_state(
@@ -104,8 +104,8 @@ def run_state(
 
     `retries`: any RUNNING after a FAIL means that a streaming run goes on, however soon it comes.
     """
-    spans = {type_: (first, last) for type_, first, last in events}
-    typed = {type_: span for type_, span in spans.items() if type_ not in ("", "OTHER")}
+    times = {type_: (first, last) for type_, first, last in events}
+    typed = {type_: pair for type_, pair in times.items() if type_ not in ("", "OTHER")}
     ends = {type_: typed[type_][1] for type_ in TERMINAL if type_ in typed}
     start = typed.get("START")
     counting = {type_: last for type_, last in ends.items() if start is None or start[1] <= last}
@@ -114,7 +114,7 @@ def run_state(
         grace = {type_: 0 if retries and type_ == "FAIL" else heartbeat_us for type_ in counting}
         counting = {type_: last for type_, last in counting.items() if running is None or running <= last + grace[type_]}
     state = _ended(counting, streaming) or _going(typed)
-    seen = [span[0] for span in spans.values()]
+    seen = [first for first, _ in times.values()]
     started = start[0] if start else min(seen, default=None)
     return RunState(state, started, ends[state] if state in TERMINAL else None, start is None, len(ends) > 1)
 

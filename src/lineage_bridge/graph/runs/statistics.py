@@ -103,6 +103,6 @@ def buckets(changes: Sequence[tuple[int, Amount]], since: int, until: int, width
     return sorted(found.items())
 
 
-def per_second(amount: Amount, span_us: int) -> tuple[float | None, ...]:
-    """The amount per second over a span of `span_us` microseconds."""
-    return tuple(None if value is None else round(value * 1_000_000 / span_us, 6) for value in amount)
+def per_second(amount: Amount, window_us: int) -> tuple[float | None, ...]:
+    """The amount per second over a window of `window_us` microseconds."""
+    return tuple(None if value is None else round(value * 1_000_000 / window_us, 6) for value in amount)

@@ -58,8 +58,8 @@ class AzureStore(ArrowStore):
         options = {name: reveal(reference) for name, reference in secrets.items() if reference}
         options |= {name: value for name in ("tenant_id", "client_id") if (value := getattr(settings, name))}
         if settings.endpoint_url:
-            place, scheme = authority_of(settings.endpoint_url), scheme_of(settings.endpoint_url)
-            options |= {"blob_storage_authority": place, "dfs_storage_authority": place}
+            authority, scheme = authority_of(settings.endpoint_url), scheme_of(settings.endpoint_url)
+            options |= {"blob_storage_authority": authority, "dfs_storage_authority": authority}
             options |= {"blob_storage_scheme": scheme, "dfs_storage_scheme": scheme}
         return fs.AzureFileSystem(account_name=settings.account, **options)
 

@@ -30,7 +30,7 @@ class BucketStore(FileStore):
         self._root = f"{bucket}/{settings.folder}".rstrip("/")
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The address of the folder."""
         return f"{self._scheme}://{self._root}"
 
@@ -91,7 +91,7 @@ class ArrowStore(BucketStore):
             raise self._failure(error) from error
         if found.type == fs.FileType.NotFound:
             raise MissingError(f"there is no bucket {self._bucket}", HINT)
-        return f"{self.place} exists"
+        return f"{self.location} exists"
 
     def open(self, found: FoundFile) -> RawFile:
         """Open an object."""
@@ -115,11 +115,11 @@ class ArrowStore(BucketStore):
             try:
                 self._system = self.connect()
             except (OSError, ArrowException, ValueError) as error:
-                raise ConfigError(f"{self.place} cannot be opened: {error_text(OSError(str(error)))}", HINT) from error
+                raise ConfigError(f"{self.location} cannot be opened: {error_text(OSError(str(error)))}", HINT) from error
         return self._system
 
     def _failure(self, error: Exception) -> SourceError:
-        text = f"{self.place} cannot be listed: {error_text(error if isinstance(error, OSError) else OSError(str(error)))}"
+        text = f"{self.location} cannot be listed: {error_text(error if isinstance(error, OSError) else OSError(str(error)))}"
         if isinstance(error, FileNotFoundError):
             return MissingError(text, HINT)
         return ForbiddenError(text, HINT) if isinstance(error, PermissionError) else UnreachableError(text, HINT)

@@ -14,7 +14,7 @@ from lineage_bridge.inputs.files.settings import FilesSettings
 from lineage_bridge.inputs.files.store import FileStore
 from lineage_bridge.inputs.input import IncomingRecord, Input, Positions, ReadingState
 from lineage_bridge.model.sources import SourceCheck
-from lineage_bridge.ports.inputs import FilePlace
+from lineage_bridge.ports.inputs import FilePosition
 
 READ_BYTES: Final = 16 << 20
 """The maximum bytes of values that one read returns, unless it returns a single value."""
@@ -36,13 +36,13 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
         return checks(self.store(), judge)
 
     def open(self, positions: Positions) -> None:
-        """Check the place of the files."""
+        """Check the location of the files."""
         self._positions = positions
         self._store = self.store()
         self._store.check()
         self._listing = FileListing(self._store, positions)
         self._current: OpenFile | None = None
-        self._notes: list[FilePlace] = []
+        self._notes: list[FilePosition] = []
         if positions.is_new:
             positions.begin({})
 

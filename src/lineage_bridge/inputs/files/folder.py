@@ -64,7 +64,7 @@ class Folder(FileStore):
         self._folder, self._context = settings.folder, settings.context
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The folder."""
         return self._folder
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from lineage_bridge.inputs.files.store import FileStore, FoundFile
 from lineage_bridge.inputs.input import Positions
 from lineage_bridge.openlineage.secrets import mask_text
-from lineage_bridge.ports.inputs import FilePlace
+from lineage_bridge.ports.inputs import FilePosition
 
 if TYPE_CHECKING:
     from lineage_bridge.inputs.files.open_file import OpenFile
@@ -18,7 +18,7 @@ PAGE: Final = 100
 """How many files one query of the log covers."""
 MOST_TASKS, MOST_SETTLED, MOST_WAITING = 20_000, 100_000, 10_000
 """The maximum number of files in memory: waiting, completely read, or with an incomplete last record. The log is queried about others."""
-MOST_PROBLEMS, TOLD_S = 10, 3600.0
+MOST_PROBLEMS, REPORTED_S = 10, 3600.0
 NOT_ENDED: Final = "~"
 """Prefix of the version of a file whose incomplete last record was validated. If such a file changes, it is read again from the start."""
 _INCOMPLETE_S: Final = 60.0
@@ -26,20 +26,20 @@ _INCOMPLETE_S: Final = 60.0
 
 
 class Task(NamedTuple):
-    """A file to read. `place` is the position that the log has for its key; `is_recent`: it may change without a visible difference.
+    """A file to read. `position` is what the log has for its key; `is_recent`: it changed so lately that another change may not show.
 
     `is_settled`: it has not changed for so long that its last record counts as complete.
     """
 
     file: FoundFile
-    place: FilePlace | None
+    position: FilePosition | None
     is_recent: bool
     is_settled: bool
 
     @property
     def bytes_left(self) -> int:
         """The approximate number of bytes to read."""
-        at = self.place.place.offset if self.place else 0
+        at = self.position.at.offset if self.position else 0
         return max(0, self.file.size - at) or self.file.size
 
 
@@ -92,7 +92,7 @@ class FileListing:
         now = time.monotonic()
         old = [found for found in self._waiting.values() if now - found.since >= _INCOMPLETE_S]
         incomplete = [f"{found.path}: the last record, of {found.size} bytes from byte {found.at} on, is incomplete" for found in old]
-        vanished = [text for since, text in self._vanished if now - since < TOLD_S]
+        vanished = [text for since, text in self._vanished if now - since < REPORTED_S]
         every = [*vanished, *self._store.problems, *self._failures, *incomplete]
         more = [f"and {len(every) - MOST_PROBLEMS} more"] if len(every) > MOST_PROBLEMS else []
         return (*every[:MOST_PROBLEMS], *more)
@@ -107,7 +107,7 @@ class FileListing:
         if len(self._failures) < MOST_WAITING:
             self._failures.append(f"{task.file.path} cannot be read: {error_text(error)}")
 
-    def finished(self, opened: "OpenFile") -> FilePlace | None:
+    def finished(self, opened: "OpenFile") -> FilePosition | None:
         """Record that a file was read completely, and return the note to store about it."""
         file = opened.task.file
         before = self._waiting.pop(file.key, None)
@@ -140,7 +140,7 @@ class FileListing:
                     beyond, beyond_bytes = beyond + 1, beyond_bytes + task.bytes_left
         self._beyond, self.is_known = (beyond, beyond_bytes), True
         if not self._store.problems:
-            self._tell_gone(gone)
+            self._report_gone(gone)
         took = time.monotonic() - began
         self.due_at = began + max(self._settings.refresh_s, 5 * took)
 
@@ -160,16 +160,16 @@ class FileListing:
         known = {found.where.file_key: found for found in self._positions.files([file.key for file in page])}
         now, wall_ns = time.monotonic(), time.time_ns()
         for file in page:
-            place = known.get(file.key)
-            if place and place.mark.partition("|")[0].removeprefix(NOT_ENDED) == file.version:
+            position = known.get(file.key)
+            if position and position.mark.partition("|")[0].removeprefix(NOT_ENDED) == file.version:
                 self._settle(file)
                 continue
             waiting = self._waiting.get(file.key)
             since = waiting.since if waiting and waiting.version == file.version else now
             is_recent = wall_ns - file.changed_ns < self._store.precision_s * 1e9
-            yield Task(file, place, is_recent, now - since >= self._settings.settle_s)
+            yield Task(file, position, is_recent, now - since >= self._settings.settle_s)
 
-    def _tell_gone(self, gone: dict[str, tuple[str, int]]) -> None:
+    def _report_gone(self, gone: dict[str, tuple[str, int]]) -> None:
         """Report files that were deleted before they were read completely."""
         for key, (path, size) in sorted(gone.items()):
             self._waiting.pop(key, None)

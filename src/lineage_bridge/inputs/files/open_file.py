@@ -9,7 +9,7 @@ from lineage_bridge.inputs.files.listing import NOT_ENDED, Task
 from lineage_bridge.inputs.files.store import FileStore
 from lineage_bridge.inputs.files.text import DAMAGED, INCOMPLETE, FileText
 from lineage_bridge.inputs.input import IncomingRecord
-from lineage_bridge.ports.inputs import FilePlace
+from lineage_bridge.ports.inputs import FilePosition
 
 _AGAIN: Final = "+"
 """Separates the identity of a file from the number of times that it was replaced by a file with the same identity."""
@@ -62,12 +62,12 @@ class OpenFile:
             return ""
         return (NOT_ENDED if self.is_judged else "") + self.task.file.version
 
-    def note(self) -> FilePlace | None:
+    def note(self) -> FilePosition | None:
         """The note to store for a file without new records; None if there is none."""
-        place = self.task.place
-        if self.has_read or place is None or self.where != place.where or not self.mark_version:
+        position = self.task.position
+        if self.has_read or position is None or self.where != position.where or not self.mark_version:
             return None
-        return place._replace(mark=f"{self.mark_version}|{place.mark.partition('|')[2]}")
+        return position._replace(mark=f"{self.mark_version}|{position.mark.partition('|')[2]}")
 
     def _all(self) -> Iterator[IncomingRecord]:
         content = content_of(self._text)
@@ -83,28 +83,28 @@ class OpenFile:
 
     def _document(self, content: Content, document: bytes) -> Iterator[IncomingRecord]:
         """The single record of a document, unless it was read before or may still grow."""
-        place = self._place(content)
+        position = self._position(content)
         damage = damage_of(self._text)
         is_bad = content.waits or bool(damage)
         if is_bad and self._text.ending != DAMAGED and not self.task.is_settled:
             self.rest_bytes = len(document)
             return
         self.is_judged = is_bad
-        self.where = where = place.where if place else self._new(content)
-        if place is None or not place.place.offset:
+        self.where = where = position.where if position else self._new(content)
+        if position is None or not position.at.offset:
             yield self._record(where, FileRecord(0, document, content.digest, damage))
 
     def _lines(self, content: Content) -> Iterator[IncomingRecord]:
-        place = self._place(content)
-        records, where = Records(self._text), place.where if place else self._new(content)
-        if place is not None and place.place.offset and not place.place.number:
-            version, _, tail = place.mark.partition("|")
-            records = Records(self._text, place.place.offset - 1, tail)
+        position = self._position(content)
+        records, where = Records(self._text), position.where if position else self._new(content)
+        if position is not None and position.at.offset and not position.at.number:
+            version, _, tail = position.mark.partition("|")
+            records = Records(self._text, position.at.offset - 1, tail)
             if not records.goes_on or version.startswith(NOT_ENDED):
-                if self._ends_as_judged(place):
+                if self._ends_as_judged(position):
                     self.where, self.is_judged = where, True
                     return
-                records, where = Records(self._text), self._new(content, place)
+                records, where = Records(self._text), self._new(content, position)
         self.where = where
         for record in records:
             yield self._record(where, record)
@@ -117,21 +117,21 @@ class OpenFile:
         else:
             self.rest_at, self.rest_bytes = rest.offset, max(1, len(rest.value))
 
-    def _ends_as_judged(self, place: FilePlace) -> bool:
+    def _ends_as_judged(self, position: FilePosition) -> bool:
         """Whether the incomplete last record that was validated is still the end of the file."""
         records = Records(self._text)
         for _ in records:
             pass
-        return bool(records.rest.value.strip() or records.rest.damage) and records.rest.judged_at == place.place.offset - 1
+        return bool(records.rest.value.strip() or records.rest.damage) and records.rest.judged_at == position.at.offset - 1
 
-    def _place(self, content: Content) -> FilePlace | None:
+    def _position(self, content: Content) -> FilePosition | None:
         """The position that the log has for this file; None for a different file."""
-        place = self.task.place
-        if place is None:
+        position = self.task.position
+        if position is None:
             return None
-        return place if place.where.life.partition(" ")[2].partition(_AGAIN)[0] == content.digest else None
+        return position if position.where.life.partition(" ")[2].partition(_AGAIN)[0] == content.digest else None
 
-    def _new(self, content: Content, before: FilePlace | None = None) -> StreamPartition:
+    def _new(self, content: Content, before: FilePosition | None = None) -> StreamPartition:
         """A file that was never read; `before` is an earlier file with the same identity."""
         times = int(before.where.life.partition(_AGAIN)[2] or 0) + 1 if before else 0
         again = f"{_AGAIN}{times}" if times else ""

@@ -82,7 +82,7 @@ class S3Store(BucketStore):
         """Check that the bucket exists."""
         with self._errors():
             self._client().head_bucket(Bucket=self._name)
-        return f"{self.place} exists"
+        return f"{self.location} exists"
 
     def open(self, found: FoundFile) -> S3Object:
         """Open an object."""
@@ -105,7 +105,7 @@ class S3Store(BucketStore):
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
-            with service_errors(self.place, _RIGHTS):
+            with service_errors(self.location, _RIGHTS):
                 yield
         except MissingError as error:
             raise MissingError(f"there is no bucket {self._name}", HINT) from error

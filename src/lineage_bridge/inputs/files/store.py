@@ -51,7 +51,7 @@ class FileStore(ABC):
 
     @property
     @abstractmethod
-    def place(self) -> str:
+    def location(self) -> str:
         """Where the files are, for messages."""
 
     @abstractmethod

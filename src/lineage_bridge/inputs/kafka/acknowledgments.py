@@ -53,7 +53,7 @@ def write_error(topic: str, error: KafkaError | None, text: str) -> LineageBridg
 
 
 def producer_config(settings: KafkaInputSettings, batch_bytes: int, most_pending: int) -> dict[str, Any]:
-    """The configuration of a producer whose every acknowledgment is of all replicas in sync. Raises ConfigError, SourceError."""
+    """The configuration of an idempotent producer with `acks=all`. Raises ConfigError, SourceError."""
     return {
         **client_config(settings),
         "acks": "all",

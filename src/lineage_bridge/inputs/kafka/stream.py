@@ -61,7 +61,7 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         self._commit_problem = ""
 
     def plan(self, most: int) -> Sequence[StreamRange]:
-        """The next ranges, with at most so many records together, shared among the partitions that have any."""
+        """The next ranges, with at most `most` records together, shared among the partitions that have any."""
         now = time.monotonic()
         if now >= self._refresh_at:
             self._refresh()

@@ -1,4 +1,4 @@
-"""The log of received events as a topic: a producer whose every acknowledgment is of all replicas in sync."""
+"""A topic as the log of received events. A record counts as durable when all in-sync replicas have acknowledged it."""
 
 import logging
 import threading
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class LogBeside(Protocol):
-    """The log that other inputs are still read into."""
+    """The embedded log, into which the other inputs are read."""
 
     def end(self) -> int:
         """The durable end."""
@@ -190,7 +190,7 @@ class TopicLog:
         for old in retiring:
             self._poll_one(old, 0)
         with self._lock:
-            # The last one may be given records still, by a request that has just looked which one to write with.
+            # A request may still hand records to the last producer, because it chose the producer just before.
             self._retiring = [*(old for old in self._retiring[:-1] if len(old)), *self._retiring[-1:]]
         if producer is None:
             self._stop.wait(seconds)

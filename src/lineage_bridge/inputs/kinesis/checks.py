@@ -71,11 +71,11 @@ def _record(
     if found is None:
         yield SourceCheck(RECORD, True, "there are no records yet")
         return
-    place = f"{found.where.partition}, sequence number {found.offset}"
+    at = f"{found.where.partition}, sequence number {found.offset}"
     try:
-        yield SourceCheck(RECORD, True, f"{place}: {judge(found)}")
+        yield SourceCheck(RECORD, True, f"{at}: {judge(found)}")
     except RequestError as error:
-        yield SourceCheck(RECORD, False, f"{place}: {error}", "such records are stored in quarantine, and the input continues after them")
+        yield SourceCheck(RECORD, False, f"{at}: {error}", "such records are stored in quarantine, and the input continues after them")
 
 
 def _first(client: KinesisClient, iterator: str | None, where: StreamPartition) -> IncomingRecord | None:

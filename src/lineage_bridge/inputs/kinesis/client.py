@@ -138,7 +138,7 @@ def is_expired(error: SourceError) -> bool:
     return error_code(error.__cause__) == "ExpiredIteratorException"
 
 
-def is_unknown_place(error: SourceError) -> bool:
+def is_unknown_sequence(error: SourceError) -> bool:
     """Whether an error means that Kinesis no longer has a sequence number, or an iterator."""
     return error_code(error.__cause__) in ("InvalidArgumentException", "ResourceNotFoundException")
 

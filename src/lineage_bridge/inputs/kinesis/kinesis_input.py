@@ -10,7 +10,7 @@ from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, Unreac
 from lineage_bridge.graph.record_origin import StreamPartition
 from lineage_bridge.inputs.input import IncomingRecord, Input, Positions, ReadingState
 from lineage_bridge.inputs.kinesis.checks import checks
-from lineage_bridge.inputs.kinesis.client import AT_FIRST, KinesisClient, is_expired, is_unknown_place
+from lineage_bridge.inputs.kinesis.client import AT_FIRST, KinesisClient, is_expired, is_unknown_sequence
 from lineage_bridge.inputs.kinesis.settings import STOP, KinesisInputSettings
 from lineage_bridge.inputs.kinesis.shards import ReadShard, ShardTree
 from lineage_bridge.model.sources import SourceCheck
@@ -20,7 +20,7 @@ READ_BYTES: Final = 16 << 20
 BYTES_PER_S: Final = 2_000_000
 """Kinesis' read limit of one shard, in bytes per second."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 16.0
-_TOLD_AFTER: Final = 3
+_REPORTED_AFTER: Final = 3
 """How many throttled calls in a row are reported as a problem."""
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         """The next records."""
         until = time.monotonic() + self.settings.poll_s
         while True:
-            # First of all: once the stream or a shard is gone, what was read of it cannot be read again.
+            # Buffered records first: once the stream or a shard is gone, they cannot be read again.
             if found := self._buffered(most):
                 return found
             if time.monotonic() >= self._refresh_at:
@@ -102,7 +102,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         try:
             stream = client.stream()
             shards = client.shards()
-        except BusyError as error:  # it lists nothing just now; what is known is read on
+        except BusyError as error:  # the listing is empty at the moment: continue with the known shards
             if self._tree.stream is None:
                 raise
             self._problem = str(error)
@@ -182,8 +182,8 @@ class KinesisInput(Input[KinesisInputSettings]):
 
     def _note_gap(self, shard: ReadShard) -> None:
         """Log a possible gap, once for each position; continue, or stop reading this shard."""
-        behind = f" behind sequence number {shard.start.sequence}" if shard.start.sequence else ""
-        text = f"{shard.where.partition}: some records{behind} may have been deleted before they were read"
+        after = f" after sequence number {shard.start.sequence}" if shard.start.sequence else ""
+        text = f"{shard.where.partition}: some records{after} may have been deleted before they were read"
         self._gaps[shard.where] = text
         if self.settings.expired == STOP:
             shard.is_stopped, shard.iterator, shard.is_closed = True, None, False
@@ -204,12 +204,12 @@ class KinesisInput(Input[KinesisInputSettings]):
             return
         shard.failures, shard.error = shard.failures + 1, error
         shard.due = time.monotonic() + min(FIRST_PAUSE_S * 2 ** min(shard.failures - 1, 10), LONGEST_PAUSE_S)
-        if not is_busy or shard.failures >= _TOLD_AFTER:
+        if not is_busy or shard.failures >= _REPORTED_AFTER:
             shard.problem = f"{shard.where.partition}: {error}"
-        if is_unknown_place(error):
+        if is_unknown_sequence(error):
             self._refresh_at = time.monotonic()
             if not had_iterator and shard.failures >= 2 and shard.start.kind == "AT_SEQUENCE_NUMBER":
-                # The stream is still the same: it was looked at after the first failure.
+                # The stream is still the same: that was checked after the first failure.
                 self._note_gap(shard)
                 if not shard.is_stopped:
                     shard.start, shard.expected = AT_FIRST, None

@@ -1,9 +1,10 @@
 """The shards that are read, and their positions. A shard is read once its parent shards have been read to their ends.
 
-The offset of a place is the sequence number of the last record that was read. That record is requested again: if it no longer exists, later
-ones may have been deleted, too. A number from CHECKED on contains the time until which no later record had arrived, and ENDED means that no
-more will come: the sequence number with which Kinesis ends a shard is not always after its records. The place of a shard that has returned
-no record yet has offset 0: its number contains the time since when it is read, and whether from that time on or from its first record.
+The offset of a position is the sequence number of the last record that was read. That record is requested again: if it no longer exists,
+later ones may have been deleted, too. A number from CHECKED on contains the time until which no later record had arrived, and ENDED means
+that no more will come: the sequence number with which Kinesis ends a shard is not always after its records. The position of a shard that
+has returned no record yet has offset 0: its number contains the time since when it is read, and whether from that time on or from its first
+record.
 """
 
 from collections import deque
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
 from lineage_bridge.inputs.input import IncomingRecord, Positions
 from lineage_bridge.inputs.kinesis.client import AT_FIRST, Shard, ShardStart, Stream, incoming
 from lineage_bridge.inputs.kinesis.settings import LATEST, TRIM_HORIZON, KinesisInputSettings
@@ -83,7 +84,7 @@ class ReadShard:
 
 
 class ShardTree:
-    """The shards of a stream and their places in the log."""
+    """The shards of a stream and their positions in the log."""
 
     def __init__(self, settings: KinesisInputSettings, positions: Positions) -> None:
         self._settings, self._positions = settings, positions
@@ -97,7 +98,7 @@ class ShardTree:
             self.reading = {}
         self.stream, self._listed = stream, {shard.id: shard for shard in shards}
         is_new = self._positions.is_new
-        new = [shard for shard in shards if self._positions.next_place(self._where(shard.id)) is None]
+        new = [shard for shard in shards if self._positions.next_position(self._where(shard.id)) is None]
         if new or is_new:
             self._positions.begin({self._where(shard.id): self._beginning(shard, stream, is_first=is_new) for shard in new})
         self._choose()
@@ -107,15 +108,15 @@ class ShardTree:
 
         The log must have all records that were taken from the buffers.
         """
-        ended, checked = dict[StreamPartition, int | EventPlace](), dict[StreamPartition, int | EventPlace]()
+        ended, checked = dict[StreamPartition, int | EventPosition](), dict[StreamPartition, int | EventPosition]()
         for shard in self.reading.values():
             if shard.buffer or shard.is_stopped:
                 continue
             if shard.is_closed:
-                ended[shard.where] = EventPlace(shard.start.sequence, ENDED)
+                ended[shard.where] = EventPosition(shard.start.sequence, ENDED)
             elif shard.behind_ms == 0 and shard.start.sequence and now_ms - shard.checked_ms >= CHECK_EVERY_MS:
                 shard.checked_ms = now_ms
-                checked[shard.where] = EventPlace(shard.start.sequence, CHECKED + shard.complete_ms)
+                checked[shard.where] = EventPosition(shard.start.sequence, CHECKED + shard.complete_ms)
         if ended or checked:
             self._positions.skip(ended | checked)
         if ended:
@@ -143,19 +144,19 @@ class ShardTree:
         checked_ms = number - CHECKED if number >= CHECKED else 0
         return ReadShard(where, ShardStart("AT_SEQUENCE_NUMBER", offset), complete_ms=checked_ms, checked_ms=checked_ms)
 
-    def _next(self, where: StreamPartition) -> EventPlace:
-        return self._positions.next_place(where) or EventPlace(0, 0)
+    def _next(self, where: StreamPartition) -> EventPosition:
+        return self._positions.next_position(where) or EventPosition(0, 0)
 
     def _where(self, shard: str) -> StreamPartition:
         return StreamPartition(self._settings.stream_name, self.stream.life if self.stream else "", shard)
 
-    def _beginning(self, shard: Shard, stream: Stream, *, is_first: bool) -> EventPlace:
+    def _beginning(self, shard: Shard, stream: Stream, *, is_first: bool) -> EventPosition:
         """Where reading of a new shard begins: as the settings say at the first start, later with its first record."""
         start = self._settings.start if is_first else TRIM_HORIZON
         if start == TRIM_HORIZON:
-            return EventPlace(0, stream.now_ms << 1)
+            return EventPosition(0, stream.now_ms << 1)
         if start == LATEST:
-            return EventPlace(0, stream.now_ms << 1 | 1) if shard.is_open else EventPlace(0, ENDED)
+            return EventPosition(0, stream.now_ms << 1 | 1) if shard.is_open else EventPosition(0, ENDED)
         parsed = parse_time(start)
         at_ms = parsed.us // 1000 if parsed else 0
-        return EventPlace(0, at_ms << 1 | 1 if at_ms > stream.now_ms - stream.retention_ms else stream.now_ms << 1)
+        return EventPosition(0, at_ms << 1 | 1 if at_ms > stream.now_ms - stream.retention_ms else stream.now_ms << 1)

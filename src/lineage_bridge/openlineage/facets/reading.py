@@ -1,6 +1,6 @@
 """Reads the text of a facet as the type for its carrier and key, with its problems.
 
-A facet that is a tombstone, has a wrong shape or is not known reads as None. A malformed item of a facet is left out (items.py).
+A facet that is a tombstone, is malformed or is of an unknown kind reads as None. A malformed item of a facet is left out (items.py).
 """
 
 from functools import lru_cache
@@ -126,12 +126,12 @@ class Inspection(Struct, frozen=True, gc=False):
 
 
 def read(where: Where, key: str, text: bytes) -> Facet | None:
-    """The facet in a text; None for a tombstone, a wrong shape and an unknown facet."""
+    """The facet in a JSON text; None if it is a tombstone, malformed or of an unknown kind."""
     return inspect(where, key, text).facet
 
 
 def read_as(kind: type[AnyFacet], where: Where, key: str, text: bytes) -> AnyFacet | None:
-    """As `read`, for a caller that knows the type; None for any other type."""
+    """Like `read`, but returns None for a facet of another type than `kind`."""
     facet = read(where, key, text)
     return facet if isinstance(facet, kind) else None
 

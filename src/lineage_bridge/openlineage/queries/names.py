@@ -37,7 +37,7 @@ class _QueryNames(NamedTuple):
         return isinstance(source, dict) and str(source.get("name")).casefold() in self.names
 
     def resolved(self, source: dict[str, object]) -> dict[str, object] | None:
-        """The column of an input that a source is, if it is taken over as it is."""
+        """The column of an input from which a source is taken over unchanged; None if there is none."""
         origin = origin_of(self.expressions, str(source.get("name")), str(source.get("field") or ""))
         dataset = self.tables.get(origin[0]) if origin else None
         return {**source, "namespace": dataset[0], "name": dataset[1], "field": origin[1]} if origin and dataset else None
@@ -46,7 +46,7 @@ class _QueryNames(NamedTuple):
 def replace_query_names(
     job: Job, inputs: Collection[Dataset], outputs: Sequence[Dataset], spend: Spend = no_limit
 ) -> list[tuple[Dataset, list[str]]]:
-    """Each output without the column sources that are no datasets, and their paths below the output.
+    """Each output without those sources of columns that are not datasets, and the paths of the removed sources below the output.
 
     These are unqualified names of common table expressions in the job's own `sql` facet that no input has. A column that an expression
     takes over from an input is replaced by that column; others are left out.
@@ -92,7 +92,7 @@ def _without(facet: dict[str, object], names: _QueryNames, lost: list[str]) -> d
 
 
 def _sources_without(holder: object, member: str, names: _QueryNames, path: str, lost: list[str]) -> dict[str, object] | None:
-    """An object whose list of sources has the columns that these names stand for; None if none of its sources is left."""
+    """An object with the sources of columns replaced by the columns that these names stand for; None if no source is left."""
     sources = holder.get(member) if isinstance(holder, dict) else None
     if not isinstance(holder, dict) or not isinstance(sources, list):
         return holder if isinstance(holder, dict) else {}

@@ -26,7 +26,7 @@ SEVERAL = re.compile(r"(?i:\w{0,40}(?:(?:api|access|secret|private|auth)[_\-.]?k
 
 
 def is_valued(raw: bytes, start: int, end: int) -> bool:
-    """Whether an object has a member whose content another member may name."""
+    """Whether an object has a member whose meaning another member may state (`value` beside `name`)."""
     return bool(_VALUED.search(raw, start, end))
 
 
@@ -84,12 +84,12 @@ class _OpenContainer:
 
     @property
     def has_value(self) -> bool:
-        """Whether the current member's value may be named by another member."""
+        """Whether another member may state what the current member's value is."""
         return self.is_object and bool(_VALUES.fullmatch(self.key) or _TEXTS.fullmatch(self.key))
 
 
 def values_left_open(raw: bytes, looks_secret: Callable[[str], bool]) -> list[Span]:
-    """Where the values of the objects are that are still open at the end of a text, and that a member behind it may name a secret; and the
+    """The positions of values that a later member may name a secret, in objects that are still open at the end of a text; also of the
     elements of lists that look like secrets, since the names of their columns may follow; and a last string without an end that may have
     JSON.
 
@@ -99,7 +99,7 @@ def values_left_open(raw: bytes, looks_secret: Callable[[str], bool]) -> list[Sp
     for token in _TOKEN.finditer(raw):
         sign, top = token[0], frames[-1]
         if sign in (b"{", b"["):
-            # A list that nothing names has its elements in common with what encloses it: they are still open when it ends.
+            # The elements of a list that no member names may be named by a member of the enclosing object: they stay open at its end.
             values = top.values if sign == b"[" and not top.has_value else []
             frames.append(_OpenContainer(token.start(), values, is_object=sign == b"{"))
         elif sign in (b"}", b"]"):

@@ -110,6 +110,6 @@ def names_password(name: str) -> bool:
     return bool(_LATIN.search(words)) or (not name.isascii() and bool(_NAME.search(lower)))
 
 
-def foreign_places(raw: bytes) -> "list[int]":
+def foreign_offsets(raw: bytes) -> "list[int]":
     """The positions of such words in JSON, whose letters may be escaped."""
     return [] if raw.isascii() and b"\\u" not in raw else [start for _, start, _ in _ENCODED.find_matches_as_indexes(raw.lower())]

@@ -96,7 +96,7 @@ def _masked(found: re.Match[str], mask: Mask) -> str:
     group = next((name for name, value in found.groupdict().items() if value), None)
     if group is None or found[group].startswith(MASK):
         return found[0]
-    start, stop = (place - found.start() for place in found.span(group))
+    start, stop = (at - found.start() for at in found.span(group))
     secret = found[group]
     if secret[:1] in "\"'" and secret[-1:] == secret[:1] and len(secret) > 1:
         start, stop, secret = start + 1, stop - 1, secret[1:-1]

@@ -132,7 +132,7 @@ def holds_secrets(outer: Container) -> bool:
 
 
 def secrets_beside(frame: Container, raw: bytes, end: int) -> Iterator[Span]:
-    """The positions of secrets that other values of a closed object or array name."""
+    """The positions of values that are secrets because another value of the closed object or array says so."""
     if frame.companion and is_valued(raw, frame.start, end):
         yield from named_values(raw, frame.start, end, looks_secret, only_random=frame.tags)
     if frame.columns_of and frame.is_object:

@@ -11,7 +11,7 @@ _NO_VALUE = re.compile(
     re.IGNORECASE,
 )
 _VARIABLE = r"\$(?:env:)?(?:[A-Z_][A-Z0-9_]*|\w{0,60}(?i:pass|pwd|token|secret|key|cred)\w{0,60})"
-_PLACE = (
+_ELSEWHERE = (
     r"(?:op|(?:ref\+)?(?:hashi)?vault|(?:ref\+)?(?:awssm|awssecrets|gcpsecrets|azurekeyvault|ssm)|keyring)://[\w./#?=:\-]+|vault:[\w./\-]+(?:#[\w.\-]+)?"
     r"|arn:aws[\w\-]*:(?:secretsmanager|ssm|kms):[\w:/.+=@\-]+|@Microsoft\.KeyVault\([^()]*\)|projects/[\w\-]+/secrets/[\w\-]+(?:/versions/\w+)?"
     r"|(?:env|fd):[A-Z_0-9]+|file:/[\w./\-]+|cat\s+/[\w./\-]+|!(?:vault|secret|env|Ref|Sub|include)\s[\w./#\-]+|id=[\w.\-]+,src=\S+"
@@ -25,11 +25,11 @@ _KEYTAB = re.compile(
 )
 """Java login modules that take no password."""
 _REFERENCE = re.compile(
-    rf"\$\{{|\$\(|\{{\{{|{_VARIABLE}\Z|%[A-Za-z_]+%|<[\w \-]+>\Z|!(?:vault|secret|env|Ref|Sub|include)\b|{_PLACE}|(?:{_FORMATTED})\Z"
+    rf"\$\{{|\$\(|\{{\{{|{_VARIABLE}\Z|%[A-Za-z_]+%|<[\w \-]+>\Z|!(?:vault|secret|env|Ref|Sub|include)\b|{_ELSEWHERE}|(?:{_FORMATTED})\Z"
 )
 _WHOLE_REFERENCE = re.compile(
     rf"(?:\$\{{[^{{}}]*\}}|\$\([^()]*\)|\{{\{{[^{{}}]*\}}\}}|{_VARIABLE}|%[A-Za-z_]+%|<[\w \-]+>|{_FORMATTED})+"
-    rf"|{_PLACE}|\d{{4}}-\d\d-\d\d(?:[T ][\d:.+Z\-]*)?|[a-z]{{2,20}}(?:/[a-z]{{2,20}}){{1,4}}"
+    rf"|{_ELSEWHERE}|\d{{4}}-\d\d-\d\d(?:[T ][\d:.+Z\-]*)?|[a-z]{{2,20}}(?:/[a-z]{{2,20}}){{1,4}}"
     rf"|\[(?:REDACTED|HIDDEN|MASKED|FILTERED|hidden|MASK|PAD|CLS|SEP|UNK)\]|\*{{3,7}}"
 )
 _FILE = re.compile(r"(?:file:)?~?(?:/[\w.\-]{1,100}){1,20}\.(?:json|pem|jks|p12|pfx|key|keytab|crt|cer|txt|ya?ml|properties|conf|xml|env)")

@@ -35,7 +35,7 @@ class StreamThread(threading.Thread):
         self._failure: Exception | None = None
 
     def run(self) -> None:
-        """Run until told to stop, or a failure."""
+        """Run until `stop` is set, or something fails."""
         try:
             self.feed.catch_up(self.stop)
             self.streams.read(self.feed, self.stop)
@@ -44,7 +44,7 @@ class StreamThread(threading.Thread):
 
     @property
     def failure(self) -> Exception | None:
-        """Why the process has to end."""
+        """The error because of which the process has to end; None without one."""
         return self.feed.failure or self._failure
 
 

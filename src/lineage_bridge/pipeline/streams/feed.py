@@ -14,7 +14,7 @@ from lineage_bridge.eventlog.archive.progress import SavedProgress
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.archive.writer import ArchiveWriter
 from lineage_bridge.graph.log_record import OffsetRange
-from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
 from lineage_bridge.model.sources import InputProgress
 from lineage_bridge.pipeline.fold import Refused, collect, fold_ranges, gather
 from lineage_bridge.pipeline.process import SPARK_ERRORS, gist, text_of
@@ -37,7 +37,7 @@ Ranges = Mapping[ArchivedPartition, tuple[int, int]]
 class SparkFeed:
     """Implements `ports.StreamFeed` over Spark, the archive in `root` and the store that `serve` writes. Thread-safe.
 
-    A failure of the store is kept in `failure`: the process has to end.
+    A failure of the store is kept in `failure`; the process then has to end.
     """
 
     def __init__(self, session: SparkSession, serve: Serve, root: Path, key: bytes, batch_bytes: int = BATCH_BYTES) -> None:
@@ -68,14 +68,14 @@ class SparkFeed:
                     return
                 self._commit({of: (start, stop_at)}, *self._refold({of: (start, stop_at)}, frozenset()))
 
-    def places(self, name: str) -> Mapping[StreamPartition, EventPlace]:
+    def positions(self, name: str) -> Mapping[StreamPartition, EventPosition]:
         """The positions from which an input continues."""
-        return {of.where: EventPlace.at(self._at(of)) for of in self.reader.partitions() if of.input == name}
+        return {of.where: EventPosition.at(self._at(of)) for of in self.reader.partitions() if of.input == name}
 
-    def advance(self, name: str, places: Mapping[StreamPartition, EventPlace]) -> None:
-        """Store durably that partitions are read from these places on."""
+    def advance(self, name: str, positions: Mapping[StreamPartition, EventPosition]) -> None:
+        """Store durably that partitions are read from these positions on."""
         self.finish(name)
-        ends = {ArchivedPartition(name, where): place.address for where, place in places.items()}
+        ends = {ArchivedPartition(name, where): position.address for where, position in positions.items()}
         ranges = {of: (self._at(of), end) for of, end in ends.items() if end > self._at(of) or not of.folder(self.root).exists()}
         if ranges:
             self._put(ranges, {})
@@ -97,7 +97,7 @@ class SparkFeed:
             planned: dict[ArchivedPartition, tuple[int, int]] = {}
             for given in ranges:
                 of = ArchivedPartition(name, given.where)
-                planned[of] = self._at(of), EventPlace(given.end, 0).address
+                planned[of] = self._at(of), EventPosition(given.end, 0).address
             progress = self._progress(name)  # counts the files that are in place by now
             self._put(planned, parts)
         progress.count(parts, planned)
@@ -156,7 +156,7 @@ class SparkFeed:
             raise self.failure from error
 
     def _commit(self, ranges: Ranges, batch: Batch, workers: list[int]) -> None:
-        """Commit a batch; if names share an id, what the archive has of it, with these refused."""
+        """Commit a batch. If names share an id, fold its records again from the archive, and refuse these names."""
         refused: Refused = frozenset()
         while True:
             try:

@@ -99,13 +99,13 @@ class Writing:
                     code = read_note(record.note).code
                     part.rejected[code] = part.rejected.get(code, 0) + 1
                 part.last, part.last_us = origin, record.arrival_us
-                yield StoredRecord(part.source, part.partition, origin.place.address, record)
+                yield StoredRecord(part.source, part.partition, origin.position.address, record)
             size = max(len(row.value or b""), judged.size)
             part.size += size
             self.left -= size
 
     def finish(self) -> pa.RecordBatch:
-        """Make the parts durable; they as a row of FACTS."""
+        """Make the parts durable, and return them as a row of FACTS."""
         for _, file in self.parts.values():
             file.close()
         packed = msgspec.msgpack.encode([part for part, _ in self.parts.values()])

@@ -16,7 +16,11 @@ from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 __all__ = ["Check", "Observation", "Observer", "SameJob", "SameNamespace", "Snapshot", "SourceKind", "Unseen"]
 
 Snapshot = Mapping[str, Any]
-"""A source's state between polls, as JSON. Anything that could not be listed this time is copied from the previous snapshot."""
+"""A source's state between polls, as JSON. Anything that could not be listed this time is copied from the previous snapshot.
+
+Members called `told` and `said` hold digests of what was last emitted about an object; in the audit log's and the metrics' planes, `said`
+maps each object to them. The names are stored, and every version reads the snapshots of earlier ones, so they stay as they are.
+"""
 
 
 class Unseen(NamedTuple):

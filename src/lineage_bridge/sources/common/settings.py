@@ -31,7 +31,7 @@ def _nothing_sealed(name: str) -> str:
 
 @dataclass(frozen=True)
 class Secrets:
-    """The places where this process looks up secrets: variables, folders, the keyring and the sealed file.
+    """Where this process looks up secrets: in variables, folders, the keyring and the sealed file.
 
     `sealed` returns a sealed secret by its name, or raises ConfigError; `given` are secrets that came with one request. Files are read only
     below `folders` (None: anywhere), variables only if their names begin with `variables`.

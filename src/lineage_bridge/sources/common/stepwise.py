@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from lineage_bridge.model.tasks import ExtractOrder, PlaneRecord
+from lineage_bridge.model.tasks import ExtractionOptions, PlaneRecord
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Observation, Observer, SameJob, SameNamespace, SettingsT, Snapshot, SourceKind
 from lineage_bridge.sources.common.shared_metadata import SharedMetadata
@@ -74,8 +74,8 @@ class StepwiseObserver(Observer[SettingsT]):
         return replace(last, events=tuple(events), aliases=tuple(aliases))
 
 
-class OrderedSettings(NamedTuple):
-    """The settings of a source for one order, and the secrets in the order, by the names that the settings use for them."""
+class CompletedSettings(NamedTuple):
+    """The settings of a source for one extraction, and the secrets of the extraction, by the names that the settings use for them."""
 
     settings: dict[str, Any]
     given: dict[str, str]
@@ -85,10 +85,10 @@ class OrderedSettings(NamedTuple):
 class StepwiseKind(SourceKind):
     """A kind of source that tasks extract.
 
-    `apply_order` completes settings with those of an order. `is_self_contained`: whether an order contains all that a source of this kind
-    needs, so that no source has to be configured. `how_to_add`: instructions for users.
+    `apply_options` completes settings with an extraction's options. `is_self_contained`: whether options contain all that a source of this
+    kind needs, so that no source has to be configured. `how_to_add`: instructions for users.
     """
 
-    apply_order: Callable[[Mapping[str, Any], ExtractOrder], OrderedSettings]
-    is_self_contained: Callable[[ExtractOrder], bool]
+    apply_options: Callable[[Mapping[str, Any], ExtractionOptions], CompletedSettings]
+    is_self_contained: Callable[[ExtractionOptions], bool]
     how_to_add: str

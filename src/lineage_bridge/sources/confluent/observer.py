@@ -16,8 +16,8 @@ from lineage_bridge.sources.confluent.audit.plane import offsets_of
 from lineage_bridge.sources.confluent.audit.watch import Watch
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.discovery import discover
+from lineage_bridge.sources.confluent.extraction_options import HOW_TO_ADD, apply_options, is_self_contained
 from lineage_bridge.sources.confluent.hints import DISCOVERY, error_hint
-from lineage_bridge.sources.confluent.order import HOW_TO_ADD, apply_order, is_self_contained
 from lineage_bridge.sources.confluent.organization import Organization
 from lineage_bridge.sources.confluent.plane import AnyPlane
 from lineage_bridge.sources.confluent.planes import PLANE_FACTORIES, Factory, PlaneFactory
@@ -109,7 +109,7 @@ KIND = StepwiseKind(
     ConfluentSettings,
     ConfluentObserver,
     "Confluent Cloud: clusters, topics, connectors, ksqlDB, Flink, schemas, Tableflow and more",
-    apply_order,
+    apply_options,
     is_self_contained,
     HOW_TO_ADD,
 )

@@ -115,7 +115,7 @@ class Organization(msgspec.Struct, frozen=True):
 
     @property
     def flink_regions(self) -> tuple[tuple[str, str, str], ...]:
-        """Environment, cloud and region of all compute pools, without duplicates: the places where Flink statements can run."""
+        """Environment, cloud and region of all compute pools, without duplicates: Flink statements can run there."""
         return tuple(sorted({(pool.environment, pool.cloud, pool.region) for pool in self.compute_pools}))
 
     @property

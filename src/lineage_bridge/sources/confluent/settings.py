@@ -55,7 +55,7 @@ def _planes(value: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _flink_url(value: str, info: ValidationInfo) -> str:
-    """Check an address with places for cloud and region, which stand for words of letters, digits and hyphens."""
+    """Check an address with placeholders for cloud and region, whose values consist of letters, digits and hyphens."""
     check_address(value.replace("{cloud}", "cloud").replace("{region}", "region"), info)
     return value.rstrip("/")
 

@@ -175,7 +175,8 @@ def _object(answer: Any, *members: str) -> Answer:  # noqa: ANN401  # JSON
     """Return the answer if it is an object with these members. Raises SourceError otherwise."""
     if not isinstance(answer, dict) or any(member not in answer for member in members):
         raise SourceError(
-            f"an answer has no {', '.join(members) or 'all members'}", "check that the address is that of a JobManager's REST API"
+            f"an answer does not have all of {', '.join(members)}" if members else "an answer is not an object",
+            "check that the address is that of a JobManager's REST API",
         )
     return answer
 

@@ -1,4 +1,4 @@
-"""Decides when to act on changes: once they stop, or at the latest so long after the first."""
+"""Decides when to act on changes: when they stop, or at the latest a given time after the first one."""
 
 from lineage_bridge.openlineage.times import SECOND_US
 

@@ -19,9 +19,9 @@ from lineage_bridge.ports.tasks import TaskRepository
 from lineage_bridge.sources.common.observer import Observation, Observer
 from lineage_bridge.sources.common.settings import SourceContext
 from lineage_bridge.sources.common.stepwise import PARTLY, PlaneStep, Selection, StepwiseObserver
+from lineage_bridge.sources.runtime.extraction_options import PreparedSource
 from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache, make_observer, system_id
-from lineage_bridge.sources.runtime.orders import PreparedSource
 from lineage_bridge.sources.runtime.poller import outbox_messages, unseen_since
 
 TICK_S = 0.1

@@ -21,7 +21,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
 )
 """Kind to the module that defines it as `KIND`. The first polls follow this order, because later kinds use the metadata of earlier ones."""
 EXTRACTED_KIND = "confluent"
-"""The kind of source that is extracted if an order names no source."""
+"""The kind of source that is extracted if the options name no source."""
 
 
 class SourceKinds:
@@ -44,7 +44,7 @@ class SourceKinds:
         return found
 
     def load_extracted(self) -> StepwiseKind:
-        """The kind that is extracted if an order names no source. Raises ConfigError if it is not observed step by step."""
+        """The kind that is extracted if the options name no source. Raises ConfigError if it is not observed step by step."""
         kind = self.load(EXTRACTED_KIND)
         if not isinstance(kind, StepwiseKind):
             raise ConfigError(f"sources of kind {EXTRACTED_KIND} cannot be extracted")

@@ -8,11 +8,11 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 import msgspec
 
 from lineage_bridge.errors import LineageBridgeError, NotFoundError, OverloadedError, RequestError, StoppedError
-from lineage_bridge.model.tasks import EXTRACT, FAILED, PENDING, ExtractOrder, TaskFilter, TaskRecord
+from lineage_bridge.model.tasks import EXTRACT, FAILED, PENDING, ExtractionOptions, TaskFilter, TaskRecord
 from lineage_bridge.ports.sources import SourceService
 from lineage_bridge.sources.runtime.extraction import Extraction, ExtractionContext, as_stepwise
+from lineage_bridge.sources.runtime.extraction_options import PreparedSource, choose_source, prepare_source, resumed_options
 from lineage_bridge.sources.runtime.metadata_cache import make_observer
-from lineage_bridge.sources.runtime.orders import PreparedSource, choose_source, prepare_source, resumed_order
 
 AT_ONCE, MOST_WAITING = 4, 100
 """The maximum number of tasks that run at once, and of tasks that wait for their turn."""
@@ -35,33 +35,33 @@ class TaskService:
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="task")
         context.tasks.mark_interrupted(context.clock_us())
 
-    def extract(self, order: ExtractOrder) -> TaskRecord:
+    def extract(self, options: ExtractionOptions) -> TaskRecord:
         """Start an extraction."""
         self._check_room()
-        source = self._prepare(order)
+        source = self._prepare(options)
         task = TaskRecord(
             self._new_id(),
             EXTRACT,
             source.record.name,
             PENDING,
             self._context.clock_us(),
-            environments=order.environments,
-            clusters=order.clusters,
-            off=order.off,
-            hours=order.hours,
-            addresses=dict(order.addresses),
-            given=order.given,
+            environments=options.environments,
+            clusters=options.clusters,
+            off=options.off,
+            hours=options.hours,
+            addresses=dict(options.addresses),
+            given=options.given,
         )
         self._context.tasks.add(task)
         return self._start(task, source)
 
-    def resume(self, task_id: str, credentials: ExtractOrder) -> TaskRecord:
+    def resume(self, task_id: str, credentials: ExtractionOptions) -> TaskRecord:
         """Continue a task that was stopped."""
         task = self.record(task_id)
         if not task.resumable:
             raise RequestError(f"task {task_id} is {task.status} and cannot be resumed", "start another extraction")
         self._check_room()
-        source = self._prepare(resumed_order(task, credentials))
+        source = self._prepare(resumed_options(task, credentials))
         task = msgspec.structs.replace(
             task, status=PENDING, error=None, hint="", cancelled=False, interrupted=False, ended_us=None, steps=(*task.steps, "resumed")
         )
@@ -105,11 +105,11 @@ class TaskService:
         wait(self._futures, STOP_TIMEOUT_S)
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _prepare(self, order: ExtractOrder) -> PreparedSource:
-        """Return the source of an order, after checking its settings. Raises RequestError, ConfigError."""
+    def _prepare(self, options: ExtractionOptions) -> PreparedSource:
+        """Return the source that the options select, after checking its settings. Raises RequestError, ConfigError."""
         context = self._context
-        chosen = choose_source(self._sources.records(), order, context.sources.states(), context.kinds.load_extracted())
-        source = prepare_source(chosen, order, context.kinds.load(chosen.kind))
+        chosen = choose_source(self._sources.records(), options, context.sources.states(), context.kinds.load_extracted())
+        source = prepare_source(chosen, options, context.kinds.load(chosen.kind))
         source_context = context.source_context.with_given(source.given)
         observer = make_observer(chosen.name, chosen.kind, source.record.settings, source_context, context.kinds)
         try:

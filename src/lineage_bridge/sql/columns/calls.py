@@ -45,7 +45,7 @@ class Calls(Expressions):
         return found
 
     def _query_of(self, tokens: Sequence[Token]) -> Query:
-        """A query that selects one expression."""
+        """Parse an expression as a query that selects nothing else."""
         if not tokens:
             raise StatementError("an expression is expected here", None)
         first = tokens[0]
@@ -215,7 +215,7 @@ def _changelog(function: str, base: QueryRelation, given: _Arguments) -> QueryRe
 def _processed(base: QueryRelation, given: _Arguments, whole: Value) -> QueryRelation:
     """The columns of a function of the user on a table: what it is partitioned by, its own, and the time of `on_time`.
 
-    A column with the name of one of the table is likely that one; any other may come from all of them.
+    A column that has the name of a column of the table is probably that column; any other may come from all columns.
     """
     keys = [(name, value.doubted(LIKELY)) for name in given.partition if (value := base.find(name)) is not None]
     times = [value.doubted(LIKELY) for name in given.described.get("ON_TIME", ()) if (value := base.find(name)) is not None]

@@ -182,7 +182,7 @@ class Expressions(ABC):
         elif len(names) == 1:
             found = scope.column(names[0])
         elif not self.analysis.ksql:
-            # What has the name of a relation here is a column only if a definition says so.
+            # A name that is also a relation's is a column only if a definition has it.
             found = scope.column(names[0]) if scope.named(names[:1]) is None else scope.defined(names[0])
         else:
             found = None

@@ -1,4 +1,4 @@
-"""The effect of functions on lineage, by name, in all dialects."""
+"""How functions affect lineage, by their names, in all dialects."""
 
 from lineage_bridge.sql.text.tokens import words
 

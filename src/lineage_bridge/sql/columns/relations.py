@@ -77,7 +77,7 @@ class QueryRelation:
         return replace(self, columns=(*before, *((name, value.doubted(LIKELY)) for name, value in behind)))
 
     def under(self, conditions: Iterable[Condition]) -> "QueryRelation":
-        """A copy of the relation with further conditions."""
+        """A copy of the relation with more conditions."""
         return replace(self, conditions=self.conditions | frozenset(conditions))
 
 
@@ -98,7 +98,7 @@ class ProjectedColumns:
 
     def add_all(self, relation: QueryRelation, excluded: Collection[str]) -> None:
         """Add the columns of a relation but for those excluded, in lower case, and its undefined ones where they stand in it."""
-        # What undefined columns stand before may have the name of one of them, and gets a number then.
+        # A column after undefined ones may have the name of one of them; it then gets a number.
         self.sure &= relation.sure and not (self.unknown is not None and relation.columns)
         first, last = relation.gap or (len(relation.columns), len(relation.columns))
         for at, item in enumerate(relation.columns):

@@ -107,7 +107,7 @@ class Resolver(FromClause):
         return replace(projected.relation(conditions), hidden=self._passed(node, here))
 
     def _passed(self, node: exp.Select, here: Scope) -> Columns:
-        """The system columns of the only relation, which a star does not contain, but a query of this one may still ask for."""
+        """The system columns of the only relation: a star does not contain them, but a query around this one may name them."""
         if len(here.relations) != 1 or not any(isinstance(projection, exp.Star) for projection in node.expressions):
             return ()
         ((_, only),) = here.relations
@@ -115,7 +115,7 @@ class Resolver(FromClause):
         return tuple((name, value.doubted(LIKELY)) for name, value in found if value is not None)
 
     def _times(self, here: Scope) -> set[Condition]:
-        """The columns of these relations that FOR SYSTEM_TIME uses."""
+        """The columns of these relations that a FOR SYSTEM_TIME clause uses."""
         found: set[Condition] = set()
         for tokens in list(self.query.times):
             first = tokens[0].text

@@ -36,7 +36,7 @@ def _ordered(columns: Sequence[TableColumn], keys: Sequence[str]) -> Sequence[Ta
 
 
 def _takes_columns_of_the_registry(statement: DefineTable) -> bool:
-    """Whether the registry has columns beside those listed: values that have none here."""
+    """Whether the schema registry adds columns of the value to those that the statement lists."""
     options = statement.options
     values = [column for column in statement.columns or () if column.name not in statement.keys and column.kind is not ColumnKind.VIRTUAL]
     if "value_schema_id" in options or "key_schema_id" in options:
@@ -45,7 +45,7 @@ def _takes_columns_of_the_registry(statement: DefineTable) -> bool:
 
 
 def _takes_key_of_the_registry(statement: DefineTable) -> bool:
-    """Whether the key is the one column ROWKEY, whose type is in the registry."""
+    """Whether the key is the single column ROWKEY, whose type is in the schema registry."""
     return not statement.keys and "key_schema_id" not in statement.options and _format(statement.options, "key_format") in _REGISTERED
 
 
@@ -68,7 +68,7 @@ def filled_table(statement: DefineTable, relation: QueryRelation, catalog: Catal
 
 
 def _typed_column(name: str, value: Value, catalog: Catalog) -> TableColumn:
-    """A column of a result. What it takes as it is keeps its type."""
+    """A column of a result. If it takes over a column unchanged, it keeps that column's type."""
     if len(value.direct) == 1:
         (((table, column), (subtype, _)),) = value.direct.items()
         if subtype is Subtype.IDENTITY:
@@ -81,7 +81,7 @@ def _typed_column(name: str, value: Value, catalog: Catalog) -> TableColumn:
 def matched_columns(relation: QueryRelation, names: Sequence[str]) -> QueryRelation:
     """The columns that INSERT writes, under the names of the sink: ksqlDB wants both to have the same.
 
-    Where names differ, what is left goes by position, and is only likely.
+    Columns whose names differ are matched by position, with a lower confidence.
     """
     given = dict(relation.columns)
     unknown = relation.unknown

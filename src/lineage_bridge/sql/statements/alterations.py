@@ -52,7 +52,7 @@ def _given_columns(cursor: Cursor, name: Name) -> Statement:
 
 
 def _given(column: Sequence[Token], *, folds: bool) -> Iterator[GivenColumn]:
-    """A column with its place: FIRST, or AFTER another."""
+    """A column with its position: FIRST, or AFTER another."""
     follows: str | None = None
     rest = column
     if len(column) > 2 and column[-1].upper == "FIRST":
@@ -71,13 +71,13 @@ def changed_columns(columns: Sequence[TableColumn], change: ChangeColumns) -> li
         at = names.index(given.column.name) if given.column.name in names else None
         if at is None or given.follows is not None:
             found = [own for own in found if own.name != given.column.name]
-            found.insert(_place(given, [own.name for own in found]), given.column)
+            found.insert(_index(given, [own.name for own in found]), given.column)
         else:
             found[at] = given.column
     return found
 
 
-def _place(given: GivenColumn, names: Sequence[str]) -> int:
+def _index(given: GivenColumn, names: Sequence[str]) -> int:
     if given.follows == "":
         return 0
     return names.index(given.follows) + 1 if given.follows in names else len(names)

@@ -54,7 +54,7 @@ def table_definition(cursor: Cursor, *, is_stream: bool = False) -> DefineTable:
 def demand_query(cursor: Cursor) -> None:
     """Raises StatementError if nothing follows AS."""
     if cursor.token is None:
-        raise StatementError("a query is expected behind AS", None)
+        raise StatementError("a query is expected after AS", None)
 
 
 def _primary_key(inside: Sequence[Token], *, folds: bool) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ def _type(cursor: Cursor) -> str:
 
 
 def _demand_one(type_tokens: Sequence[Token]) -> None:
-    """Raises StatementError if a name and another type follow a type: a comma is missing."""
+    """Raises StatementError if a name and a type follow a type directly, because a comma is missing between the columns."""
     depth = 0
     for at, token in enumerate(type_tokens[:-2]):
         depth += (token.text == "<") - (token.text == ">")

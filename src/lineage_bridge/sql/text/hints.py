@@ -51,9 +51,9 @@ def _known(message: str, texts: Sequence[str], *, ksql: bool) -> str:
     if before in _CLAUSES and last.upper() != "BY":
         return f"BY is expected here{instead}"
     if before in _SET_OPERATORS:
-        return f"a query is expected behind {before}{instead}"
+        return f"a query is expected after {before}{instead}"
     if [text.upper() for text in texts[-3:-1]] == ["AS", "FROM"]:
-        return "a name is expected behind AS, not 'FROM'"
+        return "a name is expected after AS, not 'FROM'"
     if list(texts[-2:]) == ["=", "="]:
         return "'==' is not SQL: write '='"
     is_emitted = not ksql and [text.upper() for text in texts[-2:]] == ["EMIT", "CHANGES"]

@@ -38,7 +38,7 @@ class Lowering:
         self.line_tokens.append(token)
 
     def stand_in(self, what: TableCall | Pattern) -> None:
-        """Put a construct aside, and write a name in its place."""
+        """Set a construct aside, and write a name instead of it."""
         name = f"{STAND_IN}{len(self.stand_ins)}"
         self.stand_ins[name] = what
         self.emit(f'"{name}"', what.token)

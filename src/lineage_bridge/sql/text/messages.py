@@ -25,7 +25,7 @@ def explained(description: str, found: str, *, last: bool = False) -> str:
     if _MISSING.fullmatch(description):
         return f"an expression is missing at {found}" if found else "an expression is missing at the end"
     expected = _EXPECTED.fullmatch(description.rstrip("."))
-    what = "a query behind WITH" if _CTE.fullmatch(description) else expected["what"] if expected is not None else ""
+    what = "a query after WITH" if _CTE.fullmatch(description) else expected["what"] if expected is not None else ""
     if what and "<" not in what:
         return _expected(_WHAT.get(what, what), found, last=last)
     if description.startswith("Invalid expression / Unexpected token"):
@@ -37,9 +37,9 @@ def explained(description: str, found: str, *, last: bool = False) -> str:
 
 def _expected(what: str, found: str, *, last: bool) -> str:
     if what == "END after CASE":
-        return f"the END of a CASE is missing behind {found}"
-    if what == "a query behind WITH":
-        return f"a query is expected behind WITH{f', not {found}' if found else ''}"
+        return f"the END of a CASE is missing after {found}"
+    if what == "a query after WITH":
+        return f"a query is expected after WITH{f', not {found}' if found else ''}"
     if last:
         return f"the statement ends with {found}, but {what} is expected"
     return f"{what} is expected here{f', not {found}' if found else ''}"

@@ -16,7 +16,7 @@ from lineage_bridge.sql.text.tokens import Kind, Token
 
 
 def _signed(parser: _Parser) -> exp.Expr:
-    """A unary plus makes an expression of a column, like a minus: sqlglot drops it, and with it that the result has no name."""
+    """Keep a unary plus as an expression without a name, like a minus. Sqlglot drops it, so the result would have the column's name."""
     return exp.Neg(this=_Parser.UNARY_PARSERS[TokenType.PLUS](parser))
 
 
@@ -80,7 +80,7 @@ class Query:
 
 
 def _token_at(line: int, column: int, text: str) -> Token:
-    """The column of a token: sqlglot knows where it ends."""
+    """The column where a token begins; sqlglot only stores where it ends."""
     return Token(Kind.WORD, text, text.upper(), 0, 0, line, max(1, column - len(text) + 1))
 
 

@@ -122,7 +122,7 @@ class RunShapeWriter:
         return declared_shape(self.connection, job, facet_set, lineage_set_of), declaration_history(declarations)
 
     def mention_nodes(self, job: int, nodes: Iterable[int], lineage_sets: Iterable[bytes]) -> None:
-        """Record the nodes that a job's statements name, now or earlier. They show where to look for flows that the job once had."""
+        """Record the nodes that a job's statements ever named, by which answers as of an earlier time find flows that the job had then."""
         many = self.connection.executemany
         many("INSERT INTO mentioned_node VALUES (?, ?) ON CONFLICT DO NOTHING", [(node, job) for node in nodes])
         many(statements.MENTION_NODES, [{"job": job, "lineage_set": lineage_set} for lineage_set in lineage_sets])
@@ -190,9 +190,12 @@ class RunShapeWriter:
     # a job loses a shape
 
     def leave(self, left: set[tuple[int, int, int]], successors: dict[tuple[int, int], set[int]]) -> int:
-        """Recompute (job, shape, day) that asserters have left; rows that only they supported are deleted. Returns the number of rows."""
+        """Recompute the rows of each (job, shape, day) from which an asserter moved away; rows that no other asserter supports are deleted.
+
+        Returns the number of rows.
+        """
         for job, shape, day in sorted(left):
-            self._respan(job, shape, day)
+            self._recompute_day(job, shape, day)
         lost = [(job, shape) for job, shape in sorted({key[:2] for key in left}) if not self._has(job, shape)]
         cost = sum(self._lose(job, shape, successors.get((job, shape), set())) for job, shape in lost)
         # Several jobs may have lost one shape: delete it only after all of them are updated.
@@ -201,7 +204,7 @@ class RunShapeWriter:
                 self._drop(shape)
         return cost
 
-    def _respan(self, job: int, shape: int, day: int) -> None:
+    def _recompute_day(self, job: int, shape: int, day: int) -> None:
         where, key = "WHERE job = ? AND shape = ? AND day = ?", (job, shape, day)
         first = self.connection.execute(f"SELECT min(first) FROM run_shape_day {where}", key).fetchone()[0]
         if first is None:
@@ -246,7 +249,7 @@ class RunShapeWriter:
         return cost
 
     def _other_flow(self, source: int, target: int, job: int, origin: int, evidence: int) -> bool:
-        """Whether another shape of the job contains the flow, written with the job's id or with OWN."""
+        """Whether another shape of the job contains the flow, be the job written as its id or as OWN."""
         return any(
             self._exists(statements.OTHER_FLOW, a, b, evidence, origin, job)
             for a in {source, OWN if source == job else source}

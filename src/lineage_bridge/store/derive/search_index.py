@@ -26,9 +26,9 @@ class SearchTextWriter:
         """Drop what was cached in a transaction that did not commit."""
         self.changed.clear()
 
-    def facets_changed(self, places: Iterable[tuple[int, str]]) -> None:
+    def facets_changed(self, facets: Iterable[tuple[int, str]]) -> None:
         """Record the nodes whose current facets have changed, given as (node, key)."""
-        self.changed.update(node for node, key in places if key in SEARCHED)
+        self.changed.update(node for node, key in facets if key in SEARCHED)
 
     def keep_up(self, limit: int) -> None:
         """Update the texts of at most `limit` changed nodes; the others are queued for the next transactions."""

@@ -136,7 +136,7 @@ class StitchWriter:
             self._concern(before.get(key), now.get(key))
 
     def _concern(self, old: _SiblingState | None, new: _SiblingState | None) -> None:
-        """Queue the writers that a changed reader is, or may be, stitched to."""
+        """Queue the writers that are, or could be, stitched to a changed reader."""
         was, is_ = (row.sibling if row and row.sibling.side == Side.INPUT else None for row in (old, new))
         if was and is_ and old and new and was[:6] == is_[:6]:
             self.connection.execute(_ENDED, (*was[:2], *sorted((was.last, is_.last))))

@@ -44,7 +44,7 @@ class CompleteRunsAt:
         return found
 
     def newest_naming(self, job: int, side: Side) -> frozenset[int]:
-        """The datasets on a side of the latest run by then that named any there."""
+        """The datasets on a side that the latest run until then named, among the runs that named any there."""
         return next((named for _, named in self._newest(job, side)), frozenset())
 
     def _newest(self, job: int, side: Side) -> Iterator[tuple[bytes, frozenset[int]]]:

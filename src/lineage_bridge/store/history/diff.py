@@ -65,14 +65,14 @@ class JobDiff:
                 yield Edge(by_id(source), by_id(target), by_id(job), Origin(origin), Evidence(evidence), label, last, liveness=liveness)
 
     def _raw(self, moment: GraphMoment, job: int) -> Iterator[tuple[int, int, int, int]]:
-        spans = moment.labels.spans
-        for some in chunks(spans.every_shape(job)):
-            yield from spans.connection.execute(
+        times = moment.labels.times
+        for some in chunks(times.every_shape(job)):
+            yield from times.connection.execute(
                 f"""SELECT f.source, f.target, s.origin, f.evidence FROM shape_flow f JOIN shape s ON s.shape = f.shape
                 WHERE f.shape IN ({marks(some)})""",
                 some,
             )
-        for pending in spans.pending_of(job):
+        for pending in times.pending_of(job):
             yield from ((OWN if a == job else a, OWN if b == job else b, o, e) for a, b, _, o, e, hub in pending.edges if not hub)
 
     def _named(self, moment: GraphMoment, job: int) -> Iterator[Port]:

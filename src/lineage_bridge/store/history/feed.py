@@ -56,7 +56,9 @@ class Feed:
             raise RequestError(f"{after!r} is not a cursor of the change feed", "send the `next` of an answer unchanged")
         epoch, seq = found[1], int(found[2])
         if not any(name == epoch and since <= seq <= end for name, since, end in self._epoch_ranges()):
-            raise GoneError("the cursor is of another store: the graph was computed again, or restored from an older copy", _START_AGAIN)
+            raise GoneError(
+                "the cursor belongs to another store: the graph was computed again, or restored from an older copy", _START_AGAIN
+            )
         if seq < self.before_oldest:
             raise GoneError("the changes that follow the cursor are no longer kept", _START_AGAIN)
         return seq

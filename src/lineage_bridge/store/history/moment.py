@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.runs.liveness import Liveness
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.history.assertion_times import AssertionTimes, AssertionTimesAt, CurrentAssertionTimes
 from lineage_bridge.store.history.complete_runs import CompleteRunsAt
 from lineage_bridge.store.history.past import FlowsAt
 from lineage_bridge.store.history.pending_shapes import PendingShapes
-from lineage_bridge.store.history.spans import CurrentSpans, Spans, SpansAt
 from lineage_bridge.store.query.co_occurrence import CoOccurrence, FlowsByGroup
+from lineage_bridge.store.query.dropped_paths import Arrivals, FlowKey
 from lineage_bridge.store.query.endings import Endings, FlowsWithoutEnded
 from lineage_bridge.store.query.explicit_flows import FlowsPreferExplicit
 from lineage_bridge.store.query.flows import CurrentFlows, Direction, Flows
 from lineage_bridge.store.query.labels import CompleteRuns, Labels
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.query.ways import Arrivals, FlowKey
 from lineage_bridge.store.runs.failed_flows import FailedFlows
 from lineage_bridge.store.runs.heartbeats import Heartbeats
 from lineage_bridge.store.runs.runs import Runs
@@ -24,34 +24,34 @@ from lineage_bridge.store.runs.runs import Runs
 
 @dataclass(frozen=True)
 class FollowedFlows:
-    """The flows that answers as of one moment follow. `standing` are those that have not ended, including those that explicit ones hide.
+    """The flows that answers as of one moment follow. `not_ended` also has those that explicit ones hide.
 
     `pending` are the shapes that runs had at that time and no longer have; None as of now.
     """
 
     flows: Flows
-    standing: FlowsWithoutEnded
+    not_ended: FlowsWithoutEnded
     at_us: int | None
     pending: PendingShapes | None
 
     def arrivals(self, direction: Direction) -> Arrivals:
         """The dropped datasets that a new walk reaches. With ended flows, a walk goes through all of them."""
-        return Arrivals(self.standing.endings.ways, direction, ended=self.standing.ended)
+        return Arrivals(self.not_ended.endings.dropped_paths, direction, ended=self.not_ended.ended)
 
     def gone(self, ids: Collection[int]) -> frozenset[int]:
         """Those of these datasets that were dropped and have not been written or created since."""
-        drops = self.standing.endings.drops
+        drops = self.not_ended.endings.drops
         drops.load(ids)
         return frozenset(id_ for id_ in drops.dropped.keys() & set(ids) if drops.is_gone(id_))
 
     def left_out(self, followed: Collection[FlowKey], cut: Collection[FlowKey]) -> int:
-        """The number of ended flows, and of flows behind them, that answers left out so far; inputs and outputs without a flow count as
+        """The number of ended flows, and of flows beyond them, that answers left out so far; inputs and outputs without a flow count as
         flows.
         """
-        hidden = {*self.standing.hidden, *cut} - set(followed)
+        hidden = {*self.not_ended.hidden, *cut} - set(followed)
         ends = {(edge[2], end) for edge in hidden for end in edge[:2]}
-        dropped_by = self.standing.endings.drops.was_dropped_by
-        return len(hidden) + sum(not dropped_by(*port) for port in self.standing.hidden_ports - ends)
+        dropped_by = self.not_ended.endings.drops.was_dropped_by
+        return len(hidden) + sum(not dropped_by(*port) for port in self.not_ended.hidden_ports - ends)
 
 
 @dataclass(frozen=True)
@@ -76,24 +76,24 @@ def graph_moment(
     ended: bool = False,
 ) -> GraphMoment:
     """The flows and labels of now or, if given, of the time `at_us`; with `ended`, including ended flows."""
-    raw, spans = _raw(connection, nodes, at_us)
+    raw, times = _raw(connection, nodes, at_us)
     pending = _pending(raw)
     complete_runs: CompleteRuns = CompleteRunsAt(connection, nodes, runs, pending) if pending else runs
     counted = _counted(connection, nodes, raw)
-    endings = Endings(connection, nodes, counted, spans, at_us)
+    endings = Endings(connection, nodes, counted, times, at_us)
     then = now_us if at_us is None else at_us
-    labels = Labels(raw, complete_runs, then, spans, endings, Heartbeats(connection, runs, then))
-    standing = FlowsWithoutEnded(counted, endings, ended=ended)
+    labels = Labels(raw, complete_runs, then, times, endings, Heartbeats(connection, runs, then))
+    not_ended = FlowsWithoutEnded(counted, endings, ended=ended)
     failed = FailedFlows(connection, nodes, runs, pending)
-    return GraphMoment(FlowsPreferExplicit(standing, nodes), standing, at_us, pending, labels, failed)
+    return GraphMoment(FlowsPreferExplicit(not_ended, nodes), not_ended, at_us, pending, labels, failed)
 
 
 def followed_flows(connection: StoreConnection, nodes: Nodes, at_us: int | None = None) -> FollowedFlows:
-    """The flows of now or, if given, of the time `at_us`, without ended ones; for queries that need no labels."""
-    raw, spans = _raw(connection, nodes, at_us)
+    """The flows of now or, if given, of the time `at_us`, without ended ones; for questions that need no labels."""
+    raw, times = _raw(connection, nodes, at_us)
     counted = _counted(connection, nodes, raw)
-    standing = FlowsWithoutEnded(counted, Endings(connection, nodes, counted, spans, at_us), ended=False)
-    return FollowedFlows(FlowsPreferExplicit(standing, nodes), standing, at_us, _pending(raw))
+    not_ended = FlowsWithoutEnded(counted, Endings(connection, nodes, counted, times, at_us), ended=False)
+    return FollowedFlows(FlowsPreferExplicit(not_ended, nodes), not_ended, at_us, _pending(raw))
 
 
 def _counted(connection: StoreConnection, nodes: Nodes, raw: Flows) -> Flows:
@@ -104,11 +104,11 @@ def _pending(raw: Flows) -> PendingShapes | None:
     return raw.pending if isinstance(raw, FlowsAt) else None
 
 
-def _raw(connection: StoreConnection, nodes: Nodes, at_us: int | None) -> tuple[Flows, Spans]:
+def _raw(connection: StoreConnection, nodes: Nodes, at_us: int | None) -> tuple[Flows, AssertionTimes]:
     if at_us is None:
-        return CurrentFlows(connection, nodes), CurrentSpans(connection)
+        return CurrentFlows(connection, nodes), CurrentAssertionTimes(connection)
     past = FlowsAt(connection, nodes, at_us)
-    return past, SpansAt(connection, past.pending)
+    return past, AssertionTimesAt(connection, past.pending)
 
 
 def resolution(at_us: int | None) -> str:

@@ -1,4 +1,4 @@
-"""Queries about change over time: versions, differences, drift and the change feed."""
+"""Questions about change over time: versions, differences, drift and the change feed."""
 
 from collections.abc import Collection
 

@@ -130,10 +130,10 @@ class Identities:
         """Whether a node `n` is an end of any step, as SQL; empty if the store has neither steps nor links."""
         if self._joining is None:
             has_steps, has_links, has_aliases, has_space_aliases, has_claims = self._what_exists()
-            ways = [HAS_STEP] * has_steps + [HAS_ALIAS] * has_aliases + [HAS_CLAIM] * has_claims
-            ways += [self.symlinks.touching] * self.symlinks.any
+            conditions = [HAS_STEP] * has_steps + [HAS_ALIAS] * has_aliases + [HAS_CLAIM] * has_claims
+            conditions += [self.symlinks.touching] * self.symlinks.any
             has_links = has_links or (self.past is not None and self.past.applies_rules)
-            self._joining = " OR ".join(ways) or ("0" if has_links or has_space_aliases else "")
+            self._joining = " OR ".join(conditions) or ("0" if has_links or has_space_aliases else "")
         return self._joining
 
     def _was_end(self, id_: int) -> bool:

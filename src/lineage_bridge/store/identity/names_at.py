@@ -23,7 +23,7 @@ _SPACE = f"SELECT 1 FROM node WHERE namespace = ? AND kind = {_DATASET} AND firs
 
 
 class _Applied(NamedTuple):
-    """The naming rules applied to the names and namespaces of aliases: steps by each of their ends, links by each of their namespaces."""
+    """What naming rules derive from the names and namespaces of aliases: spelling to the steps there, namespace to the links there."""
 
     steps: dict[Spelling, set[Step]]
     links: dict[str, set[SpaceLink]]
@@ -61,20 +61,20 @@ class NamesAt:
 
     @property
     def applies_rules(self) -> bool:
-        """Whether rules apply to any name or namespace of an alias that was in effect."""
+        """Whether any naming rule applied to a name or namespace of the aliases that were in effect at that time."""
         return bool(self._applied.steps or self._applied.links)
 
     def is_end(self, spelling: Spelling) -> bool:
-        """Whether a spelling is an end of one of the `steps`."""
+        """Whether any of the `steps` begins or ends at a spelling."""
         return spelling in self._applied.steps
 
     def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
-        """The steps by rules from or to these spellings, as far as they follow from aliases that were in effect."""
+        """The steps from or to these spellings that naming rules derive from the aliases that were in effect at that time."""
         for spelling in spellings:
             yield from self._applied.steps.get(spelling, ())
 
     def links(self, namespace: str) -> Collection[SpaceLink]:
-        """The links by rules from or to a namespace, as far as they follow from aliases that were in effect."""
+        """The links from or to a namespace that naming rules derive from the aliases that were in effect at that time."""
         return self._applied.links.get(namespace, ())
 
     @cached_property
@@ -104,6 +104,6 @@ class NamesAt:
 
 
 def _stated(key: Row, operations: list[str]) -> StatedAlias:
-    """The state of an alias after these operations, in order of time."""
+    """The state of an alias after these operations, which are in order of time."""
     vetoes_and_lifts = [operation for operation in operations if operation != ALIAS]
     return StatedAlias._make((*key, int(ALIAS in operations), int(vetoes_and_lifts[-1:] == [VETO])))

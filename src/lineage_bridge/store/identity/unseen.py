@@ -1,4 +1,4 @@
-"""The group of a spelling that no node has: the naming rules apply to it as to a node's name."""
+"""The group of a name that no node has. The naming rules apply to it as if a node had it."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -10,7 +10,10 @@ _DATASET = int(NodeKind.DATASET)
 
 
 class WithSpelling:
-    """The steps and links of `reader`, and those that the rules derive from one more spelling. `vetoes` are those that `reader` loads."""
+    """Implements StepReader: the steps and links of `reader`, and those that the naming rules derive from `spelling`.
+
+    `vetoes` is the object that `reader` fills when it loads vetoes.
+    """
 
     def __init__(self, reader: StepReader, vetoes: Vetoes, spelling: Spelling) -> None:
         self.reader, self.vetoes, self.spelling = reader, vetoes, spelling

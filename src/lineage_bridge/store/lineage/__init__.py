@@ -1,1 +1,1 @@
-"""Queries that follow flows: walks, impact, paths and traces."""
+"""Questions that follow flows: walks, impact, paths and traces."""

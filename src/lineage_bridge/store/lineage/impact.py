@@ -11,9 +11,9 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Affected, Impact, Path, Paths
 from lineage_bridge.store.history.moment import FollowedFlows
+from lineage_bridge.store.query.dropped_paths import Arrivals, FlowKey
 from lineage_bridge.store.query.flows import Direction, RawEdge
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.query.ways import Arrivals, FlowKey
 from lineage_bridge.store.runs.failed_flows import FailedFlows
 
 Pair = tuple[int, int]
@@ -48,7 +48,7 @@ class ReachedNodes:
 
 
 class ImpactFinder:
-    """Queries over one connection. `elapsed` gives seconds since the query began."""
+    """Answers questions over one connection. `elapsed` returns the seconds since the question began."""
 
     def __init__(
         self, nodes: Nodes, followed: FollowedFlows, limits: WalkLimits, elapsed: Callable[[], float], failed: FailedFlows
@@ -76,8 +76,8 @@ class ImpactFinder:
         walked = self._between(source, target, depth)
         edges = adjacency(walked.jobs)
         start, end = self.nodes.head(source.id), self.nodes.head(target.id)
-        ways = simple_paths(start, end, edges, depth, lambda: self.elapsed() < self.limits.seconds)
-        uncut = (path for path in ways if not self._is_cut(path, walked))
+        every = simple_paths(start, end, edges, depth, lambda: self.elapsed() < self.limits.seconds)
+        uncut = (path for path in every if not self._is_cut(path, walked))
         found = [self._path(path, walked) for path in islice(uncut, most + 1)]
         truncated = walked.truncated or ("time" if self.elapsed() >= self.limits.seconds else "")
         paths = tuple(found[:most])
@@ -88,12 +88,12 @@ class ImpactFinder:
 
     def _is_cut(self, path: tuple[int, ...], walked: ReachedNodes) -> bool:
         """Whether a drop of a dataset on a path lies between all that was written to it and all that was read from it."""
-        drops, ways = self.followed.standing.endings.drops, self.followed.standing.endings.ways
+        drops, dropped_paths = self.followed.not_ended.endings.drops, self.followed.not_ended.endings.dropped_paths
         hops = list(pairwise(path)) if drops.any else []
         for into, out in pairwise(hops):
             if drops.is_gone(into[1]) and walked.edges.get(into) and walked.edges.get(out):
-                came = max(ways.last(edge) for edge in walked.edges[into])
-                if all(ways.is_cut(into[1], Direction.DOWN, came, edge) for edge in walked.edges[out]):
+                came = max(dropped_paths.last(edge) for edge in walked.edges[into])
+                if all(dropped_paths.is_cut(into[1], Direction.DOWN, came, edge) for edge in walked.edges[out]):
                     return True
         return False
 
@@ -143,7 +143,7 @@ class ImpactFinder:
             if self._over(walked, len(far_ends)):
                 walked.hidden += 1
                 continue
-            touched = arrivals.any and self.followed.standing.endings.touches(edge[0], edge[1])
+            touched = arrivals.any and self.followed.not_ended.endings.touches(edge[0], edge[1])
             if touched and not arrivals.passes(edge):
                 walked.cut.add(edge[:4])
                 continue
@@ -172,7 +172,7 @@ class ImpactFinder:
         walked.jobs.setdefault(pair, set()).add(edge[2])
         if not self.failed.flow(edge):
             walked.sound.add((*pair, edge[2]))
-        if self.followed.standing.endings.drops.any:
+        if self.followed.not_ended.endings.drops.any:
             walked.edges.setdefault(pair, set()).add(edge[:4])
         return pair[1]
 

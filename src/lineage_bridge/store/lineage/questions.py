@@ -1,4 +1,4 @@
-"""Queries that follow flows: walks, impact, paths, ledgers and traces, now or as of an earlier time."""
+"""Questions that follow flows: walks, impact, paths, ledgers and traces, now or as of an earlier time."""
 
 import time
 from collections.abc import Callable, Collection, Iterable

@@ -11,9 +11,9 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.lineage.proofs import Proofs
 from lineage_bridge.store.query.annotations import descriptions
 from lineage_bridge.store.query.columns import Columns, ColumnStep, CurrentColumns, FlowColumns
+from lineage_bridge.store.query.dropped_paths import FlowKey
 from lineage_bridge.store.query.flows import Direction, Flows, RawEdge
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.query.ways import FlowKey
 
 Column = tuple[int, str]
 """The canonical id of a dataset (or the id of a job), and a field; empty for all of it."""
@@ -34,7 +34,10 @@ class Traced:
 
 
 class Tracer:
-    """Traces over one connection. `elapsed` gives seconds since the query began, `at_us` the moment of the flows (None: now)."""
+    """Traces columns over one connection.
+
+    `elapsed` returns the seconds since the question began; flows are those as of `at_us` (None: now).
+    """
 
     def __init__(
         self,
@@ -76,7 +79,7 @@ class Tracer:
         return [(own, name) for name in sorted(named)]
 
     def _hop(self, here: Column, found: Traced, options: TraceOptions, *, up: bool) -> Iterator[Column]:
-        """The columns behind one column; also records the statements that lead there."""
+        """The columns one hop further than a column; also records the statements that lead there."""
         self._cover(here[0], found, up=up)
         look = self.columns.into if up else self.columns.out_of
         for member in self.nodes.members(here[0]):

@@ -11,9 +11,9 @@ from lineage_bridge.model.graph import ColumnEdge, Edge, Node, Port, Walk, WalkL
 from lineage_bridge.store.history.moment import GraphMoment, resolution
 from lineage_bridge.store.query.annotations import descriptions
 from lineage_bridge.store.query.columns import ColumnStep
+from lineage_bridge.store.query.dropped_paths import Arrivals, FlowKey
 from lineage_bridge.store.query.flows import Direction, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.query.ways import Arrivals, FlowKey
 
 _ORIGINS = {int(origin): origin for origin in Origin}
 _EVIDENCE = {int(evidence): evidence for evidence in Evidence}
@@ -37,7 +37,7 @@ class FoundEdges:
 
 
 class Walker:
-    """Walks over the flows at one point in time. `elapsed` gives seconds since the walk began."""
+    """Walks over the flows at one point in time. `elapsed` returns the seconds since the walk began."""
 
     def __init__(self, when: GraphMoment, nodes: Nodes, limits: WalkLimits, elapsed: Callable[[], float]) -> None:
         self.when, self.flows, self.nodes, self.limits, self.elapsed = when, when.flows, nodes, limits, elapsed
@@ -54,7 +54,7 @@ class Walker:
         distances = {**down.distances, **up.distances}
         for id_, distance in down.distances.items():
             distances[id_] = min(distances[id_], distance)
-        ports = sorted(self._standing_ports(down, Direction.DOWN) | self._standing_ports(up, Direction.UP))
+        ports = sorted(self._ports_in_effect(down, Direction.DOWN) | self._ports_in_effect(up, Direction.UP))
         jobs = {edge[2] for edge in raw} | {port[0] for port in ports}
         self.nodes.load(jobs.union(distances, (edge[0] for edge in raw), (edge[1] for edge in raw)))
         self._alike = self.when.labels.alike(jobs)
@@ -114,7 +114,7 @@ class Walker:
         found.distances.update({id_: 1 for id_ in far_ends if id_ not in found.distances})
         return far_ends
 
-    def _standing_ports(self, found: FoundEdges, direction: Direction) -> set[RawPort]:
+    def _ports_in_effect(self, found: FoundEdges, direction: Direction) -> set[RawPort]:
         """The inputs and outputs at reached nodes; at dropped datasets, only those of jobs whose flows lead further."""
         ports = found.ports
         if not self.when.arrivals(direction).any:
@@ -197,7 +197,7 @@ class Walker:
         return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), _SIDES[side], _ORIGINS[origin], label, last, liveness, failed)
 
     def _columns(self, edges: list[RawEdge]) -> Iterator[ColumnEdge]:
-        """The column statements behind the flows that were reached."""
+        """The column statements that belong to the flows that were reached."""
         flows = {(source, target, job) for source, target, job, *_ in edges}
         found: dict[tuple[int, str, int, str, int, int], list[ColumnStep]] = {}
         for target, job in sorted({edge[1:3] for edge in flows}):

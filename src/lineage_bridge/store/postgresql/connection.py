@@ -19,7 +19,7 @@ from lineage_bridge.store.postgresql.driver import PostgresqlDriver, store_error
 from lineage_bridge.store.postgresql.schema import create, require_tables
 
 MINIMUM = 150_000
-"""The oldest version of the server, as it numbers them."""
+"""The oldest supported version of the server, as PostgreSQL numbers versions: 150000 is 15.0."""
 _PREPARED = 1_000
 """How many statements a connection keeps prepared."""
 _DEFAULTS: Final = {
@@ -32,13 +32,13 @@ _DEFAULTS: Final = {
 }
 """libpq's parameters where the address has none: a server that vanished is noticed within a minute."""
 _SESSION: Final = "SET jit = off; SET cursor_tuple_fraction = 1"
-"""The store's questions are short, so that compiling them costs more than it saves; scans are read to their end."""
+"""Settings of a connection: no just-in-time compilation, as the store's queries are short; cursors are planned to be read to their end."""
 _READER: Final = f"{_SESSION}; SET default_transaction_read_only = on; SET default_transaction_isolation = 'repeatable read'"
-"""All statements of a transaction see one moment."""
+"""The isolation level of readers: all statements of a transaction see the same state of the tables."""
 
 
 class _BoolDumper(Dumper):
-    """Truth as 0 and 1: the store's columns are integers."""
+    """Sends Python's booleans as 0 and 1, because the store's columns are integers."""
 
     oid = Int8Dumper.oid
 
@@ -47,7 +47,7 @@ class _BoolDumper(Dumper):
 
 
 class _SumLoader(Loader):
-    """The sum of integers, which PostgreSQL gives as a decimal."""
+    """Reads sums of integers, which PostgreSQL returns as decimals, as integers."""
 
     def load(self, data: Buffer) -> int | float:
         text = bytes(data)
@@ -63,7 +63,7 @@ def _adapt(adapters: AdaptersMap) -> None:
 
 @dataclass(frozen=True, repr=False)
 class PostgresqlDatabase:
-    """Implements ReadPlace: the schema that connections to an address of PostgreSQL work in."""
+    """Implements StoreLocation for a schema in PostgreSQL: the one that `url` selects."""
 
     url: str
 
@@ -72,11 +72,11 @@ class PostgresqlDatabase:
         return connect_reader(self.url)
 
     def identity(self) -> object:
-        """Always the same: the tables are changed by transactions only."""
+        """Always the same: a store in PostgreSQL is never replaced by another one, only changed by transactions."""
         return None
 
     def watched(self) -> AbstractContextManager[None]:
-        """PostgreSQL takes care of its files itself."""
+        """Does nothing: PostgreSQL finds damage of its files itself."""
         return nullcontext()
 
 
@@ -90,12 +90,15 @@ def connect_writer(url: str) -> StoreConnection:
 
 
 def connect_reader(url: str) -> StoreConnection:
-    """A connection that only reads; each of its transactions sees one moment. Raises StoreMissingError, and as `connect_writer`."""
+    """A connection that only reads; each of its transactions sees one state of the store.
+
+    Raises StoreMissingError, and the errors of `connect_writer`.
+    """
     return _prepared(url, _READER, require_tables)
 
 
 def _prepared(url: str, session: str, prepare: Callable[["psycopg.Connection[Any]"], None]) -> StoreConnection:
-    """A connection for which `prepare` has been called; it is closed if that fails."""
+    """A new connection, after `prepare` was called with it. If `prepare` raises, the connection is closed."""
     connection = _connected(url, session)
     try:
         prepare(connection)
@@ -111,7 +114,7 @@ def _connected(url: str, session: str) -> "psycopg.Connection[tuple[Any, ...]]":
     try:
         given = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
-        # Its words repeat parts of the address, which may be a password.
+        # Its message repeats parts of the address, which may be a password.
         raise ConfigError("the address of PostgreSQL cannot be read", "write it as postgresql://user@host:5432/database") from None
     try:
         defaults = {name: value for name, value in _DEFAULTS.items() if name not in given}

@@ -1,4 +1,4 @@
-"""SQL as PostgreSQL understands it."""
+"""Translates the store's portable SQL to PostgreSQL's."""
 
 import re
 from collections.abc import Callable
@@ -26,7 +26,7 @@ _WRITING: Final = "BEGIN; LOCK TABLE position IN EXCLUSIVE MODE"
 
 
 class Placed(str):
-    """A statement with numbered placeholders. `names` are those of the values, by their numbers; empty for values by position."""
+    """A statement with numbered placeholders. `names` are the names of the values in the order of the numbers; empty if they have none."""
 
     __slots__ = ("names",)
     names: tuple[str, ...]

@@ -30,7 +30,7 @@ _HINTS: Final = {
 
 
 def store_error(error: psycopg.Error) -> LineageBridgeError:
-    """The error of the store for one of the driver's. Its message has PostgreSQL's own sentence, without details, which hold values."""
+    """Convert an error of the driver. The message is PostgreSQL's own, without its details, because these contain values."""
     code = error.sqlstate or ""
     words = " ".join((error.diag.message_primary or str(error)).split()) or type(error).__name__
     if code.startswith(_UNREACHABLE) or (not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
@@ -41,7 +41,7 @@ def store_error(error: psycopg.Error) -> LineageBridgeError:
 
 
 class _ServerRows:
-    """Rows of a cursor on the server, which are fetched a portion at a time. It lasts as long as its transaction."""
+    """The rows of a cursor on the server, fetched in portions, until the transaction ends."""
 
     rowcount = -1
 
@@ -108,7 +108,7 @@ class PostgresqlDriver:
         return cursor
 
     def scan(self, sql: str, values: Values = ()) -> RowCursor:
-        """Run a query of which the server keeps the rows until they are fetched; outside of a transaction, they are fetched at once."""
+        """Run a query whose rows stay on the server until they are fetched. Outside of a transaction, all are fetched at once."""
         if self.connection.info.transaction_status is TransactionStatus.IDLE:
             return self.execute(sql, values)
         self._scans += 1

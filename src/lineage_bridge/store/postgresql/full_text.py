@@ -25,7 +25,7 @@ _FURTHER = "\x1f"
 
 @dataclass(frozen=True)
 class Phrase:
-    """Adjacent tokens of a text, in one of some columns (any, if None)."""
+    """A query for tokens that are adjacent in one of the columns `columns` (in any column, if None)."""
 
     text: str
     prefix: bool = False
@@ -35,7 +35,7 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Combined:
-    """Queries, all or any of which must match."""
+    """A query that is a combination of others: all or any of them must match."""
 
     queries: tuple["TextQuery", ...]
     operator: str
@@ -45,7 +45,7 @@ TextQuery: TypeAlias = Phrase | Combined
 
 
 def _folded(text: str) -> str:
-    """Each character in lower case, so that positions stay what they are."""
+    """The text in lower case, character by character, so that positions do not change."""
     return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 
 
@@ -72,7 +72,7 @@ class TextVectors:
         return "id", f"{index}.words @@ CAST({value} AS tsquery)"
 
     def rank(self, index: str, value: str) -> str:
-        """What matching rows are sorted by, the best match first."""
+        """The expression by which matching rows are sorted, best match first."""
         return f"-ts_rank({index}.words, CAST({value} AS tsquery))"
 
     def query_value(self, index: str, query: TextQuery) -> str:
@@ -84,11 +84,11 @@ class TextVectors:
         return Phrase(text.replace("\x00", "\ufffd"), prefix)
 
     def all_of(self, queries: Sequence[TextQuery]) -> TextQuery:
-        """A query that matches what every one of these matches."""
+        """A query that matches where all of these match."""
         return Combined(tuple(queries), "&")
 
     def any_of(self, queries: Sequence[TextQuery]) -> TextQuery:
-        """A query that matches what at least one of these matches."""
+        """A query that matches where at least one of these matches."""
         return Combined(tuple(queries), "|")
 
     def beginning(self, column: str, phrase: TextQuery) -> TextQuery:
@@ -98,7 +98,7 @@ class TextVectors:
         return Phrase(phrase.text, phrase.prefix, True, (column,))
 
     def within(self, columns: Sequence[str], query: TextQuery) -> TextQuery:
-        """A query that looks at some columns only."""
+        """A query that is limited to some columns."""
         if isinstance(query, Phrase):
             return Phrase(query.text, query.prefix, query.first, tuple(columns))
         return Combined(tuple(self.within(columns, part) for part in query.queries), query.operator)
@@ -123,10 +123,10 @@ class TextVectors:
 def _vector(index: str, texts: Sequence[str]) -> Iterator[str]:
     size = 0
     for number, text in enumerate(texts):
-        places: dict[str, list[int]] = {"": [1]}
+        found: dict[str, list[int]] = {"": [1]}
         for position, token in enumerate(_TOKENS[index](text)[: _MAX_POSITION - 1], 2):
-            places.setdefault(_cut(token), []).append(position)
-        for token, every in places.items():
+            found.setdefault(_cut(token), []).append(position)
+        for token, every in found.items():
             for start in range(0, len(every), _MAX_POSITIONS):
                 lexeme = _quoted(number, f"{token}{_FURTHER}{start // _MAX_POSITIONS}" if start else token)
                 positions = every[start : start + _MAX_POSITIONS]

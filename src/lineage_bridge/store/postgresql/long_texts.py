@@ -1,7 +1,7 @@
 """Texts of any length in indexes of PostgreSQL, whose entries have at most 2,704 bytes: names may be ten times as long.
 
 An index has `key_text(text)` in place of a text: the text itself if it is short, and otherwise its beginning with its SHA-256. Different
-texts have different ones. Statements say so where a text is looked up, or is part of a key that must not repeat.
+texts have different values of `key_text`. Statements use it where they look up a text, or where a text is part of a unique key.
 """
 
 import re
@@ -40,7 +40,7 @@ _FIRST: Final = re.compile(r"\(SELECT min\(((?:\w+\.)?namespace)\) FROM (\w+(?: 
 
 
 def with_conflict_keys(sql: str) -> str:
-    """A statement that names the key of its table as the index has it."""
+    """The statement, with the key in ON CONFLICT written as the table's unique index has it."""
     if "ON CONFLICT (" not in sql or not (table := _TABLE.match(sql)):
         return sql
     texts = _KEYS.get(table[1], frozenset())
@@ -48,7 +48,7 @@ def with_conflict_keys(sql: str) -> str:
 
 
 def with_first_texts(sql: str) -> str:
-    """A statement that looks up the first namespace, or the one after another, in the order of the index."""
+    """The statement, rewritten so that the first namespace, or the next one after another, is looked up by the index."""
 
     def looked_up(found: re.Match[str]) -> str:
         column, table, before = found.groups()

@@ -1,1 +1,1 @@
-"""Queries about nodes and flows."""
+"""The SQL queries about nodes and flows that the kinds of questions share."""

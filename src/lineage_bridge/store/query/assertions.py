@@ -59,7 +59,7 @@ def shape_at(connection: StoreConnection, asserter: bytes, job: int, at_us: int)
 def dated(
     connection: StoreConnection, who: tuple[bytes, int], stated: list[StatedLineage], lineage_set_of: LineageSetOf, at_us: int = _NOW
 ) -> list[StatedLineage]:
-    """What a run (with its job) stated. Times are given only where they decide: if snapshots stated several lineage sets of one carrier."""
+    """What a run (with its job) stated. Times are looked up only where they matter: if snapshots stated several lineage sets."""
     if not any(is_snapshot(row.lineage_set) for row in stated):
         return stated
     (asserter, job), carriers = who, [row.carrier for row in stated if not is_mark(row.lineage_set)]

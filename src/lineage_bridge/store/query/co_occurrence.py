@@ -1,6 +1,6 @@
 """Checks co-occurrence by datasets instead of names: a run's column lineage may use another name of an input than its inputs do.
 
-Flows are computed per run from ids of names. Which names denote one dataset is known only when a query is answered, so co-occurrence is
+Flows are computed per run from ids of names. Which names denote one dataset is known only when a question is answered, so co-occurrence is
 checked again here: a flow with this evidence does not count if, in every run that has it, column lineage states the sources of the target
 and mentions the source, each under any of its names.
 """
@@ -95,7 +95,7 @@ class CoOccurrence:
 
 
 class FlowsByGroup:
-    """The flows at a point in time, without co-occurrence that does not count because of other names."""
+    """The flows at a point in time, without those flows by co-occurrence that `CoOccurrence` rules out."""
 
     def __init__(self, flows: Flows, counted: CoOccurrence) -> None:
         self.flows, self.counted = flows, counted

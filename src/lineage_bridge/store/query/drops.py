@@ -13,7 +13,7 @@ from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.dialect import NO_LIMIT
-from lineage_bridge.store.history.spans import Spans
+from lineage_bridge.store.history.assertion_times import AssertionTimes
 from lineage_bridge.store.query.flows import Direction, Flows
 from lineage_bridge.store.query.nodes import Nodes
 
@@ -61,8 +61,8 @@ class Drops:
     `any` is false if nothing was ever dropped. `dropped` has those of the datasets loaded so far of which any name was ever dropped.
     """
 
-    def __init__(self, connection: StoreConnection, nodes: Nodes, flows: Flows, spans: Spans, at_us: int) -> None:
-        self.connection, self.nodes, self.flows, self.spans, self.at_us = connection, nodes, flows, spans, at_us
+    def __init__(self, connection: StoreConnection, nodes: Nodes, flows: Flows, times: AssertionTimes, at_us: int) -> None:
+        self.connection, self.nodes, self.flows, self.times, self.at_us = connection, nodes, flows, times, at_us
         self.any = connection.execute("SELECT 1 FROM lifecycle WHERE change = 'DROP' LIMIT 1").fetchone() is not None
         self.dropped: dict[int, _Names] = {}
         self._loaded: set[int] = set()
@@ -190,11 +190,11 @@ class Drops:
             return True
         named = {port[:2] for port in writers}
         flows = {edge[:4] for edge in self.flows.edges(some, Direction.UP) if (edge[2], edge[1]) not in named}
-        lasts = (self.spans.flow(*flow) for flow in flows)
+        lasts = (self.times.flow(*flow) for flow in flows)
         return any(last is not None and last > drop for last in lasts)
 
     def _written_by(self, job: int, dataset: int, origin: int, drop: int) -> bool:
         if origin == Origin.OBSERVED:
             return self.named_later(job, dataset, int(Side.OUTPUT), drop)
-        last = self.spans.port(job, dataset, int(Side.OUTPUT), origin)
+        last = self.times.port(job, dataset, int(Side.OUTPUT), origin)
         return last is not None and last > drop

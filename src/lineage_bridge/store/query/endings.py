@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable, Iterator
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.history.spans import Spans
+from lineage_bridge.store.history.assertion_times import AssertionTimes
+from lineage_bridge.store.query.dropped_paths import ALWAYS_US, NEVER_US, DroppedPaths, FlowKey
 from lineage_bridge.store.query.drops import Drops
 from lineage_bridge.store.query.flows import Direction, Flows, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.query.ways import ALWAYS_US, NEVER_US, FlowKey, Ways
 
 _TIME = 'CASE WHEN "last" <= ? THEN "last" ELSE "first" END'
 _NOW = 2**63 - 1
@@ -29,11 +29,11 @@ class Endings:
     written a partition that still exists.
     """
 
-    def __init__(self, connection: StoreConnection, nodes: Nodes, flows: Flows, spans: Spans, at_us: int | None) -> None:
-        self.connection, self.nodes, self.flows, self.spans = connection, nodes, flows, spans
+    def __init__(self, connection: StoreConnection, nodes: Nodes, flows: Flows, times: AssertionTimes, at_us: int | None) -> None:
+        self.connection, self.nodes, self.flows, self.times = connection, nodes, flows, times
         self.at_us = _NOW if at_us is None else at_us
-        self.drops = Drops(connection, nodes, flows, spans, self.at_us)
-        self.ways = Ways(nodes, spans, self.drops, self._edges)
+        self.drops = Drops(connection, nodes, flows, times, self.at_us)
+        self.dropped_paths = DroppedPaths(nodes, times, self.drops, self._edges)
         self.ordered = self.connection.execute("SELECT 1 FROM ending WHERE ended = 1 LIMIT 1").fetchone() is not None
         self._traces: dict[FlowKey, FlowKey | None] = {}
         self._renames = self.connection.execute("SELECT 1 FROM lifecycle WHERE change = 'RENAME' LIMIT 1").fetchone() is not None
@@ -90,20 +90,20 @@ class Endings:
         same = [edge for edge in sorted(edges) if self.nodes.head(edge[0]) == flow[0]]
         if any(self._named_later(edge, Side.OUTPUT) for edge in same):
             return None
-        return max(same, key=lambda edge: (self.ways.last(edge), edge), default=None)
+        return max(same, key=lambda edge: (self.dropped_paths.last(edge), edge), default=None)
 
     def _was_read(self, target: int) -> bool:
         """Whether a job read a dropped partition, or its dataset as a whole, before the drop."""
         drop, names = self.drops.last(target) or 0, set(self.drops.names(target))
         onward = self.flows.edges(self.drops.around(target), Direction.DOWN)
-        return any(edge[1] not in names and self.ways.first(edge[:4]) <= drop for edge in onward)
+        return any(edge[1] not in names and self.dropped_paths.first(edge[:4]) <= drop for edge in onward)
 
     def _ends_at(self, edge: FlowKey, direction: Direction) -> bool:
         """Whether the far end of a flow is dropped, and no path leads further from there."""
         far = direction.ahead((*edge, 0, 0))
         if not self.drops.is_gone(far) or self._named_later(edge, direction.far):
             return False
-        return not self.ways.leads_on(far, direction, self.ways.time(edge, direction))
+        return not self.dropped_paths.leads_on(far, direction, self.dropped_paths.time(edge, direction))
 
     def has_ended_port(self, job: int, dataset: int, side: int, origin: int) -> bool:
         """Whether an input or output has ended."""
@@ -136,8 +136,8 @@ class Endings:
         """The flows and renames that lead further from these nodes, without those that have ended by themselves."""
         edges = list(self.flows.edges(ids, direction))
         self.load({end for edge in edges for end in edge[:2]})
-        standing = (edge for edge in edges if not (self.touches(edge[0], edge[1]) and self._is_ended(edge[:4])))
-        return [*standing, *self.renamed(ids, direction)]
+        not_ended = (edge for edge in edges if not (self.touches(edge[0], edge[1]) and self._is_ended(edge[:4])))
+        return [*not_ended, *self.renamed(ids, direction)]
 
     def _named_later(self, edge: FlowKey, side: Side) -> bool:
         """Whether a flow's job has named the flow's source (INPUT) or target (OUTPUT) after its last drop; true if it never was dropped."""
@@ -158,13 +158,13 @@ class Endings:
         _, _, job, origin = edge
         if origin == Origin.OBSERVED and self.connection.execute(_NAMED, (job, dataset, int(side))).fetchone():
             return self._port_asserted_later(job, dataset, side, origin, end)
-        last = self.spans.flow(*edge)
+        last = self.times.flow(*edge)
         return last is not None and last > end
 
     def _port_asserted_later(self, job: int, dataset: int, side: int, origin: int, end: int) -> bool:
         if origin == Origin.OBSERVED:
             return self.drops.named_later(job, dataset, side, end)
-        last = self.spans.port(job, dataset, int(side), origin)
+        last = self.times.port(job, dataset, int(side), origin)
         return last is not None and last > end
 
     def renamed(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
@@ -183,7 +183,7 @@ class Endings:
         came = ALWAYS_US if direction is Direction.DOWN else NEVER_US
         for edge in edges:
             far = direction.ahead(edge)
-            if ended or not self.drops.is_gone(far) or self.ways.leads_on(far, direction, came):
+            if ended or not self.drops.is_gone(far) or self.dropped_paths.leads_on(far, direction, came):
                 yield edge
 
     def renamed_last(self, source: int, target: int) -> int | None:
@@ -206,9 +206,9 @@ class FlowsWithoutEnded:
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """See Flows."""
-        return self.flows.edges(ids, direction) if self.endings.empty else self._standing(ids, direction)
+        return self.flows.edges(ids, direction) if self.endings.empty else self._not_ended(ids, direction)
 
-    def _standing(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
+    def _not_ended(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         edges = list(self.flows.edges(ids, direction))
         self.endings.load({*ids, *(end for edge in edges for end in edge[:2])})
         ordered, dropped = self.endings.ordered, self.endings.drops.dropped

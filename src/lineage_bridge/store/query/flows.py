@@ -1,4 +1,4 @@
-"""The flows that a query follows: those of now, or those of an earlier time. All queries use this interface."""
+"""The flows that a question follows: those of now, or those of an earlier time. All questions use this interface."""
 
 from collections.abc import Collection, Iterable, Iterator
 from enum import Enum
@@ -25,12 +25,12 @@ class Direction(Enum):
 
     @property
     def near(self) -> Side:
-        """The side on which a job that a walk reaches names the dataset through which it was reached."""
+        """The side on which a job names the dataset from which a walk in this direction reaches the job."""
         return Side.INPUT if self is Direction.DOWN else Side.OUTPUT
 
     @property
     def far(self) -> Side:
-        """The other side."""
+        """The side on which a job names the datasets to which a walk in this direction continues."""
         return Side.OUTPUT if self is Direction.DOWN else Side.INPUT
 
     def ahead(self, edge: RawEdge) -> int:

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from lineage_bridge.graph.flows.labels import HORIZON_US, NEWEST_RUNS, Label, freshness, is_superseded
 from lineage_bridge.graph.relations import Origin, Side
-from lineage_bridge.store.history.spans import Spans
+from lineage_bridge.store.history.assertion_times import AssertionTimes
 from lineage_bridge.store.query.endings import Endings
 from lineage_bridge.store.query.flows import Flows
 from lineage_bridge.store.runs.heartbeats import Heartbeats
@@ -27,8 +27,10 @@ class CompleteRuns(Protocol):
 class Labels:
     """Labels as of `now_us`. Data about a whole job is computed once."""
 
-    def __init__(self, flows: Flows, runs: CompleteRuns, now_us: int, spans: Spans, endings: Endings, heartbeats: Heartbeats) -> None:
-        self.flows, self.runs, self.now_us, self.spans, self.endings, self.heartbeats = flows, runs, now_us, spans, endings, heartbeats
+    def __init__(
+        self, flows: Flows, runs: CompleteRuns, now_us: int, times: AssertionTimes, endings: Endings, heartbeats: Heartbeats
+    ) -> None:
+        self.flows, self.runs, self.now_us, self.times, self.endings, self.heartbeats = flows, runs, now_us, times, endings, heartbeats
         self._complete: dict[tuple[int, Side], list[frozenset[int]]] = {}
         self._newest: dict[tuple[int, Side], frozenset[int]] = {}
         self._named: dict[tuple[int, Side], frozenset[int]] = {}
@@ -40,13 +42,13 @@ class Labels:
         """
         if self.endings.ordered:
             return {}
-        self.spans.load(jobs)
-        alone = ((job, self.spans.alone(job)) for job in jobs)
-        return {job: (freshness(span.last, self.now_us), span.last) for job, span in alone if span}
+        self.times.load(jobs)
+        alone = ((job, self.times.alone(job)) for job in jobs)
+        return {job: (freshness(found.last, self.now_us), found.last) for job, found in alone if found}
 
     def flow(self, source: int, target: int, job: int, origin: int) -> tuple[Label, int | None]:
         """The label of a flow, and the time (UTC microseconds) of the last event of any run that asserted it."""
-        last = self.spans.flow(source, target, job, origin)
+        last = self.times.flow(source, target, job, origin)
         return self._ends(source, target, job, origin, last), last
 
     def renamed(self, source: int, target: int) -> tuple[Label, int | None]:
@@ -55,7 +57,7 @@ class Labels:
 
     def hub_pair(self, hub: int, source: int, target: int, job: int, origin: int) -> tuple[Label, int | None]:
         """The label of a flow between two nodes of a hub, and the time of the last event that asserted it."""
-        last = self.spans.hub(job, hub)
+        last = self.times.hub(job, hub)
         return self._ends(source, target, job, origin, last), last
 
     def _ends(self, source: int, target: int, job: int, origin: int, last: int | None) -> Label:
@@ -63,7 +65,7 @@ class Labels:
         if self.endings.has_ended(source, target, job, origin):
             return Label.ENDED
         fresh = self._freshness(last, job, source, origin)
-        if origin != Origin.OBSERVED or self.spans.alone(job):
+        if origin != Origin.OBSERVED or self.times.alone(job):
             return fresh
         if source != job and self.superseded(job, source, Side.INPUT, last):
             return Label.SUPERSEDED
@@ -77,7 +79,7 @@ class Labels:
 
     def port(self, job: int, dataset: int, side: Side, origin: int) -> tuple[Label, int | None]:
         """The label of an input or output, and the last event of any run that named it."""
-        last = self.spans.port(job, dataset, int(side), origin)
+        last = self.times.port(job, dataset, int(side), origin)
         self.endings.load([dataset])
         if self.endings.has_ended_port(job, dataset, int(side), origin):
             return Label.ENDED, last
@@ -87,7 +89,7 @@ class Labels:
 
     def superseded(self, job: int, dataset: int, side: Side, last: int | None) -> bool:
         """Whether newer runs of the job named other datasets on this side instead."""
-        if self.spans.alone(job):
+        if self.times.alone(job):
             return False
         if self.runs.is_streaming(job):
             silent = last is None or last < self.now_us - HORIZON_US

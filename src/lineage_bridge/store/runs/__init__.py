@@ -1,1 +1,1 @@
-"""Queries about runs and amounts."""
+"""Questions about runs and amounts."""

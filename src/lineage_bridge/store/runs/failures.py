@@ -33,8 +33,8 @@ def failures(
     """
     newest: dict[tuple[bytes, int, str, int], tuple[int, bytes, str]] = {}
     for run, job, node, key, text, last, event in chain(_of_runs(connection, runs), _of_inputs(connection, failed)):
-        place = run, job, key, node
-        newest[place] = max(newest.get(place, (last, event, text)), (last, event, text))
+        source = run, job, key, node
+        newest[source] = max(newest.get(source, (last, event, text)), (last, event, text))
     nodes.load({node for _, _, _, node in newest})
     found: dict[tuple[bytes, int], list[tuple[bool, str]]] = defaultdict(list)
     for (run, job, key, node), (_, _, text) in newest.items():

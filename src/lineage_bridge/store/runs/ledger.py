@@ -24,31 +24,31 @@ class LedgerMaker:
         if number >= len(found.paths):
             return Ledger(found.source, found.target, (), window, baseline, (), len(found.paths), more=found.more)
         path = found.paths[number]
-        ways = [(source, target, job) for (source, target), jobs in zip(_pairs(path.nodes), path.jobs, strict=True) for job in jobs]
-        hops = self._hops(ways, window, baseline, factor)
+        edges = [(source, target, job) for (source, target), jobs in zip(_pairs(path.nodes), path.jobs, strict=True) for job in jobs]
+        hops = self._hops(edges, window, baseline, factor)
         return Ledger(found.source, found.target, path.nodes, window, baseline, hops, len(found.paths), more=found.more)
 
     def upstream(self, walk: Walk, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
         """The ledger of every hop of a walk upstream: sources first, each hop once whatever names its ends have."""
         nodes = {node.id: node for node in walk.nodes}
 
-        def standing(node: Node) -> Node:
+        def canonical(node: Node) -> Node:
             return nodes.get(walk.canonical.get(node.id, node.id), node)
 
-        ways = {(standing(edge.source), standing(edge.target), edge.job) for edge in walk.edges if edge.source.kind == edge.target.kind}
-        ordered = sorted(ways, key=lambda way: (-walk.distances.get(way[1].id, 0), *(_name(end) for end in (way[2], way[1], way[0]))))
+        edges = {(canonical(edge.source), canonical(edge.target), edge.job) for edge in walk.edges if edge.source.kind == edge.target.kind}
+        ordered = sorted(edges, key=lambda edge: (-walk.distances.get(edge[1].id, 0), *(_name(end) for end in (edge[2], edge[1], edge[0]))))
         hops = self._hops(ordered, window, baseline, factor)
-        ends = {way[1] for way in ways}
-        sources = sorted({way[0] for way in ways} - ends, key=_name)
+        ends = {edge[1] for edge in edges}
+        sources = sorted({edge[0] for edge in edges} - ends, key=_name)
         return Ledger(sources[0] if sources else walk.origin, walk.origin, (), window, baseline, hops, 0, more=bool(walk.truncated))
 
     def _hops(
-        self, ways: Sequence[tuple[Node, Node, Node]], window: LedgerWindow, baseline: LedgerWindow, factor: float
+        self, edges: Sequence[tuple[Node, Node, Node]], window: LedgerWindow, baseline: LedgerWindow, factor: float
     ) -> tuple[LedgerHop, ...]:
-        amounts = [self._amounts(*way, window, baseline) for way in ways]
+        amounts = [self._amounts(*edge, window, baseline) for edge in edges]
         entries = ledger(amounts, window.length / baseline.length, factor)
-        marked = mark_divergence([((way[1], way[2]), entry) for way, entry in zip(ways, entries, strict=True)])
-        return tuple(LedgerHop(*way, entry) for way, entry in zip(ways, marked, strict=True))
+        marked = mark_divergence([((edge[1], edge[2]), entry) for edge, entry in zip(edges, entries, strict=True)])
+        return tuple(LedgerHop(*edge, entry) for edge, entry in zip(edges, marked, strict=True))
 
     def _amounts(
         self, source: Node, target: Node, job: Node, window: LedgerWindow, baseline: LedgerWindow

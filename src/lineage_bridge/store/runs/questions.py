@@ -1,4 +1,4 @@
-"""Queries about runs."""
+"""Questions about runs."""
 
 from collections.abc import Iterable
 

@@ -101,8 +101,8 @@ class Statistics:
         self, job: int, port: tuple[int, int], of_runs: dict[bytes, list[Sample]], which: StatisticsFilter
     ) -> StatisticsSeries | None:
         mode = self.processing.of_job(job).content_mode
-        ways = {run: counting(samples, mode) for run, samples in of_runs.items()}
-        changes = [change for run, samples in sorted(of_runs.items()) for change in increments(samples, ways[run])]
+        modes = {run: counting(samples, mode) for run, samples in of_runs.items()}
+        changes = [change for run, samples in sorted(of_runs.items()) for change in increments(samples, modes[run])]
         within = [time for time, _ in changes if which.since <= time < which.until]
         if not within:
             return None
@@ -116,7 +116,7 @@ class Statistics:
             samples=len(within),
             first=min(within),
             last=max(within),
-            counting=tuple(sorted({way.value for way in ways.values()})),
+            counting=tuple(sorted({mode.value for mode in modes.values()})),
             buckets=tuple(buckets(changes, which.since, which.until, width)) if width else (),
         )
 

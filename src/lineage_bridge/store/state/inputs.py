@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
-from lineage_bridge.ports.inputs import FilePlace
+from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
+from lineage_bridge.ports.inputs import FilePosition
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.state.database import StateDatabase
 
@@ -58,26 +58,26 @@ class InputRepository:
             rows = connection.execute("SELECT name, ledger FROM input_state WHERE ledger IS NOT NULL").fetchall()
         return {name: bytes(ledger) for name, ledger in rows}
 
-    def save_ledger(self, name: str, ledger: bytes, files: Sequence[FilePlace] = (), *, replaces: bool = False) -> None:
-        """Save positions and counts of an input, and the places of changed files; with `replaces`, places of other files are deleted."""
+    def save_ledger(self, name: str, ledger: bytes, files: Sequence[FilePosition] = (), *, replaces: bool = False) -> None:
+        """Save positions and counts of an input, and the positions of changed files; with `replaces`, those of other files are deleted."""
         with self._state.transaction() as connection:
             _save_files(connection, name, files, replaces=replaces)
             connection.execute(_LEDGER, (name, ledger))
 
-    def file_places(self, name: str, keys: Sequence[str]) -> list[FilePlace]:
-        """The saved places of files with these keys, at most one for each key."""
+    def file_positions(self, name: str, keys: Sequence[str]) -> list[FilePosition]:
+        """The saved positions of files with these keys, at most one for each key."""
         with self._state.transaction() as connection:
             rows = [row for key in keys for row in connection.execute(_FILES, (name, key))]
-        return [FilePlace(StreamPartition(stream, life, ""), EventPlace(at, number), mark) for stream, life, at, number, mark in rows]
+        return [FilePosition(StreamPartition(stream, life, ""), EventPosition(at, number), mark) for stream, life, at, number, mark in rows]
 
-    def save_files(self, name: str, files: Sequence[FilePlace], *, replaces: bool) -> None:
-        """Save places of files only, as `save_ledger` does."""
+    def save_files(self, name: str, files: Sequence[FilePosition], *, replaces: bool) -> None:
+        """Save positions of files only, as `save_ledger` does."""
         with self._state.transaction() as connection:
             _save_files(connection, name, files, replaces=replaces)
 
 
-def _save_files(connection: StoreConnection, name: str, files: Sequence[FilePlace], *, replaces: bool) -> None:
+def _save_files(connection: StoreConnection, name: str, files: Sequence[FilePosition], *, replaces: bool) -> None:
     if replaces:
         connection.execute("DELETE FROM input_file WHERE name = ?", (name,))
-    rows = [(name, where.file_key, where.stream, where.life, *place, mark) for where, place, mark in files]
+    rows = [(name, where.file_key, where.stream, where.life, *position, mark) for where, position, mark in files]
     connection.executemany(_FILE, rows)

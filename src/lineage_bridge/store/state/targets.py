@@ -17,6 +17,7 @@ _REPORT: Final = (
 )
 _COLUMNS: Final = "key, state, ours, fingerprint, visible, revision, changed_us, detail"
 _CHANGED: Final = ", ".join(f"{column} = excluded.{column}" for column in _COLUMNS.split(", ")[1:])
+# The column `place` has the destination.
 _RECORD: Final = f"""INSERT INTO published (place, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (place, key) DO UPDATE SET {_CHANGED}"""
 _DECODER: Final = msgspec.json.Decoder(PublicationReport)
@@ -74,29 +75,29 @@ class PublicationLedger:
     def __init__(self, state: StateDatabase) -> None:
         self._state = state
 
-    def entries(self, place: str) -> dict[str, LedgerEntry]:
+    def entries(self, destination: str) -> dict[str, LedgerEntry]:
         """The entries by key."""
         with self._state.transaction() as connection:
-            rows = connection.execute(f"SELECT {_COLUMNS} FROM published WHERE place = ?", (place,)).fetchall()
+            rows = connection.execute(f"SELECT {_COLUMNS} FROM published WHERE place = ?", (destination,)).fetchall()
         return {row[0]: _entry(row) for row in rows}
 
-    def page(self, place: str, after: str, limit: int) -> list[LedgerEntry]:
+    def page(self, destination: str, after: str, limit: int) -> list[LedgerEntry]:
         """Entries after a key, in the order of keys."""
         sql = f"SELECT {_COLUMNS} FROM published WHERE place = ? AND key > ? ORDER BY key LIMIT ?"
         with self._state.transaction() as connection:
-            return [_entry(row) for row in connection.execute(sql, (place, after, limit)).fetchall()]
+            return [_entry(row) for row in connection.execute(sql, (destination, after, limit)).fetchall()]
 
-    def counts(self, place: str) -> dict[str, int]:
+    def counts(self, destination: str) -> dict[str, int]:
         """The number of entries by state."""
         with self._state.transaction() as connection:
-            rows = connection.execute("SELECT state, count(*) FROM published WHERE place = ? GROUP BY state ORDER BY state", (place,))
+            rows = connection.execute("SELECT state, count(*) FROM published WHERE place = ? GROUP BY state ORDER BY state", (destination,))
             return dict(rows.fetchall())
 
-    def record(self, place: str, entries: Iterable[LedgerEntry], forgotten: Iterable[str] = ()) -> None:
+    def record(self, destination: str, entries: Iterable[LedgerEntry], forgotten: Iterable[str] = ()) -> None:
         """Store entries and forget keys, in one transaction."""
         with self._state.transaction() as connection:
-            connection.executemany(_RECORD, [(place, *entry) for entry in entries])
-            connection.executemany("DELETE FROM published WHERE place = ? AND key = ?", [(place, key) for key in forgotten])
+            connection.executemany(_RECORD, [(destination, *entry) for entry in entries])
+            connection.executemany("DELETE FROM published WHERE place = ? AND key = ?", [(destination, key) for key in forgotten])
 
 
 def _entry(row: tuple[Any, ...]) -> LedgerEntry:

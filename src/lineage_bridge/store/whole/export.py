@@ -156,9 +156,9 @@ class Export:
         """Flows, each with its strongest evidence."""
         found: dict[tuple[int, int, int, int], tuple[int, list[Label], list[bool]]] = {}
         rows = self.connection.execute("SELECT source, target, job, origin, min(evidence) FROM flow GROUP BY source, target, job, origin")
-        standing = list(self._stated(self._counted(rows.fetchall())))
-        self.failed.load(row[2] for row in standing)
-        for source, target, job, origin, evidence in standing:
+        flows = list(self._stated(self._counted(rows.fetchall())))
+        self.failed.load(row[2] for row in flows)
+        for source, target, job, origin, evidence in flows:
             key = self.head(source), self.head(target), self.head(job), origin
             strongest, labels, failed = found.get(key, (evidence, [], []))
             labels.append(self.labels.flow(source, target, job, origin)[0])

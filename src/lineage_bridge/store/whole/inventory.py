@@ -78,13 +78,13 @@ class Inventory:
             yield self.open_reader(nodes), [nodes.by_id(found.get(id_, id_)) for id_ in some if self._is_listed(nodes, id_, found)]
 
     def _is_listed(self, nodes: Nodes, id_: int, heads: Mapping[int, int]) -> bool:
-        """Whether a group is listed at this name: its canonical name, or its first name if lists do not contain the canonical one."""
+        """Whether lists show a group under this name: its canonical name, or the first name if the canonical one is filtered out."""
         head = heads.get(id_, id_)
         if head == id_ or nodes.within.holds(nodes.by_id(head).namespace):
             return head == id_
         return id_ == next(name.id for name in nodes.group(nodes.by_id(id_))[1] if nodes.within.holds(name.namespace))
 
-    def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
+    def canonical_nodes(self, nodes: Iterable[Node]) -> dict[int, Node]:
         """Node id to the canonical node of its group."""
         by_id = {node.id: node for node in nodes}
         found = self.nodes.canonical(by_id)
@@ -93,7 +93,7 @@ class Inventory:
 
     def described(self, nodes: Iterable[Node]) -> dict[int, InventoryEntry]:
         """Node id to the inventory entry of its group."""
-        heads = self.standing(nodes)
+        heads = self.canonical_nodes(nodes)
         found = {entry.node.id: entry for entry in self.entries(sorted(set(heads.values()), key=lambda node: node.id))}
         return {id_: found[head.id] for id_, head in heads.items()}
 
@@ -127,7 +127,7 @@ class Inventory:
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
             nodes = Nodes(self.connection, within=within)
             inventory = Inventory(self.connection, nodes, Runs(self.connection, nodes), self.open_reader)
-            heads = inventory.standing(inventory.nodes.by_id(id_) for id_ in some)
+            heads = inventory.canonical_nodes(inventory.nodes.by_id(id_) for id_ in some)
             members = inventory._members(sorted(set(heads.values()), key=lambda node: node.id))
             every = [member.id for names in members.values() for member in names]
             observed, declaring = ({row[0] for row in self._rows(sql, every)} for sql in (_OBSERVED, _DECLARING))
@@ -141,7 +141,7 @@ class Inventory:
             yield self.open_reader(nodes), found
 
     def ran(self, jobs: Sequence[Node]) -> list[Node]:
-        """Which of these jobs have had a run."""
+        """Those of these jobs that have had a run."""
         members = self._members(jobs)
         observed = {row[0] for row in self._rows(_OBSERVED, [member.id for some in members.values() for member in some])}
         return [job for job in jobs if any(member.id in observed for member in members[job.id])]

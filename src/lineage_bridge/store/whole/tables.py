@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.model.analysis import GraphTable
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.history.spans import CurrentSpans
+from lineage_bridge.store.history.assertion_times import CurrentAssertionTimes
 from lineage_bridge.store.identity.groups import Identities
 from lineage_bridge.store.query.co_occurrence import CoOccurrence
 from lineage_bridge.store.query.endings import Endings
@@ -34,7 +34,7 @@ class WholeGraphTables:
         nodes = Nodes(connection)
         flows = CurrentFlows(connection, nodes)
         self.counted = CoOccurrence(connection, nodes)
-        self.endings = Endings(connection, nodes, flows, CurrentSpans(connection), None)
+        self.endings = Endings(connection, nodes, flows, CurrentAssertionTimes(connection), None)
         self.stated = ExplicitFlows(flows, nodes)
 
     def rows(self, table: GraphTable) -> Iterator[Row]:

@@ -44,7 +44,7 @@ class GraphWriter:
 
     def __init__(
         self,
-        place: Path | StoreConnection,
+        location: Path | StoreConnection,
         names: Names,
         *,
         feed: bool = True,
@@ -52,14 +52,14 @@ class GraphWriter:
         fresh: Callable[[int], str] = secrets.token_hex,
         dialect: Dialect = SQLITE,
     ) -> None:
-        """`place` is a file of SQLite, or a connection that writes.
+        """`location` is a file of SQLite, or a connection that writes.
 
         With `feed`, changes are recorded in an epoch of their own; `fresh` makes its name from that many random bytes.
 
         `stitch`: whether the rule `stitch_siblings` is on.
         """
-        self.connection = connect_writer(place, dialect) if isinstance(place, Path) else place
-        self._watched = partial(suspected_on_damage, place) if isinstance(place, Path) else nullcontext
+        self.connection = connect_writer(location, dialect) if isinstance(location, Path) else location
+        self._watched = partial(suspected_on_damage, location) if isinstance(location, Path) else nullcontext
         self.changes, self.fresh = ChangeRecorder(self.connection, on=feed), fresh
         if feed:
             self.begin_epoch()

@@ -114,7 +114,7 @@ class GraphCompleteness:
 
 
 def _wait(is_stopped: Callable[[], bool], seconds: float) -> None:
-    """Wait so many seconds. Raises StoppedError as soon as nothing more is to be published."""
+    """Wait the given seconds. Raises StoppedError as soon as nothing more is to be published."""
     until_us = now_us() + int(seconds * 1e6)
     while (left_us := until_us - now_us()) > 0:
         if is_stopped():

@@ -47,7 +47,7 @@ def followers_report(settings: Settings) -> FollowersReport | None:
 
 
 def _unknown(_: str) -> int:
-    raise StoreMissingError("the graph is not read here")
+    raise StoreMissingError("this process does not read the graph")
 
 
 def target_service(settings: Settings, behind: Callable[[str], int] = _unknown) -> TargetService:
@@ -190,6 +190,6 @@ def _started_us(last: PublicationReport | None) -> int:
 
 
 def _wait(stop: threading.Event, seconds: float) -> None:
-    """Wait so many seconds. Raises StoppedError as soon as the publication is cancelled."""
+    """Wait the given seconds. Raises StoppedError as soon as the publication is cancelled."""
     if stop.wait(seconds):
         raise StoppedError(STOPPED)

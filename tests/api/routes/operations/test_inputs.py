@@ -21,9 +21,9 @@ from lineage_bridge.eventlog.archive.files import ArchivedPartition
 from lineage_bridge.eventlog.archive.writer import ArchiveWriter, PartFile
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordKind, RecordNote, write_note
-from lineage_bridge.graph.record_origin import EventPlace, RecordOrigin, StreamPartition
+from lineage_bridge.graph.record_origin import EventPosition, RecordOrigin, StreamPartition
 from lineage_bridge.model.sources import InputStatus
-from lineage_bridge.ports.inputs import InputPositions, InputsReport, InputStart, PartitionPlace, pack_batch
+from lineage_bridge.ports.inputs import InputPositions, InputsReport, InputStart, PartitionPosition, pack_batch
 from lineage_bridge.store.state.keys import WatchedKeys
 
 INPUTS = "/api/v1/inputs"
@@ -128,7 +128,7 @@ def test_what_is_archived_and_not_in_the_graph_yet_counts_as_lag(server: Server)
         part = PartFile(folder)
         part.append(LogRecord(RecordKind.EVENT, event_id(body), NOW, "kafka", "input:events", note, body))
         part.close()
-        writer.put({of: (0, EventPlace(1, 0).address)}, {of: [part.path]})
+        writer.put({of: (0, EventPosition(1, 0).address)}, {of: [part.path]})
     answer = server.client.get("/api/v1/ready").json()
     assert (answer["lag"]["caught_up"], answer["lag"]["bytes"] > len(body)) == (False, True)
 
@@ -211,8 +211,8 @@ def test_records_are_taken_in_once_for_the_process_that_reads_inputs_alone(serve
     add(server)
     client = own_client(server)
     positions = msgspec.json.decode(client.get(f"{INPUTS}/events/positions").content, type=InputPositions)
-    assert (positions.session, positions.opened, positions.places) == ("session", False, [])
-    start = msgspec.json.encode(InputStart("session", [PartitionPlace(WHERE, EventPlace(2, 0))]))
+    assert (positions.session, positions.opened, positions.partitions) == ("session", False, [])
+    start = msgspec.json.encode(InputStart("session", [PartitionPosition(WHERE, EventPosition(2, 0))]))
     assert client.post(f"{INPUTS}/events/positions", content=start).status_code == 204
     sent = pack_batch(batch(records(2, run_event()), session="session"))
     for _ in range(2):

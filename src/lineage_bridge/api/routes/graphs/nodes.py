@@ -241,7 +241,7 @@ def _hops(services: Services, reader: GraphReader, walk: Walk, hops: int) -> Hop
     found = hops_of_walk(reader, walk, hops)
     entries = {entry.node.id: entry for entry in reader.inventory.entries(found.nodes)}
     builder = EdgeBuilder(entries)
-    origin = reader.inventory.standing([walk.origin])[walk.origin.id]
+    origin = reader.inventory.canonical_nodes([walk.origin])[walk.origin.id]
     around = [lineage_node(entry) for id_, entry in entries.items() if id_ != origin.id]
     edges = list(map(builder.edge, found.links))
     return HopsAnswer(

@@ -192,12 +192,12 @@ def _item(record: InputRecord) -> InputItem:
         lag_files=UNSET if status.lag_files is None else status.lag_files,
         lag_bytes=UNSET if status.lag_bytes is None else status.lag_bytes,
         lag_s=UNSET if status.lag_s is None else round(status.lag_s, 1),
-        last_record=_place(progress),
+        last_record=_last_record(progress),
         last_error=UNSET if status.failed_us is None else SourceFailure(status.error, status.hint, format_time(status.failed_us)),
     )
 
 
-def _place(progress: InputProgress) -> "InputPlace | msgspec.UnsetType":
+def _last_record(progress: InputProgress) -> "InputPlace | msgspec.UnsetType":
     last = progress.last
     if last is None or progress.last_us is None:
         return UNSET

@@ -17,7 +17,7 @@ from lineage_bridge.api.schemas.operations import KeyItem, KeyRequest, Keys, Key
 from lineage_bridge.api.serialization import time_text
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
-from lineage_bridge.model.access import AccessScope, ApiKey, KeyOrder
+from lineage_bridge.model.access import AccessScope, ApiKey, KeyOptions
 from lineage_bridge.openlineage.times import SECOND_US, format_time
 
 LONGEST_S = 100 * 366 * 86_400
@@ -56,10 +56,10 @@ def _creating_routes(router: APIRouter, services: Services) -> None:
         """Create an API key. Only this answer contains the key's text."""
         asked = _read(_ORDERS, await read_body(request))
         expires_us = None if asked.expires_in_s is None else services.clock_us() + _duration_us(asked.expires_in_s)
-        order = KeyOrder(
+        options = KeyOptions(
             asked.name, frozenset(map(AccessScope, asked.scopes)), tuple(asked.namespaces), asked.note, expires_us, tuple(asked.teams)
         )
-        return json_response(_item(services, *await to_thread.run_sync(services.keys.create, order, _by(request))), 201)
+        return json_response(_item(services, *await to_thread.run_sync(services.keys.create, options, _by(request))), 201)
 
     @router.post(
         "/{name:path}/rotate",

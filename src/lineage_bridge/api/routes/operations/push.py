@@ -98,7 +98,10 @@ def _targets(services: Services, provider: PushProvider, options: Mapping[str, A
     kind = next((kind for kind in services.targets.kinds() if kind.kind == provider.kind), None)
     if kind is None:
         raise RefusedError(
-            501, "provider_not_available", f"{provider.name} cannot be pushed to: no kind of target is for it", "GET /api/v1/target-kinds"
+            501,
+            "provider_not_available",
+            f"{provider.name} cannot be pushed to: there is no kind of target for it",
+            "GET /api/v1/target-kinds",
         )
     records = [record for record in services.targets.records() if record.kind == provider.kind]
     if not records:

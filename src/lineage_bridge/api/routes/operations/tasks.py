@@ -15,7 +15,7 @@ from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.tasks import Credentials, ExtractionRequest, KeyPair, PlaneItem, TaskItem, TaskResult, UnknownItem
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RefusedError, RequestError
-from lineage_bridge.model.tasks import ASKED, Credential, ExtractOrder, PlaneRecord, TaskFilter, TaskRecord
+from lineage_bridge.model.tasks import ASKED, Credential, ExtractionOptions, PlaneRecord, TaskFilter, TaskRecord
 from lineage_bridge.openlineage.times import SECOND_US, format_time
 
 _REQUESTS = msgspec.json.Decoder(ExtractionRequest)
@@ -79,8 +79,10 @@ def _extract_route(router: APIRouter, services: Services) -> None:
     ) -> Response:
         body = await read_body(request)
         asked = _read(_REQUESTS, body) or ExtractionRequest()
-        order = _extract_order(asked, _ids("environment_ids", environment_ids, asked), _ids("cluster_ids", cluster_ids, asked), source)
-        started = await to_thread.run_sync(services.tasks.extract, order)
+        options = _extraction_options(
+            asked, _ids("environment_ids", environment_ids, asked), _ids("cluster_ids", cluster_ids, asked), source
+        )
+        started = await to_thread.run_sync(services.tasks.extract, options)
         return json_response(_item(started), 202)
 
     router.add_api_route(
@@ -101,8 +103,8 @@ def _change_routes(router: APIRouter, services: Services) -> None:
     async def post_resume(request: Request, task_id: str) -> Response:
         body = await read_body(request)
         given = _read(_CREDENTIALS, body) or Credentials()
-        order = ExtractOrder(credentials=_credentials(given))
-        resumed = await to_thread.run_sync(services.tasks.resume, task_id, order)
+        options = ExtractionOptions(credentials=_credentials(given))
+        resumed = await to_thread.run_sync(services.tasks.resume, task_id, options)
         return json_response(_item(resumed), 202)
 
     router.add_api_route(
@@ -152,10 +154,12 @@ def _ids(name: str, asked: Sequence[str], body: ExtractionRequest) -> tuple[str,
     return tuple(sorted(in_query or in_body))
 
 
-def _extract_order(asked: ExtractionRequest, environments: tuple[str, ...], clusters: tuple[str, ...], source: str | None) -> ExtractOrder:
+def _extraction_options(
+    asked: ExtractionRequest, environments: tuple[str, ...], clusters: tuple[str, ...], source: str | None
+) -> ExtractionOptions:
     switched = [plane for switch, planes in _SWITCHES.items() if getattr(asked, switch) is False for plane in planes]
     off = {plane.strip() for text in asked.off or () for plane in text.split(",")} - {""}
-    return ExtractOrder(
+    return ExtractionOptions(
         source=source or asked.source or "",
         environments=environments,
         clusters=clusters,

@@ -32,7 +32,7 @@ MAX_ALIASES = 10_000
 _ABOUT_NAMES = (ALIAS, VETO, PREFER)
 _MOST_UNKNOWN = 100
 _MOST_CORRECTED = 500
-_ORDER = msgspec.json.Decoder(AliasRequest)
+_REQUEST = msgspec.json.Decoder(AliasRequest)
 Kind = Literal["operator", "rule", "symlink", "facet", "preferred", "veto"]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
@@ -108,10 +108,10 @@ def _operation_route(router: APIRouter, services: Services, intake: Intake, oper
     }
 
     async def post(request: Request) -> Response:
-        order = await to_thread.run_sync(_parse_request, operation, await read_body(request))
-        unknown = await to_thread.run_sync(_unknown_ends, services, order.aliases) if operation in _ABOUT_NAMES else []
-        position = await intake.ingest_operation(request, {"operation": operation, "aliases": order.aliases})
-        return json_response(AliasesAccepted(len(order.aliases), position, unknown or UNSET), 202, {POSITION_HEADER: position})
+        asked = await to_thread.run_sync(_parse_request, operation, await read_body(request))
+        unknown = await to_thread.run_sync(_unknown_ends, services, asked.aliases) if operation in _ABOUT_NAMES else []
+        position = await intake.ingest_operation(request, {"operation": operation, "aliases": asked.aliases})
+        return json_response(AliasesAccepted(len(asked.aliases), position, unknown or UNSET), 202, {POSITION_HEADER: position})
 
     router.add_api_route(
         f"/operations/{operation}",
@@ -152,11 +152,11 @@ def _unknown_ends(services: Services, statements: Sequence[AliasStatement]) -> l
 def _parse_request(operation: str, body: bytes) -> AliasRequest:
     """A request's aliases, if all of them are valid. Raises RequestError."""
     try:
-        order = _ORDER.decode(body)
+        asked = _REQUEST.decode(body)
     except (ValueError, msgspec.DecodeError) as error:
         raise RequestError(f"invalid request: {error}", 'send {"aliases": [{"a": {"namespace", "name"}, "b": {...}}, ...]}') from error
-    if not 0 < len(order.aliases) <= MAX_ALIASES:
-        raise RequestError(f"{len(order.aliases)} aliases cannot be changed at once", f"send 1 to {MAX_ALIASES} aliases")
-    for alias in order.aliases:
+    if not 0 < len(asked.aliases) <= MAX_ALIASES:
+        raise RequestError(f"{len(asked.aliases)} aliases cannot be changed at once", f"send 1 to {MAX_ALIASES} aliases")
+    for alias in asked.aliases:
         alias_key(operation, alias)
-    return order
+    return asked

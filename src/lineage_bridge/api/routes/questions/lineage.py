@@ -173,7 +173,7 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
 
 def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, *, ended: bool) -> DatasetLineage:
     named = {edge.job for edge in walk.edges} | {port.job for port in walk.ports}
-    heads = reader.inventory.standing({*walk.nodes, *named})
+    heads = reader.inventory.canonical_nodes({*walk.nodes, *named})
     jobs = sorted({heads[job.id] for job in named if job.kind == NodeKind.JOB}, key=_by_name)
     datasets = {heads[node.id].id for node in walk.nodes if node.kind == NodeKind.DATASET}
     return DatasetLineage(

@@ -54,9 +54,9 @@ def routes(services: Services) -> APIRouter:
         """The amounts read and written within a window (default: the last day), by job, dataset and side."""
         with services.graph() as reader:
             record = require_run(reader.runs, run)[0] if run is not None else None
-            span = _window(services, (since, until), bucket, whole=run is not None)
+            window = _window(services, (since, until), bucket, whole=run is not None)
             which = StatisticsFilter(
-                *span,
+                *window,
                 job=_job(reader.nodes, job_namespace, job_name),
                 datasets=_datasets(reader.nodes, namespace, name),
                 side=SIDES[side] if side else None,
@@ -72,9 +72,9 @@ def routes(services: Services) -> APIRouter:
             found = reader.runs.statistics(which)
             shown, link = page(request, found.series, limit, offset)
             answer = StatisticsAnswer(
-                format_time(span[0]),
-                format_time(span[1]),
-                [_series(series, span[1] - span[0]) for series in shown],
+                format_time(window[0]),
+                format_time(window[1]),
+                [_series(series, window[1] - window[0]) for series in shown],
                 found.truncated,
                 reader.progress.settling(),
                 position_tokens.encode(reader.progress.position()),
@@ -106,8 +106,8 @@ def _datasets(nodes: NodeReader, namespace: str | None, name: str | None) -> fro
     return frozenset(node.id for node in nodes.group(require_node(nodes, NodeKind.DATASET, namespace, name))[1])
 
 
-def _series(series: StatisticsSeries, span_us: int) -> Series:
-    rates = [UNSET if rate is None else rate for rate in per_second(series.amount, span_us)]
+def _series(series: StatisticsSeries, window_us: int) -> Series:
+    rates = [UNSET if rate is None else rate for rate in per_second(series.amount, window_us)]
     return Series(
         job=serialization.job_name(series.job),
         dataset=serialization.dataset_name(series.dataset),

@@ -164,7 +164,7 @@ def _drift(drift: Drift) -> DriftItem:
 
 
 def _end_routes(router: APIRouter, intake: Intake) -> None:
-    async def order(request: Request, operation: str) -> Response:
+    async def append_statement(request: Request, operation: str) -> Response:
         end = await to_thread.run_sync(_parse_end, await read_body(request))
         position = await intake.ingest_operation(request, {"operation": operation, **msgspec.to_builtins(end)})
         return json_response(EndAccepted(position), 202, {POSITION_HEADER: position})
@@ -177,7 +177,7 @@ def _end_routes(router: APIRouter, intake: Intake) -> None:
     )
     async def post_end(request: Request) -> Response:
         """End a flow: answers leave it out until its job states it again."""
-        return await order(request, "end")
+        return await append_statement(request, "end")
 
     @router.post(
         "/operations/unend",
@@ -187,7 +187,7 @@ def _end_routes(router: APIRouter, intake: Intake) -> None:
     )
     async def post_unend(request: Request) -> Response:
         """Undo the end of a flow."""
-        return await order(request, "unend")
+        return await append_statement(request, "unend")
 
 
 def _parse_end(body: bytes) -> EndRequest:

@@ -1,7 +1,7 @@
-"""Atlan's API as far as publications need it: events, the search of assets, archiving.
+"""The parts of Atlan's API that publications need: sending events, searching assets, archiving them.
 
-Paths, requests and answers are those of pyatlan 11.6; it is not used, as it holds back newer pydantic and tenacity, and calls up to six
-times by itself.
+Paths, requests and answers are those of pyatlan 11.6. That library is not used: it does not allow newer versions of pydantic and
+tenacity, and retries up to six times by itself.
 """
 
 import threading
@@ -28,7 +28,7 @@ _MOST_FOUND: Final = 10_000
 
 
 class AtlanApi:
-    """Makes calls of one tenant. Thread-safe."""
+    """Calls the API of one tenant. Thread-safe."""
 
     def __init__(self, settings: AtlanSettings) -> None:
         self._settings = settings
@@ -39,7 +39,10 @@ class AtlanApi:
         self.events: Final = f"/events/openlineage/{settings.connector}/api/v1/lineage"
 
     def send(self, body: bytes) -> HttpAnswer:
-        """The answer to an event. Raises MissingError if the tenant takes none for this connector, and as `TargetClient.call`."""
+        """The answer to an event.
+
+        Raises MissingError if the tenant accepts no events for this connector, and the errors of `TargetClient.call`.
+        """
         answer = self._client.call("POST", self.events, body)
         if answer.status == 401:
             raise MissingError(
@@ -49,11 +52,11 @@ class AtlanApi:
         return answer
 
     def is_answering(self) -> HttpAnswer:
-        """The answer to a GET of the address of events."""
+        """The answer to a GET of the address to which events are sent."""
         return self._client.call("GET", self.events)
 
     def connection(self, name: str) -> str:
-        """The qualified name of a connection. Raises MissingError, SourceError if there are several."""
+        """The qualified name of a connection. Raises MissingError if there is none, SourceError if there are several."""
         with self._looking:
             if name not in self._connections:
                 self._connections[name] = self._found_connection(name)
@@ -73,7 +76,7 @@ class AtlanApi:
         return names[0]
 
     def search(self, kind: str, terms: dict[str, Sequence[str]], attributes: Sequence[str], of_related: Sequence[str] = ()) -> list[Json]:
-        """The active assets of a kind that have one of the values of each term. Raises SourceError, also if they are too many."""
+        """The active assets of a kind that match each term by one of its values. Raises SourceError, also if there are too many."""
         filters: list[Json] = [{"term": {"__state": "ACTIVE"}}, {"term": {"__typeName.keyword": kind}}]
         filters += [{"terms": {name: list(values)}} for name, values in terms.items()]
         found: list[Json] = []
@@ -98,11 +101,11 @@ class AtlanApi:
         found = answer.json()
         entities = found.get("entities") or [] if isinstance(found, dict) else None
         if not isinstance(entities, list) or not all(isinstance(entity, dict) for entity in entities):
-            raise SourceError(f"POST {_SEARCH} answered something else than assets", _HINT)
+            raise SourceError(f"POST {_SEARCH} answered something other than assets", _HINT)
         return entities
 
     def archive(self, guids: Iterable[str]) -> HttpAnswer:
-        """The answer to archiving assets, which an administrator can take back."""
+        """Archive assets, which an administrator can undo; returns the answer."""
         query = urlencode([*(("guid", guid) for guid in guids), ("deleteType", "SOFT")])
         return self._client.call("DELETE", f"{_ENTITIES}?{query}")
 
@@ -119,11 +122,11 @@ _SORT: Final = [{"__guid": {"order": "asc"}}]
 
 
 def _is_refusal(status: int, body: bytes) -> bool:
-    """Whether a 401 says nothing of the token."""
+    """Whether a 401 has another cause than the token."""
     return status == 401 and _NOT_ENABLED in body
 
 
 def attributes_of(entity: Json) -> Json:
-    """The attributes of an asset; none if the answer has none."""
+    """The attributes of an asset; empty if the answer has none."""
     found: Any = entity.get("attributes")
     return found if isinstance(found, dict) else {}

@@ -18,7 +18,7 @@ _JOB: Final = "FlowControlOperation"
 
 
 class AtlanTarget(Target[AtlanSettings]):
-    """Each state of a job is a run of its own. Atlan answers before it processes events, and says nothing of those that it drops."""
+    """Sends each state of a job as a run of its own. Atlan answers before it processes events, and does not report events that it drops."""
 
     batch = 10
     read_batch = MOST
@@ -30,19 +30,19 @@ class AtlanTarget(Target[AtlanSettings]):
         self.reads = self.deletes = settings.is_readable
 
     def express(self, event: Json) -> Expressed:
-        """A completed run, under the names that jobs have here. Raises InexpressibleError."""
+        """A completed run, under the name that the job has in Atlan. Raises InexpressibleError."""
         return expressed(event, self.settings)
 
     def visible(self, event: Json) -> str:
-        """What the run id of the event says; of the whole event if nothing is read."""
+        """The digest in the event's run id; of the whole event if jobs are not read back."""
         return content_of(event) if self.reads else digest(event)
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """The jobs that are there, with what their newest run says."""
+        """The jobs that Atlan has, with the digest in the id of their newest run."""
         return {key: content_of_run(run) for key, run in self._runs(list(keys)).items()}
 
     def _runs(self, keys: Sequence[ObjectKey]) -> dict[ObjectKey, str]:
-        """The id of the newest run of each job that is there."""
+        """The id of the newest run of each job that Atlan has."""
         names = {self._qualified(key): key for key in keys}
         found = {}
         for asset in self._api.search(_JOB, {"qualifiedName": list(names)}, ("qualifiedName", "flowRunId")) if names else ():
@@ -56,7 +56,7 @@ class AtlanTarget(Target[AtlanSettings]):
         return f"{self._api.connection(there.connection)}/{there.name}"
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """Archive jobs, send the runs of others, and wait until these are shown."""
+        """Archive the jobs to delete, send the runs of the others, and wait until Atlan shows these runs."""
         if self.reads:
             for operation in operations:
                 self._qualified(operation.key)  # events of a connection that is not there are dropped
@@ -81,9 +81,10 @@ class AtlanTarget(Target[AtlanSettings]):
         return DONE
 
     def _unsettled(self, sent: Mapping[ObjectKey, str]) -> list[ObjectKey]:
-        """The jobs whose newest run is not that which was sent, after as many questions as `settle_s` has room for.
+        """The jobs whose newest run is not the one that was sent, after polling for at most `settle_s`.
 
-        Half as many after each portion of which nothing was shown, until something is: so all waits in vain take twice `settle_s` at most.
+        After each portion of which nothing was shown, the next one is polled half as long, until something is shown. So polling in vain
+        takes at most twice `settle_s` in total.
         """
         left = list(sent)
         most = int(self.settings.settle_s / self.settings.poll_s) >> self._silent
@@ -99,7 +100,7 @@ class AtlanTarget(Target[AtlanSettings]):
         return left
 
     def _archive(self, key: ObjectKey) -> Outcome:
-        """Archive a job and the processes of its lineage that are in its connection."""
+        """Archive a job, and the processes with its lineage in the job's connection."""
         attributes = ("connectionQualifiedName", "columnProcesses")
         guids = list[str]()
         for job in self._api.search(_JOB, {"qualifiedName": [self._qualified(key)]}, ("flowDataResults",)):
@@ -116,7 +117,7 @@ class AtlanTarget(Target[AtlanSettings]):
         return DONE
 
     def test(self) -> list[SourceCheck]:
-        """Whether the tenant takes the credentials and has the connections; whether it takes events shows when one is sent."""
+        """Whether the tenant accepts the credentials and has the connections; whether it accepts events shows only when one is sent."""
         connections = (self.settings.connection, *self.settings.connections.values())
         try:
             if not self.reads:

@@ -1,4 +1,4 @@
-"""Jobs as the runs that Atlan takes: their names, what of an event it processes, and the two events of each run. Pure.
+"""Converts jobs to runs that Atlan accepts: their names, the parts of an event that it processes, and the two events of each run. Pure.
 
 Rules are those of Atlan's OpenLineage specification, its page on supported facets, and its conventions for the connector
 generic-openlineage.
@@ -36,21 +36,21 @@ _MINIMUM_US: Final = 1000
 
 
 class Named(NamedTuple):
-    """A job as Atlan has it: the name of its connection, which is the namespace of its events, and its own."""
+    """A job's name in Atlan: the name of its connection, which is the namespace of its events, and its own name."""
 
     connection: str
     name: str
 
 
 def named(key: ObjectKey, settings: AtlanSettings) -> Named:
-    """Where a job is, and its name there: with its namespace before it, unless that has a connection of its own. Two never share one."""
+    """The name of a job in Atlan: its namespace is put before its name, unless the namespace has a connection of its own. It is unique."""
     if key.namespace in settings.connections:
         return Named(settings.connections[key.namespace], key.name)
     return Named(settings.connection, f"{quote(key.namespace, safe='/:@+,;=~ ')}#{key.name}")
 
 
 def expressed(event: Json, settings: AtlanSettings) -> Expressed:
-    """A completed run with what Atlan processes of it. Raises InexpressibleError."""
+    """A completed run with only those parts that Atlan processes. Raises InexpressibleError."""
     made, lost = in_form(event, "runs").event, Counter[str]()
     for side in ("inputs", "outputs"):
         named_datasets = [dataset for dataset in made.get(side, ()) if dataset["namespace"] and dataset["name"]]
@@ -67,7 +67,7 @@ def expressed(event: Json, settings: AtlanSettings) -> Expressed:
 
 
 def _with_type(job: Json, producer: str, lost: Counter[str]) -> Json:
-    """A job that stands for itself: one of another type would need a run of a parent."""
+    """The job with a type that needs no parent run."""
     stated = job["facets"].get("jobType", {})
     lost["types of jobs"] += isinstance(stated.get("jobType"), str) and stated["jobType"].upper() not in _PARENTS
     default = {"_producer": producer, "_schemaURL": _JOB_TYPE, "processingType": "NONE", "integration": "LINEAGEBRIDGE"}
@@ -76,7 +76,7 @@ def _with_type(job: Json, producer: str, lost: Counter[str]) -> Json:
 
 
 def _hidden_columns(event: Json) -> int:
-    """How many edges of columns have an end without columns there."""
+    """The number of column edges at a dataset whose columns Atlan does not have."""
     linked = {(dataset["namespace"], dataset["name"]) for side in ("inputs", "outputs") for dataset in event[side] if _is_table(dataset)}
 
     def is_shown(end: Json) -> bool:
@@ -87,7 +87,7 @@ def _hidden_columns(event: Json) -> int:
 
 
 def _is_table(dataset: Json) -> bool:
-    """Whether another name of a dataset is that of a table with columns there."""
+    """Whether another name of a dataset is that of a table, whose columns Atlan has."""
     links = dataset["facets"].get("symlinks", {}).get("identifiers") or ()
     return any(_is_relational(str(link.get("namespace"))) for link in links if isinstance(link, dict))
 
@@ -100,25 +100,25 @@ def _is_relational(namespace: str) -> bool:
 
 
 def content_of(event: Json) -> str:
-    """What the run id of an event says of its content."""
+    """The digest of an event's content, as its run id contains it."""
     return digest(event)[:15]
 
 
 def content_of_run(run: str) -> str:
-    """What a run id says of the content; of another's run nothing that ours could say. Any text has one."""
+    """The digest in a run id. For a run of another producer, it is one that no run of ours has. Any text is accepted."""
     digits = run.replace("-", "").lower()
     return digits[:12] + digits[13:16] if len(digits) == 32 and digits[12] == "8" else f"another run: {run}"
 
 
 def run_of(event: Json) -> str:
-    """The id of the run to send: its content, and the rest of the id that the event has (a UUID of version 8, RFC 9562)."""
+    """The id of the run to send (a UUID of version 8, RFC 9562): the digest of its content, and the rest from the event's own run id."""
     content, rest = content_of(event), UUID(event["run"]["runId"]).hex[16:]
     variant = "89ab"[int(rest[0], 16) % 4]
     return str(UUID(f"{content[:12]}8{content[12:]}{variant}{rest[1:]}"))
 
 
 def bodies(body: bytes, key: ObjectKey, settings: AtlanSettings) -> tuple[str, tuple[bytes, bytes]]:
-    """The id of the run of an event, and its two events: the beginning, which has everything, and the end."""
+    """The id of an event's run, and its two events: START, which has all facets, and COMPLETE."""
     event = msgspec.json.decode(body)
     run, there = run_of(event), named(key, settings)
     length_us = round(settings.window_s * 1_000_000) if is_streaming(event) else _MINIMUM_US

@@ -13,7 +13,7 @@ READABLE: Final = "generic-openlineage"
 
 
 class AtlanSettings(LoginSettings):
-    """One tenant, the connector that events are sent to, and the connections that jobs are in."""
+    """A tenant, the connector to which events are sent, and the connections to which jobs belong."""
 
     OWNER = "Atlan"
 
@@ -49,7 +49,7 @@ class AtlanSettings(LoginSettings):
     def _a_connection_for_each_namespace(self) -> Self:
         names = [self.connection, *self.connections.values()]
         if len(set(names)) < len(names) or any("*" in namespace for namespace in self.connections):
-            raise ValueError("connections gives namespaces, without *, a connection of their own each")
+            raise ValueError("every namespace in connections must be without * and have a connection of its own")
         return self
 
     @property
@@ -58,7 +58,7 @@ class AtlanSettings(LoginSettings):
         return self.read_back and self.connector == READABLE
 
     @property
-    def place(self) -> str:
+    def destination(self) -> str:
         """The address, the connector, and the connections."""
         others = f" {digest_of(self.connections)}" if self.connections else ""
         return f"{self.url} {self.connector} {self.connection}{others}"

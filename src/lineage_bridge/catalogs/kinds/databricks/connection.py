@@ -76,9 +76,9 @@ class WorkspaceConnection:
             raise error
         found = answer.json() if answer.body else {}
         if not isinstance(found, dict):
-            raise SourceError(f"{named} answered something else than an object", "check that the address is that of a workspace")
+            raise SourceError(f"{named} answered something other than an object", "check that the address is that of a workspace")
         if "page_token" in asked and found.get("next_page_token") == asked["page_token"]:
-            raise SourceError(f"{named} answered the same page again", "tell Databricks")
+            raise SourceError(f"{named} answered the same page again", "report this to Databricks")
         return found
 
     def _asked_for_token(self) -> HttpAnswer:

@@ -23,6 +23,6 @@ class DatabricksSettings(LoginSettings):
     )
 
     @property
-    def place(self) -> str:
+    def destination(self) -> str:
         """The address, and the prefix of all names."""
         return f"{self.url} {self.prefix}"

@@ -21,6 +21,6 @@ class DataZoneSettings(AwsConnection, TargetSettings):
     )
 
     @property
-    def place(self) -> str:
+    def destination(self) -> str:
         """The domain."""
         return f"{self.endpoint_url or ''} {self.region} {self.domain}".strip()

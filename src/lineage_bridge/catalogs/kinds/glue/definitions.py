@@ -81,9 +81,9 @@ def _describe(definition: Json, descriptions: Mapping[str, str], marks: Mapping[
         "PartitionKeys": [dict(column) for column in definition.get("PartitionKeys") or ()],
     }
     described = {}
-    places = [("", definition, "Description")]
-    places += [(str(column.get("Name", "")).lower(), column, "Comment") for columns in lists.values() for column in columns]
-    for name, holder, member in places:
+    texts = [("", definition, "Description")]
+    texts += [(str(column.get("Name", "")).lower(), column, "Comment") for columns in lists.values() for column in columns]
+    for name, holder, member in texts:
         current, goal = holder.get(member) or "", descriptions.get(name, "")
         if current and digest_of(current) != marks.get(name):
             continue

@@ -17,6 +17,6 @@ class GlueSettings(AwsConnection, TargetSettings):
     comments: bool = Field(default=True, description="also describe tables and columns where the catalog has no description")
 
     @property
-    def place(self) -> str:
+    def destination(self) -> str:
         """The catalog."""
         return f"{self.endpoint_url or ''} {self.region} {self.catalog_id}".strip()

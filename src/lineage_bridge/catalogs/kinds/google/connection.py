@@ -1,6 +1,6 @@
-"""The connection that Google's own client makes its calls with: checked addresses, no retries, answers that are errors as ours.
+"""The connection that Google's client library uses for its calls: checked addresses, no retries, errors converted to ours.
 
-Its own one takes credentials of the machine, connects wherever the machine's variables tell it to, and waits between tries by itself.
+The library's own connection uses credentials of the machine, connects to addresses from environment variables, and retries by itself.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ _HINT: Final = "check that the address is that of the Data Lineage API"
 
 
 class GoogleAnswerError(SourceError):
-    """An answer that is an error of the call; `status` is Google's own word for it, empty if something else answered."""
+    """An answer with an error; `status` is Google's name for it, empty if the answer is not Google's."""
 
     def __init__(self, named: str, answer: HttpAnswer, status: str) -> None:
         super().__init__(f"{named} answered {answer.status}: {answer.message or status}", _HINT)
@@ -36,23 +36,23 @@ class GoogleAnswerError(SourceError):
 
     @property
     def is_missing(self) -> bool:
-        """Whether an object that the call names is not there."""
+        """Whether an object that the call names does not exist."""
         return self.status == "NOT_FOUND"
 
     @property
     def is_taken(self) -> bool:
-        """Whether the object to create is there already."""
+        """Whether the object to create already exists."""
         return self.status == "ALREADY_EXISTS"
 
     @property
     def outcome(self) -> Outcome:
-        """What became of the object that the call was made for. What nothing of Google answered may be answered later."""
+        """The outcome of the call for an object. If the answer is not Google's, a later attempt may succeed."""
         found = outcome_of(self.answer)
         return found._replace(later=False) if self.status else found
 
 
 class _Response(NamedTuple):
-    """An answer as Google's client reads it."""
+    """An answer in the form that Google's client reads."""
 
     status_code: int
     content: bytes
@@ -60,7 +60,7 @@ class _Response(NamedTuple):
 
 
 class _Session:
-    """What Google's client makes its requests with."""
+    """The HTTP session that Google's client uses."""
 
     def __init__(self, settings: GoogleSettings) -> None:
         self._client, self._authorization = TargetClient(settings), Authorization(settings)
@@ -99,7 +99,7 @@ class _Session:
         body = None if data is None else data.encode()
         answer = self._client.call(method, f"{path}?{query}", body, {**headers, **self._authorization.headers()})
         if answer.is_success and not answer.body.lstrip().startswith(b"{"):
-            raise SourceError(f"{method} {path} answered something else than an object", _HINT)
+            raise SourceError(f"{method} {path} answered something other than an object", _HINT)
         if answer.is_success:
             return _Response(answer.status, answer.body, {})
         error = GoogleAnswerError(f"{method} {path}", answer, _status(answer))
@@ -109,7 +109,7 @@ class _Session:
 
 
 class _Transport(LineageRestTransport):
-    """Google's way to speak JSON over HTTP, over our connection."""
+    """Google's transport for JSON over HTTP, on our connection."""
 
     def __init__(self, settings: GoogleSettings) -> None:
         parts = urlsplit(settings.url)
@@ -122,7 +122,7 @@ class _Transport(LineageRestTransport):
 
 
 class LineageConnection:
-    """Makes calls of the API. Thread-safe. Raises ConfigError if the environment has variables of Google's client that it does not take."""
+    """Calls the API. Thread-safe. Raises ConfigError if the environment has variables of Google's client that cannot be honoured."""
 
     def __init__(self, settings: GoogleSettings) -> None:
         self._settings = settings
@@ -133,15 +133,18 @@ class LineageConnection:
             raise ConfigError(text, "correct or remove the variable in the environment of this server") from error
 
     def call(self, method: str, request: Mapping[str, Any]) -> Any:  # noqa: ANN401  # the types of Google's client are made at run time
-        """The answer of a method of Google's client, `create_process` and so on.
+        """The answer of a method of Google's client, such as `create_process`.
 
-        Raises GoogleAnswerError for one that is an error, and as `TargetClient.call`.
+        Raises GoogleAnswerError for an error, and the errors of `TargetClient.call`.
         """
         with _readable(method):
             return getattr(self._client, method)(request=dict(request), retry=None, timeout=self._settings.timeout_s)
 
     def listed(self, method: str, parent: str, member: str) -> Iterator[Any]:
-        """The objects on all pages of a list, page after page as they are asked for; none if the parent is not there. Raises as `call`."""
+        """The objects on all pages of a list; a page is requested when it is reached.
+
+        Empty if the parent does not exist. Raises as `call`.
+        """
         try:
             pages = self.call(method, {"parent": parent, "page_size": _PAGE}).pages
         except GoogleAnswerError as error:
@@ -155,7 +158,7 @@ class LineageConnection:
             if page is None:
                 return
             if page.next_page_token and page.next_page_token == token:
-                raise SourceError(f"{method} answered the same page again", "tell Google")
+                raise SourceError(f"{method} answered the same page again", "report this to Google")
             token = page.next_page_token
             yield from getattr(page, member)
 

@@ -1,7 +1,7 @@
-"""What calls of Google's APIs are authorized with: the key of a service account, or Google's default credentials.
+"""Authorizes calls of Google's APIs: by the key of a service account, or by Google's default credentials.
 
-The key of a service account signs the tokens itself, so no other server is asked for them. Default ones may be asked of Google, or of the
-machine; whoever runs the server allows that with its setting `machine_credentials`, or the variable GOOGLE_APPLICATION_CREDENTIALS.
+Tokens of a service account are signed here with its key, without calling another server. Default credentials may call Google, or the
+machine's metadata server; operators allow that with the server's setting `machine_credentials`, or set GOOGLE_APPLICATION_CREDENTIALS.
 """
 
 import json

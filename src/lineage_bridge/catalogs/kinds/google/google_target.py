@@ -42,7 +42,7 @@ _RIGHTS: Final = {
 
 
 class GoogleTarget(Target[GoogleSettings]):
-    """Keeps a process for each job, with links of datasets and columns; or sends each job as a completed run."""
+    """Keeps a process for each job, with links between datasets and columns; or sends each job as a completed run."""
 
     read_batch = 20
 
@@ -56,14 +56,14 @@ class GoogleTarget(Target[GoogleSettings]):
         return express_process(event) if self.reads else express_event(event)
 
     def visible(self, event: Json) -> str:
-        """Of a job's links; of the whole event where nothing is read."""
+        """The digest of a job's links; of the whole event if jobs are not read back."""
         if not self.reads:
             return digest(event)
         events = job_lineage(event, self.settings.prefix).events
         return digest_of_links(link for links in events.values() for link in links)
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """The jobs whose processes are there."""
+        """The jobs that have a process in Google Data Lineage."""
         found = {}
         for key in keys:
             process = self._process(key)
@@ -124,7 +124,7 @@ class GoogleTarget(Target[GoogleSettings]):
         return next((outcome for outcome in outcomes if not outcome.done), DONE)
 
     def _put_events(self, run: str, goal: JobLineage, there: Mapping[str, Sequence[DataLink]], now: Timestamp) -> None:
-        """Make the lineage events of a run those that it should have. Those that it should not have are deleted last."""
+        """Create the lineage events that a run lacks, then delete those that it should not have."""
         kept = {name for name, links in there.items() if name in goal.events and set(links) == set(goal.events[name])}
         for name in sorted((there.keys() & goal.events.keys()) - kept):
             self._connection.call("delete_lineage_event", {"name": f"{run}/lineageEvents/{name}", "allow_missing": True})
@@ -164,7 +164,7 @@ class GoogleTarget(Target[GoogleSettings]):
     # deletions, which take their time
 
     def _deleted(self, method: str, name: str) -> Outcome:
-        """Delete a process or run with all that is in it, and ask until that has ended."""
+        """Delete a process or run with everything in it, and poll until the deletion has ended."""
         started = self._connection.call(method, {"name": name, "allow_missing": True}).operation
         for question in range(1 + int(self.settings.settle_s / self.settings.poll_s)):
             if started.done:
@@ -182,7 +182,7 @@ class GoogleTarget(Target[GoogleSettings]):
         return Outcome(False, text)
 
     def test(self) -> list[SourceCheck]:
-        """Whether processes can be listed; whether they can be created shows when some are."""
+        """Whether processes can be listed; whether they can be created shows only when one is."""
         try:
             self._connection.call("list_processes", {"parent": self.settings.parent, "page_size": 1})
         except ForbiddenError as error:
@@ -196,7 +196,7 @@ class GoogleTarget(Target[GoogleSettings]):
 
 
 def _id(name: str) -> str:
-    """The last part of a resource name. Google may answer with the number of a project whose id was asked for."""
+    """The last part of a resource name. The first parts differ: Google may answer with a project's number instead of its id."""
     return name.rpartition("/")[2]
 
 

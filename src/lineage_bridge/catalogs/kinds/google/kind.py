@@ -1,4 +1,4 @@
-"""The kind of targets that publish to Google Data Lineage, which is known also where Google's library is not installed."""
+"""The kind of targets that publish to Google Data Lineage. It can be listed even if Google's library is not installed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The fully qualified names of datasets: Google's own for what Google's catalog knows, else such as are the user's to make. Pure."""
+"""The fully qualified names of datasets: Google's for the systems that its catalog supports, `custom:` names for all others. Pure."""
 
 import re
 from hashlib import blake2b
@@ -15,9 +15,9 @@ _PUBSUB: Final = frozenset(("subscription", "topic"))
 
 
 def entity_name(namespace: str, name: str) -> str:
-    """The fully qualified name of a dataset: tables of BigQuery, topics of Pub/Sub, paths of Cloud Storage as Google has them.
+    """The fully qualified name of a dataset: Google's own for tables of BigQuery, topics of Pub/Sub and paths of Cloud Storage.
 
-    Everything else is `custom:` with namespace and name as segments, which no other dataset has.
+    For all other datasets, it is `custom:` with namespace and name as segments, which is unique.
     """
     parts = name.split(".")
     if namespace == "bigquery" and len(parts) == 3 and all(parts):
@@ -33,7 +33,7 @@ def entity_name(namespace: str, name: str) -> str:
 
 
 def field_path(column: str) -> tuple[str, ...] | None:
-    """The path of a column, a level for each part of its name; None if Google takes none as long."""
+    """The path of a column, with a level for each part of its name; None if it is too long for Google."""
     parts = tuple(column.split("."))
     path = parts if all(parts) else (column,)
     return path if len(path) <= DEEPEST_FIELD and all(0 < len(level) <= LONGEST_FIELD for level in path) else None
@@ -46,7 +46,7 @@ def process_id(namespace: str, name: str, prefix: str) -> str:
 
 
 def displayed(text: str) -> str:
-    """A name for people, of the characters that Google shows."""
+    """A display name, limited to the characters that Google accepts."""
     return _NOT_DISPLAYED.sub("_", text)[:LONGEST_DISPLAYED]
 
 

@@ -1,7 +1,7 @@
-"""What Google Data Lineage holds of a job: a process with attributes, one run of it, and lineage events with links. Pure.
+"""A job in the form of Google Data Lineage: a process with attributes, one run of it, and lineage events with links. Pure.
 
 A link leads from an input to an output, or from a column of one to a column of the other. Links of datasets and links of columns are in
-events of their own, in hundreds; an event cannot be changed, so its id says what is in it.
+separate events, a hundred in each. Events cannot be changed, so an event's id is a digest of its links.
 """
 
 from collections import Counter
@@ -35,12 +35,12 @@ class LinkedEntity(NamedTuple):
 
     @property
     def as_json(self) -> Json:
-        """The entity as the API has it."""
+        """The entity in the form of the API."""
         return {"fully_qualified_name": self.name, "field": list(self.field)}
 
 
 class DataLink(NamedTuple):
-    """A way of data from one entity to another."""
+    """A link: data flows from one entity to another."""
 
     source: LinkedEntity
     target: LinkedEntity
@@ -48,14 +48,14 @@ class DataLink(NamedTuple):
 
     @property
     def as_json(self) -> Json:
-        """The link as the API has it."""
+        """The link in the form of the API."""
         how = {"dependency_info": {"dependency_type": self.dependency}} if self.dependency else {}
         return {"source": self.source.as_json, "target": self.target.as_json, **how}
 
 
 @dataclass(frozen=True)
 class JobLineage:
-    """The process of a job as the API has it, without its name, whether it never ends, and links by the ids of events."""
+    """The process of a job in the form of the API, without its name; whether it never ends; and the links by the id of their event."""
 
     process: Json
     is_stream: bool
@@ -63,7 +63,7 @@ class JobLineage:
 
 
 def express_process(event: Json) -> Expressed:
-    """A completed run with what can be held of it in a process. Raises InexpressibleError."""
+    """A completed run with only those parts that a process can represent. Raises InexpressibleError."""
     made, lost = in_form(event, "runs").event, Counter[str]()
     made["job"] = with_held(made["job"], _HELD_OF_JOBS, lost, _NOT_HELD)
     for side in ("inputs", "outputs"):
@@ -93,7 +93,7 @@ def express_event(event: Json) -> Expressed:
 
 
 def job_lineage(event: Json, prefix: str) -> JobLineage:
-    """What there is to be of a job, from an event as `express_process` has it."""
+    """The process and the links of a job, from an event that `express_process` returned."""
     links = sorted(set(_links(event)))
     of_datasets, of_columns = ([link for link in links if bool(link.target.field) is has] for has in (False, True))
     portions = [of[at : at + LINKS_OF_EVENT] for of in (of_datasets, of_columns) for at in range(0, len(of), LINKS_OF_EVENT)]
@@ -109,13 +109,13 @@ def job_lineage(event: Json, prefix: str) -> JobLineage:
 
 
 def digest_of_links(links: Iterable[DataLink], others: Iterable[str] = ()) -> str:
-    """A digest of links, in whatever order and events they are, and of the ids of runs of others if there are any."""
+    """A digest of links, which does not depend on their order or events, and of the ids of runs that were not published from here."""
     found, runs = sorted(set(links)), sorted(others)
     return digest_of([found, runs] if runs else found)
 
 
 def _named(datasets: Iterable[Json], lost: Counter[str]) -> list[Json]:
-    """The datasets whose names Google takes."""
+    """The datasets whose names Google accepts."""
     found = list(datasets)
     kept = [dataset for dataset in found if len(entity_name(dataset["namespace"], dataset["name"])) <= LONGEST_NAME]
     lost["datasets whose names are too long"] += len(found) - len(kept)
@@ -141,7 +141,7 @@ def _links(event: Json) -> Iterator[DataLink]:
 
 
 def _dependency(source: Json) -> int:
-    """How a column depends on one: as an exact copy if that is all that is said, in another way, or it is unknown."""
+    """How one column depends on another: an exact copy, if only that is stated; another dependency; or unknown."""
     stated = [found for found in source.get("transformations") or () if isinstance(found, dict)]
     if not stated:
         return 0

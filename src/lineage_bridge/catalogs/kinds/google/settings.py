@@ -51,6 +51,6 @@ class GoogleSettings(HttpTargetSettings):
         return f"projects/{self.project}/locations/{self.location}"
 
     @property
-    def place(self) -> str:
-        """The location, and how lineage is there."""
+    def destination(self) -> str:
+        """The location, and the form in which lineage is published there."""
         return " ".join((self.url, self.parent, *((self.prefix,) if self.form == "native" else ("events",))))

@@ -135,7 +135,7 @@ def identifies(namespace: str) -> bool:
 
 @lru_cache(20_000)
 def form_rank(namespace: str, name: str = "") -> int:
-    """How canonical a spelling is; 0 is best.
+    """The rank by which the canonical spelling of a group is chosen; the lowest wins.
 
     0: the specification's own form; 1: its namespace has that form, but a rule rewrites the spelling or the namespace does not determine
     the system; 2: any other.

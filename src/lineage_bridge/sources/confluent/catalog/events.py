@@ -44,7 +44,7 @@ def entity_events(
 
 
 def entries_of(memory: Memory) -> Iterator[tuple[DatasetName, Mapping[str, Any]]]:
-    """Yield the entries of a memory with their full names."""
+    """Yield the entries of the snapshot's part about entities, with their full names."""
     for namespace, entries in sorted(memory.items()):
         for name, entry in sorted(entries.items()):
             yield (namespace, name), entry

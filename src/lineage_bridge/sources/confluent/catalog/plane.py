@@ -86,7 +86,7 @@ class CatalogPlane(Plane[CatalogAnswers]):
     ) -> dict[str, Mapping[str, Any]]:
         """Fetch business metadata, by qualified name, of entities that are described or had some before; the others have none.
 
-        Entities whose turn is at another poll are left out.
+        Entities that another poll fetches are left out.
         """
         try:
             definitions = client.list_business_metadata_definitions(http)

@@ -26,7 +26,7 @@ def registries(context: PlaneContext, organization: Organization | None = None) 
 
 
 def _with_address(registry: SchemaRegistry, own: str, common: str) -> SchemaRegistry:
-    """A registry with the address that is set for it, where its catalog is then too, or else the one that is set for all."""
+    """A registry with the address that the settings have for it (also that of its catalog), or else for all registries."""
     return replace(registry, url=own, catalog_url="") if own else replace(registry, url=registry.url or common)
 
 

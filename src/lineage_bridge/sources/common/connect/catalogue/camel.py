@@ -17,7 +17,10 @@ from lineage_bridge.sources.common.connect.secrets import has_placeholder, witho
 
 
 class _Endpoint(NamedTuple):
-    """How the dataset of an endpoint is named, over its options in lower case without separators; `path`: the options in a URL's path."""
+    """The templates of the names of a component's datasets.
+
+    Options are written in lower case without separators; `path`: those in a URL's path.
+    """
 
     component: str
     namespace: str
@@ -119,21 +122,21 @@ _ROLE = re.compile(r"(?:source|sink)$")
 _HOLE = re.compile(r"\{([^{}]+)\}")
 
 
-def camel_datasets(config: Mapping[str, str], way: str) -> list[naming.DatasetName]:
+def camel_datasets(config: Mapping[str, str], direction: str) -> list[naming.DatasetName]:
     """The datasets of the endpoint in a configuration; none if its component is unknown, or an option is missing.
 
     An endpoint has one dataset, unless it has a query of several tables.
     """
-    component, options, path = _read(config, way)
-    made = _endpoint(component, options, path, way)
-    return [made] if made is not None else sql_datasets(component, options, way)
+    component, options, path = _read(config, direction)
+    made = _endpoint(component, options, path, direction)
+    return [made] if made is not None else sql_datasets(component, options, direction)
 
 
-def _endpoint(component: str, options: Mapping[str, str], path: str, way: str) -> naming.DatasetName | None:
+def _endpoint(component: str, options: Mapping[str, str], path: str, direction: str) -> naming.DatasetName | None:
     for endpoint in _ENDPOINTS:
         match = re.fullmatch(endpoint.component, component)
         if match:
-            values = {**_in_path(endpoint.path, path), **options, "kind": "subscription" if way == "source" else "topic"}
+            values = {**_in_path(endpoint.path, path), **options, "kind": "subscription" if direction == "source" else "topic"}
             scheme = match.groupdict().get("scheme") or ""
             values |= {"scheme": scheme, "jms": scheme.rstrip("2").replace("sjms", "jms"), "file": _file(values)}
             space, name = _filled(endpoint.namespace, values), _filled(endpoint.name, values)
@@ -148,7 +151,7 @@ def _file(values: Mapping[str, str]) -> str:
     return f"{folder.rstrip('/')}/{name}" if folder and name and not re.search(r"[${}*]", name) else ""
 
 
-def _read(config: Mapping[str, str], way: str) -> tuple[str, dict[str, str], str]:
+def _read(config: Mapping[str, str], direction: str) -> tuple[str, dict[str, str], str]:
     """The component, its options, and the path in its URL."""
     options: dict[str, str] = {}
     component = path = ""
@@ -156,7 +159,7 @@ def _read(config: Mapping[str, str], way: str) -> tuple[str, dict[str, str], str
         if (match := _KEY.fullmatch(key)) and value:
             component = _ROLE.sub("", _plain(match["kamelet"])) if match["kamelet"] else component
             options.setdefault(_plain(match["option"]), without_user(value.strip()))
-    url = without_user(config.get(f"camel.{way}.url", "").strip())
+    url = without_user(config.get(f"camel.{direction}.url", "").strip())
     if url and not has_placeholder(url):
         head, _, query = url.partition("?")
         component, _, path = head.partition(":")

@@ -46,15 +46,15 @@ _ELSEWHERE = ("classpath:", "file:", "http:", "https:", "ref:", "resource:")
 _KEYSPACE = re.compile(r"(?:(?P<port>\d+)/)?(?P<name>\w+)")
 
 
-def sql_datasets(component: str, options: Mapping[str, str], way: str) -> list[naming.DatasetName]:
+def sql_datasets(component: str, options: Mapping[str, str], direction: str) -> list[naming.DatasetName]:
     """The tables that an endpoint reads or writes; none if its server, its database or its query is unknown.
 
-    `options`: by name, in lower case without separators. `way`: source or sink.
+    `options`: by name, in lower case without separators. `direction`: source or sink.
     """
     if any(is_unreadable(options.get(option, "")) for option in _DECIDING):
         return []
     if component in ("cassandra", "cql"):
-        return _cassandra(options, way)
+        return _cassandra(options, direction)
     driver = component if component not in ("sql", "jdbc") else options.get("datasource", "").lower()
     database = next((entry for entry in _DATABASES if re.search(entry.words, driver)), None)
     if database is None or not (options.get("servername") and options.get("databasename")):
@@ -67,24 +67,24 @@ def sql_datasets(component: str, options: Mapping[str, str], way: str) -> list[n
     user = options.get("username", options.get("user", ""))
     user = "" if is_unreadable(user) else user
     query = options.get("query", "")
-    tables = (kept_name(table.split("."), query, url) for table in _tables(query, dialect_of(url), way))
+    tables = (kept_name(table.split("."), query, url) for table in _tables(query, dialect_of(url), direction))
     return [name for name in (jdbc_dataset(url, table, user=user, in_full=True) for table in tables) if name is not None]
 
 
-def _cassandra(options: Mapping[str, str], way: str) -> list[naming.DatasetName]:
+def _cassandra(options: Mapping[str, str], direction: str) -> list[naming.DatasetName]:
     host = server(options.get("connectionhost") or options.get("hosts") or options.get("host", ""))
     keyspace = _KEYSPACE.fullmatch(options.get("keyspace", ""))
     if not host or keyspace is None:
         return []
     port = options.get("connectionport") or options.get("port") or keyspace["port"] or "9042"
-    tables = _tables(options.get("query") or options.get("cql", ""), "postgres", way)
+    tables = _tables(options.get("query") or options.get("cql", ""), "postgres", direction)
     names = (table if "." in table else f"{keyspace['name']}.{table}" for table in tables)
     return [naming.dataset(f"cassandra://{host}:{port}", name) for name in names]
 
 
-def _tables(query: str, dialect: str, way: str) -> list[str]:
+def _tables(query: str, dialect: str, direction: str) -> list[str]:
     """The tables that a query reads or, for a sink, writes."""
     if not query or query.startswith(_ELSEWHERE):
         return []
     lineage = lineage_of(_PARAMETER.sub("NULL", query), dialect)
-    return sorted(".".join(name) for name in (lineage.inputs if way == "source" else lineage.outputs))
+    return sorted(".".join(name) for name in (lineage.inputs if direction == "source" else lineage.outputs))

@@ -45,8 +45,8 @@ class Catalogue:
 
         Raises ConfigError if a file cannot be read, or an entry is invalid.
         """
-        place = Path(path).expanduser()
-        files = [] if not path else sorted(place.glob("*.toml")) if place.is_dir() else [place]
+        location = Path(path).expanduser()
+        files = [] if not path else sorted(location.glob("*.toml")) if location.is_dir() else [location]
         try:
             documents = [tomllib.loads(file.read_text("utf-8")) for file in files]
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

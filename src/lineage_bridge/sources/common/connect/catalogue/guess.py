@@ -17,7 +17,7 @@ _TOPICS = ("kafka.topic", "topic", "topic.name", "destination.topic", "output.to
 """Settings in which sources often name their topic."""
 _TOPIC = re.compile(r"(?:.*[._\-])?topic(?:\.name)?", re.IGNORECASE)
 _PLAIN = re.compile(r"[\w.\-]+")
-_NOT_A_PLACE = frozenset(
+_NO_LOCATION = frozenset(
     (
         "auth",
         "bootstrap",
@@ -79,7 +79,7 @@ _NOT_ITS_OWN = ("transforms", "predicates", "errors", "key", "value", "producer"
 def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
     """Return the family of a class that is not in the catalogue, guessed from common settings and marked `inferred`."""
     name = config.get("connector.class", "")
-    way = _direction(name, config, direction)
+    known_direction = _direction(name, config, direction)
     thing = _key(config, _OBJECTS)
     jdbc = namespace = made = ""
     bucket, url = _key(config, ("bucket",)), _key(config, _ADDRESSES)
@@ -91,17 +91,17 @@ def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
         namespace = "arn:aws:sqs:{" + rf"{url}!match:sqs\.([^.]+)\." + "}:{" + rf"{url}!match:/(\d+)/" + "}"
         made = "{" + rf"{url}!match:/([^/]+)$" + "}"
     elif address.startswith("jdbc:") and thing:
-        jdbc, made = "{" + url + "}", "{" + thing + ("!expand" if way == SINK else "") + "}"
+        jdbc, made = "{" + url + "}", "{" + thing + ("!expand" if known_direction == SINK else "") + "}"
     elif _WEB.match(address) and not thing:
         namespace, made = "{" + f"{url}!scheme" + "}://{" + f"{url}!web" + "}", "{" + f"{url}!path!unless:/" + "}"
     return ConnectorClass(
         title=name,
-        direction=way,
+        direction=known_direction,
         classes=(name,),
         namespace=namespace,
         jdbc=jdbc,
         object=made,
-        topic="" if way == SINK else _topics(config),
+        topic="" if known_direction == SINK else _topics(config),
         inferred=True,
     )
 
@@ -111,7 +111,7 @@ def _topics(config: Mapping[str, str]) -> str:
     if config.get("topics"):
         return ""
     words = {key: re.split(r"[._\-]", key.lower()) for key in config if config[key] and _TOPIC.fullmatch(key)}
-    own = [key for key in sorted(words) if words[key][0] not in _NOT_ITS_OWN and (_NOT_A_PLACE | _NO_DATA).isdisjoint(words[key])]
+    own = [key for key in sorted(words) if words[key][0] not in _NOT_ITS_OWN and (_NO_LOCATION | _NO_DATA).isdisjoint(words[key])]
     usual = next((key for key in _TOPICS if key in own), "")
     return ",".join("{" + key + "}" for key in ([usual] if usual in _TOPICS[:1] else own))
 
@@ -130,5 +130,5 @@ def _key(config: Mapping[str, str], hints: tuple[str, ...]) -> str:
     """Return the first of the connector's own settings whose key ends with one of the words, in the order of the words."""
     plain = [key for key in sorted(config) if config[key] and _PLAIN.fullmatch(key) and "registry" not in key and not is_secret(key)]
     words = {key: re.split(r"[._\-]", key.removesuffix("name.format")) for key in plain}
-    own = [key for key in plain if key.split(".")[0] not in _NOT_ITS_OWN and _NOT_A_PLACE.isdisjoint(words[key])]
+    own = [key for key in plain if key.split(".")[0] not in _NOT_ITS_OWN and _NO_LOCATION.isdisjoint(words[key])]
     return next((key for hint in hints for key in own if _SUFFIX.sub("", key).rpartition(".")[2] == hint), "")

@@ -49,7 +49,7 @@ def fill(template: str, config: Scope, scope: Scope | None = None) -> str | None
 
 
 def is_unreadable(value: str) -> bool:
-    """Whether only the worker can read a setting, or it has a placeholder that its user has not filled in. Options behind an address do not
+    """Whether only the worker can read a setting, or it has a placeholder that its user has not filled in. Options after an address do not
     count.
     """
     return has_placeholder(value) or bool(TO_FILL_IN.search(VARIABLE.sub("x", _OPTIONS.split(value, maxsplit=1)[0])))

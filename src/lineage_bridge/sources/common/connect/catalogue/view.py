@@ -95,7 +95,7 @@ class ConnectorView:
         return sorted({*lacking, *(key for key in given if self._is_left_open(key))} - {*_ANY})
 
     def is_named_by(self, thing: str) -> bool:
-        """Whether an object's name has the parts that its dataset's name needs of it, whatever the other settings are."""
+        """Whether an object's name has all parts that its dataset's name takes from it, whatever the other settings are."""
         return fill(self.connector.name, _Anything(), {"object": thing, "topic": thing}) is not None
 
     def _is_left_open(self, key: str) -> bool:
@@ -128,7 +128,7 @@ def literal(pattern: str) -> str | None:
 
 
 def name_in_list(element: str) -> str | None:
-    """Return the name that an element of a list of names is; None if it is meant as a regular expression."""
+    """Return an element of a list as a name; None if it is meant as a regular expression."""
     return None if _NO_NAME.search(element) else element
 
 

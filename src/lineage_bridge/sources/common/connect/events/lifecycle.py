@@ -93,7 +93,7 @@ class ConnectorLifecycle:
         parts = (self.context.cluster, *self.job, number, self.memory.config)
         self.memory.begin(str(run_id("connect", *parts)), number)
         engine = {"processing_engine": self.out.processing_engine("Kafka Connect", self.context.version)}
-        return self._event("START", {**self._new_facets(facets), **engine}, self._new_content(content, {}), self._kind())
+        return self._event("START", {**self._new_facets(facets), **engine}, self._new_content(content, {}), self._all_job_facets())
 
     def _moves(self, facets: Mapping[str, Json], content: ConnectorContent, counts: Mapping[str, int]) -> Json:
         return self._event("RUNNING", self._new_facets(facets), self._new_content(content, counts), self._new_job_facets())
@@ -111,7 +111,7 @@ class ConnectorLifecycle:
     def _stopped(self, facets: Mapping[str, Json], content: ConnectorContent, counts: Mapping[str, int]) -> list[Json]:
         if not self.memory.number and not self.memory.facets:
             self._new_facets(facets)
-            return [self.out.job_event(self.context.now_us, self.job, job_facets=self._kind())]
+            return [self.out.job_event(self.context.now_us, self.job, job_facets=self._all_job_facets())]
         return self._ends("ABORT", facets, content, counts)
 
     def _ends(self, how: str, facets: Mapping[str, Json], content: ConnectorContent | None, counts: Mapping[str, int]) -> list[Json]:
@@ -201,7 +201,7 @@ class ConnectorLifecycle:
         )
         return {"kafka_connect_health": facet}
 
-    def _kind(self) -> dict[str, Json]:
+    def _all_job_facets(self) -> dict[str, Json]:
         """Return all facets of the job."""
         kind = self.out.job_type("STREAMING", INTEGRATION, "CONNECTOR", self.context.period_s)
         return {"jobType": kind, **self._new_job_facets()}

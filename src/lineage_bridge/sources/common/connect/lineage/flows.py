@@ -45,7 +45,7 @@ class TracedFlows:
 
 
 def _is_named(name: DatasetName) -> bool:
-    """Whether both parts of a name are free of unresolved placeholders, and its address is not itself a secret."""
+    """Whether neither part of a name has an unresolved placeholder, and its address is not a secret itself."""
     if any(map(TO_FILL_IN.search, name)) or _IN_ADDRESS.search(name[0]):
         return False
     address = f"{name[0]}/{name[1].lstrip('/')}" if _WEB.match(name[0]) else ""
@@ -82,7 +82,7 @@ def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Tra
 
 
 def _topics_of_objects(view: ConnectorView, chain: Chain) -> re.Pattern[str] | None:
-    """The pattern of topics that belong to one object each, such as an object that was listed earlier; None if any name would match."""
+    """A pattern for the topics of single objects, such as objects that were listed earlier; None if it would match any name."""
     if "object" not in holes(view.connector.topic) or any(transform.kind in TOPIC_STEPS for transform in chain.transforms):
         return None
     pattern = invert(view.connector.topic, "object", view.config)
@@ -96,7 +96,7 @@ def _only(traced: TracedFlows) -> DatasetName | None:
 
 
 def _literal_topics(view: ConnectorView, chain: Chain) -> list[str]:
-    """The topics of a source that its configuration names whatever its objects are, or to which all its records are routed."""
+    """The topics of a source that do not depend on its objects: the configuration names them, or routes all records to them."""
     template = view.connector.topic
     if template and "object" in holes(template):
         found = [set(replay(chain, view.text(template, object=name) or name).topics) for name in _SAMPLES]

@@ -111,7 +111,7 @@ def _debezium_spaces(
 
 
 def _is_anybodys(server: str) -> bool:
-    """Whether different machines may have this name: a host without a domain, a loopback or private address."""
+    """Whether a name may denote different machines: a host without a domain, a loopback or private address."""
     host = server.rpartition(":")[0].strip("[]")
     try:
         return ipaddress.ip_address(host).is_private

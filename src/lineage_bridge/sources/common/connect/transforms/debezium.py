@@ -62,8 +62,8 @@ def outbox(record: Record, transform: Transform) -> Record:
     headers = {**record.part(HEADER), **moved(row, transform.option("table.field.event.id", default="id"), "id")}
     beside: dict[str, Origins] = {}
     for placement in listed(transform.option("table.fields.additional.placement", "collection.fields.additional.placement")):
-        name, place, alias, *_ = [*placement.split(":"), "", ""]
-        (headers if place == "header" else beside).update(moved(row, name, alias or name) if place in ("header", "envelope") else {})
+        name, target, alias, *_ = [*placement.split(":"), "", ""]
+        (headers if target == "header" else beside).update(moved(row, name, alias or name) if target in ("header", "envelope") else {})
     value = moved(row, payload, "payload" if beside else WHOLE)
     if transform.is_on("table.expand.json.payload") or transform.is_on("collection.expand.json.payload"):
         value = {path: changed(origins) for path, origins in value.items()}

@@ -11,7 +11,7 @@ from lineage_bridge.sources.common.connect.transforms.transform import Transform
 class TopicName(NamedTuple):
     """The name of a topic or, with `is_pattern`, a regular expression for it, because only the data determines the name.
 
-    `form`: what the names have in common, with the format of the time in place of the time. `time`: that format.
+    `form`: what the names have in common, with the format of the time instead of the time. `time`: that format.
     """
 
     text: str

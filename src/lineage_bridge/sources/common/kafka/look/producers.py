@@ -80,7 +80,7 @@ def vanished(wire: KafkaProtocol, known: Iterable[str], failures: Failures) -> f
 
 
 def producers(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], failures: Failures) -> dict[str, tuple[Producer, ...]]:
-    """Fetch each topic's recent producers, as far as they number their records, as newer clients do by default."""
+    """Fetch each topic's recent producers: those that number their records, which newer clients do by default."""
     topic_request = DescribeProducersRequest.TopicRequest
     requests = [
         (

@@ -1,18 +1,18 @@
-"""Determines what a task extracts: the source that an order names, with the order's credentials and options."""
+"""Determines what a task extracts: the source that its options name, with the credentials and limits in the options."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from lineage_bridge.errors import RequestError
 from lineage_bridge.model.sources import SourceRecord, SourceState
-from lineage_bridge.model.tasks import ExtractOrder, TaskRecord
+from lineage_bridge.model.tasks import ExtractionOptions, TaskRecord
 from lineage_bridge.sources.common.observer import SourceKind
 from lineage_bridge.sources.common.stepwise import StepwiseKind
 from lineage_bridge.sources.runtime.kinds import EXTRACTED_KIND
 
 
 class PreparedSource(NamedTuple):
-    """A source with the settings for one order, and the secrets of the order by the names that the settings use for them."""
+    """A source with the settings for one extraction, and the extraction's secrets by the names that the settings use for them."""
 
     record: SourceRecord
     given: dict[str, str]
@@ -22,44 +22,46 @@ class PreparedSource(NamedTuple):
 
 
 def choose_source(
-    records: Iterable[SourceRecord], order: ExtractOrder, states: Mapping[str, SourceState], kind: StepwiseKind
+    records: Iterable[SourceRecord], options: ExtractionOptions, states: Mapping[str, SourceState], kind: StepwiseKind
 ) -> SourceRecord:
-    """Return the source that an order names, else the only source of kind EXTRACTED_KIND, else one built from the order alone.
+    """Return the source that the options name, else the only source of kind EXTRACTED_KIND, else one built from the options alone.
 
     `kind` is the implementation of EXTRACTED_KIND. Raises RequestError if there is no such source, or more than one.
     """
     every = {record.name: record for record in records}
     found = [record for record in every.values() if record.kind == EXTRACTED_KIND]
-    if order.source in every:
-        return every[order.source]
-    if not order.source and len(found) == 1:
+    if options.source in every:
+        return every[options.source]
+    if not options.source and len(found) == 1:
         return found[0]
-    if not order.source and found:
+    if not options.source and found:
         names = ", ".join(record.name for record in found)
         raise RequestError(f"there are {len(found)} sources of kind {EXTRACTED_KIND}", f"choose one with `source`: {names}")
-    if kind.is_self_contained(order) and order.source in ("", EXTRACTED_KIND) and EXTRACTED_KIND not in every:
+    if kind.is_self_contained(options) and options.source in ("", EXTRACTED_KIND) and EXTRACTED_KIND not in every:
         state = states.get(EXTRACTED_KIND, SourceState(paused=True))
         return SourceRecord(EXTRACTED_KIND, EXTRACTED_KIND, {}, "request", state)
-    if order.source:
+    if options.source:
         hint = f"the sources are {', '.join(every)}" if every else "add one with: lineage-bridge source add"
-        raise RequestError(f"there is no source {order.source}", hint)
+        raise RequestError(f"there is no source {options.source}", hint)
     raise RequestError("there is no source to extract from", kind.how_to_add)
 
 
-def prepare_source(record: SourceRecord, order: ExtractOrder, kind: SourceKind) -> PreparedSource:
-    """Complete the settings of a source of this kind with those of an order."""
+def prepare_source(record: SourceRecord, options: ExtractionOptions, kind: SourceKind) -> PreparedSource:
+    """Complete the settings of a source of this kind with an extraction's options."""
     if not isinstance(kind, StepwiseKind):
         return PreparedSource(record, {})
-    settings, given = kind.apply_order(record.settings, order)
+    settings, given = kind.apply_options(record.settings, options)
     return PreparedSource(record._replace(settings=settings), given)
 
 
-def resumed_order(task: TaskRecord, credentials: ExtractOrder) -> ExtractOrder:
-    """Return the order of a task with the credentials sent again. Raises RequestError if any of its credentials is missing."""
+def resumed_options(task: TaskRecord, credentials: ExtractionOptions) -> ExtractionOptions:
+    """Return the options of a task with the credentials sent again. Raises RequestError if any of its credentials is missing."""
     missing = sorted(set(task.given) - set(credentials.given))
     if missing:
         raise RequestError(
             f"the credentials from the request that started this task are not stored: {', '.join(missing)}",
             "send them again with the request that resumes the task",
         )
-    return ExtractOrder(task.source, task.environments, task.clusters, task.off, task.hours, dict(task.addresses), credentials.credentials)
+    return ExtractionOptions(
+        task.source, task.environments, task.clusters, task.off, task.hours, dict(task.addresses), credentials.credentials
+    )

@@ -46,10 +46,10 @@ AND f.target IN (:target, CASE :target WHEN :job THEN 0 ELSE :target END)"""
 _FIRST = f"""SELECT min(x.first) FROM job_shape x STRAIGHT_JOIN shape s ON s.shape = x.shape AND s.origin = :origin
 {_FLOW_OF_SHAPE} WHERE x.job = :job"""
 _FIRST_AT = f"SELECT min(x.first) FROM run_shape x {_FLOW_OF_SHAPE} WHERE x.job = :job AND x.origin = :origin AND x.current_since <= :at"
-_SpanRow = tuple[int, int, int, int | None]
+_TimeRow = tuple[int, int, int, int | None]
 
 
-class Span(NamedTuple):
+class ShapeTime(NamedTuple):
     """A shape of a job, and the last event of any run that has it."""
 
     shape: int
@@ -57,17 +57,17 @@ class Span(NamedTuple):
     last: int
 
 
-class Spans(ABC):
+class AssertionTimes(ABC):
     """Look-ups over one connection. Data about a whole job is read once."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
-        self._shapes: dict[int, list[Span] | None] = {}
+        self._shapes: dict[int, list[ShapeTime] | None] = {}
         self._last: dict[tuple[int, int], int | None] = {}
 
     @abstractmethod
-    def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
-        """(job, shape, origin, last event of any run that has it; None if no run had it) of the rows of the common table `held`."""
+    def lasts(self, held: str, values: Sequence[int]) -> list[_TimeRow]:
+        """SQL for (job, shape, origin, last event of any run with the shape, or NULL) of each row of the common table expression `held`."""
 
     @abstractmethod
     def first(self, source: int, target: int, job: int, origin: int) -> int | None:
@@ -82,19 +82,19 @@ class Spans(ABC):
     def load(self, jobs: Iterable[int]) -> None:
         """Read the shapes of many jobs at once."""
         for some in chunks(job for job in jobs if job not in self._shapes):
-            found: dict[int, list[_SpanRow]] = {job: [] for job in some}
+            found: dict[int, list[_TimeRow]] = {job: [] for job in some}
             for row in self.lasts(_HELD.format(", ".join(["(?)"] * len(some))), some):
                 found[row[0]].append(row)
                 self._last[row[:2]] = row[3]
             for job, rows in found.items():
-                spans = [Span(shape, origin, last) for _, shape, origin, last in rows if last is not None]
-                self._shapes[job] = sorted(spans, key=lambda span: -span.last) if len(rows) <= FEW_SHAPES else None
+                shapes = [ShapeTime(shape, origin, last) for _, shape, origin, last in rows if last is not None]
+                self._shapes[job] = sorted(shapes, key=lambda found: -found.last) if len(rows) <= FEW_SHAPES else None
 
     def every_shape(self, job: int) -> list[int]:
         """The shapes of a job, however many."""
-        spans = self.shapes(job)
-        if spans is not None:
-            return [span.shape for span in spans]
+        shapes = self.shapes(job)
+        if shapes is not None:
+            return [found.shape for found in shapes]
         rows = self.connection.execute("SELECT DISTINCT shape FROM job_shape WHERE job = ?", (job,)).fetchall()
         return [shape for (shape,) in rows if self.last(job, shape) is not None]
 
@@ -102,10 +102,10 @@ class Spans(ABC):
         """The shapes of asserters that did not have their current shape yet."""
         return []
 
-    def alone(self, job: int) -> Span | None:
+    def alone(self, job: int) -> ShapeTime | None:
         """The job's only shape, which contains all its edges; None if it has several."""
-        spans = self.shapes(job)
-        return spans[0] if spans is not None and len(spans) == 1 else None
+        shapes = self.shapes(job)
+        return shapes[0] if shapes is not None and len(shapes) == 1 else None
 
     def flow(self, source: int, target: int, job: int, origin: int) -> int | None:
         """The time of the last event of any run that asserted the flow."""
@@ -141,50 +141,51 @@ class Spans(ABC):
 
     def _newest(self, job: int, origin: int, held: tuple[str, Collection[int]], holding: Callable[[], set[int]]) -> int | None:
         """The last event of the job's newest shape that contains an edge; None if no shape does."""
-        spans = self.shapes(job)
-        if spans is None:
+        shapes = self.shapes(job)
+        if shapes is None:
             return max((last for shape in holding() if (last := self.last(job, shape)) is not None), default=None)
-        for span in spans:
-            if span.origin == origin and self.connection.execute(held[0], (span.shape, *held[1])).fetchone():
-                return span.last
+        for found in shapes:
+            if found.origin == origin and self.connection.execute(held[0], (found.shape, *held[1])).fetchone():
+                return found.last
         return None
 
-    def shapes(self, job: int) -> list[Span] | None:
+    def shapes(self, job: int) -> list[ShapeTime] | None:
         """The shapes of a job, newest first; None if there are too many."""
         if job not in self._shapes:
             self.load([job])
         return self._shapes[job]
 
 
-class CurrentSpans(Spans):
-    """Spans as they are now."""
+class CurrentAssertionTimes(AssertionTimes):
+    """The times as they are now."""
 
-    def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
-        """See Spans."""
+    def lasts(self, held: str, values: Sequence[int]) -> list[_TimeRow]:
+        """See AssertionTimes."""
         return self.connection.execute(held + _LASTS, values).fetchall()
 
     def first(self, source: int, target: int, job: int, origin: int) -> int | None:
-        """As Spans."""
+        """See AssertionTimes."""
         values = {"source": source, "target": target, "job": job, "origin": origin}
         found: int | None = self.connection.execute(_FIRST, values).fetchone()[0]
         return found
 
 
-class SpansAt(Spans):
-    """Spans as of a time: of runs that had their current shape by then, and of those that got it later. Exact at midnights, otherwise to
-    the day.
+class AssertionTimesAt(AssertionTimes):
+    """The times as of an earlier time: of runs that had their current shape by then, and of those that got it later.
+
+    Exact at midnights, otherwise to the day.
     """
 
     def __init__(self, connection: StoreConnection, pending: PendingShapes) -> None:
         super().__init__(connection)
         self.pending, self.at_us = pending, pending.at_us
 
-    def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
-        """See Spans."""
+    def lasts(self, held: str, values: Sequence[int]) -> list[_TimeRow]:
+        """See AssertionTimes."""
         return self.connection.execute(held + _LASTS_AT, (*values, self.at_us, day_of(self.at_us))).fetchall()
 
     def first(self, source: int, target: int, job: int, origin: int) -> int | None:
-        """As Spans."""
+        """See AssertionTimes."""
         values = {"source": source, "target": target, "job": job, "origin": origin, "at": self.at_us}
         found: int | None = self.connection.execute(_FIRST_AT, values).fetchone()[0]
         edge = source, target, job, origin
@@ -192,31 +193,31 @@ class SpansAt(Spans):
         return min((time for time in (found, *pending) if time is not None), default=None)
 
     def load(self, jobs: Iterable[int]) -> None:
-        """See Spans."""
+        """See AssertionTimes."""
         every = set(jobs)
         self.pending.load(every)
         super().load(every)
 
     def pending_of(self, job: int) -> list[PendingShape]:
-        """See Spans."""
+        """See AssertionTimes."""
         return self.pending.of_job(job)
 
-    def alone(self, job: int) -> Span | None:
-        """See Spans."""
+    def alone(self, job: int) -> ShapeTime | None:
+        """See AssertionTimes."""
         return None if self.pending.of_job(job) else super().alone(job)
 
     def flow(self, source: int, target: int, job: int, origin: int) -> int | None:
-        """See Spans."""
+        """See AssertionTimes."""
         pending = self._pending_last(job, lambda f: any(edge[:4] == (source, target, job, origin) and not edge[5] for edge in f.edges))
         return _later(super().flow(source, target, job, origin), pending)
 
     def port(self, job: int, dataset: int, side: int, origin: int) -> int | None:
-        """See Spans."""
+        """See AssertionTimes."""
         pending = self._pending_last(job, lambda f: f.shape.origin == origin and (side, dataset) in f.shape.members)
         return _later(super().port(job, dataset, side, origin), pending)
 
     def hub(self, job: int, hub: int) -> int | None:
-        """See Spans."""
+        """See AssertionTimes."""
         return _later(super().hub(job, hub), self._pending_last(job, lambda f: f.shape.id in (hub, hub ^ 1)))
 
     def _pending_last(self, job: int, holds: Callable[[PendingShape], bool]) -> int | None:

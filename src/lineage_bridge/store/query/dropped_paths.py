@@ -8,7 +8,7 @@ both directions.
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
-from lineage_bridge.store.history.spans import Spans
+from lineage_bridge.store.history.assertion_times import AssertionTimes
 from lineage_bridge.store.query.drops import Drops
 from lineage_bridge.store.query.flows import Direction, RawEdge
 from lineage_bridge.store.query.nodes import Nodes
@@ -29,29 +29,29 @@ class _Hop(NamedTuple):
     edge: FlowKey
 
 
-class Ways:
+class DroppedPaths:
     """Looks up paths through dropped datasets. `edges` returns the flows that lead on from nodes and have not ended for another reason."""
 
     def __init__(
         self,
         nodes: Nodes,
-        spans: Spans,
+        times: AssertionTimes,
         drops: Drops,
         edges: Callable[[Collection[int], Direction], Iterable[RawEdge]],
     ) -> None:
-        self.nodes, self.spans, self.drops, self.edges = nodes, spans, drops, edges
+        self.nodes, self.times, self.drops, self.edges = nodes, times, drops, edges
         self._firsts: dict[FlowKey, int] = {}
         self._limits: dict[tuple[int, Direction], int | None] = {}
 
     def last(self, edge: FlowKey) -> int:
         """The last time of a flow; ALWAYS_US if unknown."""
-        last = self.spans.flow(*edge)
+        last = self.times.flow(*edge)
         return ALWAYS_US if last is None else last
 
     def first(self, edge: FlowKey) -> int:
         """The first time of a flow; NEVER_US if unknown."""
         if edge not in self._firsts:
-            first = self.spans.first(*edge)
+            first = self.times.first(*edge)
             self._firsts[edge] = NEVER_US if first is None else first
         return self._firsts[edge]
 
@@ -77,7 +77,7 @@ class Ways:
         return self.drops.between(dataset, earlier, later)
 
     def _search(self, head: int, direction: Direction) -> None:
-        """Find for this dropped dataset, and for those behind it, the best time of a flow that leads to an existing dataset."""
+        """Find for this dropped dataset, and for those beyond it, the best time of a flow that leads to an existing dataset."""
         hops, gone = self._hops(head, direction)
         if len(gone) > MOST_GONE:
             self._limits.update(((id_, direction), NEVER_US if direction is Direction.DOWN else ALWAYS_US) for id_ in gone)
@@ -121,25 +121,25 @@ class Arrivals:
     `any` is false if nothing was ever dropped, or if the walk follows `ended` flows too.
     """
 
-    def __init__(self, ways: Ways, direction: Direction, *, ended: bool = False) -> None:
-        self.ways, self.direction = ways, direction
-        self.any = ways.drops.any and not ended
+    def __init__(self, dropped_paths: DroppedPaths, direction: Direction, *, ended: bool = False) -> None:
+        self.dropped_paths, self.direction = dropped_paths, direction
+        self.any = dropped_paths.drops.any and not ended
         self._best: dict[int, int] = {}
 
     def passes(self, edge: RawEdge) -> bool:
         """Whether a flow leads on: its near end exists, or is where the walk began, or no drop interrupts the path."""
         near = edge[0] if self.direction is Direction.DOWN else edge[1]
-        if not self.ways.drops.is_gone(near):
+        if not self.dropped_paths.drops.is_gone(near):
             return True
-        came = self._best.get(self.ways.nodes.head(near))
-        return came is None or not self.ways.is_cut(near, self.direction, came, edge[:4])
+        came = self._best.get(self.dropped_paths.nodes.head(near))
+        return came is None or not self.dropped_paths.is_cut(near, self.direction, came, edge[:4])
 
     def improve(self, edge: RawEdge) -> bool:
-        """Record that the walk followed a flow; whether its far end is dropped and paths may lead on from there that did not before."""
+        """Record that the walk followed a flow. Returns whether its far end is dropped and new paths may lead on from there."""
         far = self.direction.ahead(edge)
-        if not self.ways.drops.is_gone(far):
+        if not self.dropped_paths.drops.is_gone(far):
             return False
-        head, came = self.ways.nodes.head(far), self.ways.time(edge[:4], self.direction)
+        head, came = self.dropped_paths.nodes.head(far), self.dropped_paths.time(edge[:4], self.direction)
         best = self._best.get(head)
         if best is not None and (came <= best if self.direction is Direction.DOWN else came >= best):
             return False

@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 from typing import Final
 
-from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
-from lineage_bridge.ports.inputs import FilePlace, InputRepository
+from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
+from lineage_bridge.ports.inputs import FilePosition, InputRepository
 
 MOST_KNOWN: Final = 10_000
 """How many changed files are held in memory before they are saved."""
-_FIRST: Final = EventPlace(0, 0)
+_FIRST: Final = EventPosition(0, 0)
 
 
-class FilePlaces:
+class FilePositions:
     """The positions of the input `name` in files: one for each key, for the latest file with that key. For one thread at a time."""
 
     def __init__(self, name: str, repository: InputRepository) -> None:
         self._name, self._repository = name, repository
-        self._known: dict[str, FilePlace | None] = {}
-        self._changed: dict[str, FilePlace] = {}
+        self._known: dict[str, FilePosition | None] = {}
+        self._changed: dict[str, FilePosition] = {}
         self._replaces = False
 
     @property
@@ -25,7 +25,7 @@ class FilePlaces:
         """Whether so many changes are in memory that they should be saved."""
         return len(self._known) >= MOST_KNOWN
 
-    def find(self, keys: Sequence[str]) -> list[FilePlace]:
+    def find(self, keys: Sequence[str]) -> list[FilePosition]:
         """The positions of files with these keys."""
         if self.is_large:
             self._known = dict(self._changed)
@@ -33,23 +33,23 @@ class FilePlaces:
         if unknown:
             self._known |= dict.fromkeys(unknown)
             if not self._replaces:
-                self._known |= {found.where.file_key: found for found in self._repository.file_places(self._name, unknown)}
-        return [place for key in keys if (place := self._known[key]) is not None]
+                self._known |= {found.where.file_key: found for found in self._repository.file_positions(self._name, unknown)}
+        return [position for key in keys if (position := self._known[key]) is not None]
 
-    def next_place(self, where: StreamPartition) -> EventPlace:
-        """The first place of a file that the log does not have."""
+    def next_position(self, where: StreamPartition) -> EventPosition:
+        """The first position of a file that the log does not have."""
         found = self._of(where.file_key)
-        return found.place if found and found.where.life == where.life else _FIRST
+        return found.at if found and found.where.life == where.life else _FIRST
 
-    def advance(self, where: StreamPartition, place: EventPlace, mark: str = "") -> None:
+    def advance(self, where: StreamPartition, position: EventPosition, mark: str = "") -> None:
         """Record that everything of a file before a position is in the log; with `mark`, that the file was read completely."""
         key = where.file_key
         found = self._of(key)
         if found and found.where.life == where.life:
-            mark = mark or (found.mark if place <= found.place else "")
-            place = max(place, found.place)
+            mark = mark or (found.mark if position <= found.at else "")
+            position = max(position, found.at)
             where = found.where
-        self._known[key] = self._changed[key] = FilePlace(where, place, mark)
+        self._known[key] = self._changed[key] = FilePosition(where, position, mark)
 
     def forget(self) -> None:
         """Forget all positions, because they belong to another log."""
@@ -66,7 +66,7 @@ class FilePlaces:
         if self.is_large:
             self._known = {}
 
-    def _of(self, key: str) -> FilePlace | None:
+    def _of(self, key: str) -> FilePosition | None:
         if key not in self._known:
             self.find([key])
         return self._known[key]
