@@ -20,6 +20,8 @@ PARTITIONS = 4
 """Partitions of a topic, shards of a stream, files of a folder."""
 NAME: Final = "bench"
 """Of the input, of its topic, and of its stream."""
+POLL_S: Final = 0.25
+"""Of the inputs that ask for news: an idle shard, a folder. Their default is a second, by which an event is shown later."""
 Put = Callable[[Sequence[bytes]], None]
 
 
@@ -93,7 +95,7 @@ def _kinesis(work: Path, servers: Servers) -> Way:
             server.put(NAME, events[number::PARTITIONS], at=(number + 0.5) / PARTITIONS)
 
     keys = {"AWS_ACCESS_KEY_ID": "AKIATEST", "AWS_SECRET_ACCESS_KEY": "secret"}
-    return Way(put, "kinesis", {"stream": NAME, "region": kinesis.REGION, "endpoint_url": server.url}, keys)
+    return Way(put, "kinesis", {"stream": NAME, "region": kinesis.REGION, "endpoint_url": server.url, "poll_s": POLL_S}, keys)
 
 
 def _files(work: Path, servers: Servers) -> Way:
@@ -106,7 +108,7 @@ def _files(work: Path, servers: Servers) -> Way:
             with (folder / f"{number}.ndjson").open("ab") as file:
                 file.write(b"".join(event + b"\n" for event in events[number::PARTITIONS]))
 
-    return Way(put, "folder", {"folder": str(folder)}, {"LINEAGE_BRIDGE_INPUT_FOLDERS": str(work)})
+    return Way(put, "folder", {"folder": str(folder), "refresh_s": POLL_S}, {"LINEAGE_BRIDGE_INPUT_FOLDERS": str(work)})
 
 
 def post(server: Running, events: Sequence[bytes]) -> None:

@@ -175,7 +175,12 @@ class ServerError(LineageBridgeError):
 
 
 class SourceError(LineageBridgeError):
-    """An observed system cannot be reached, or its answer cannot be read."""
+    """An observed system cannot be reached, or its answer cannot be read.
+
+    `was_repeated`: the request was made as often as it may be.
+    """
+
+    was_repeated = False
 
 
 class UnreachableError(SourceError):

@@ -112,15 +112,6 @@ def test_columns_of_two_outputs_with_one_name_in_two_namespaces_stay_apart(ours:
     assert sorted(written) == ["s3://a/out.v", "s3://b/out.v"]
 
 
-def test_each_request_is_a_call_for_the_limit(ours: Server, place: Place, there: UnityCatalog) -> None:
-    added(ours, place, calls_per_s=1, at_once=1)
-    waits: list[float] = []
-    ours.wait = waits.append
-    assert published(ours).outcomes == {"done": 3}
-    # The clock stands still. The first two requests have the second that is unused.
-    assert len(waits) == len(there.requests) - 2 > 10
-
-
 def test_tables_of_the_metastore_are_ends_themselves(ours: Server, place: Place, there: UnityCatalog) -> None:
     there.tables = {"main.sales.orders": ["id"], "main.sales.paid": [], "main.lake.clicks": [], "main.far.away": []}
     link = facet(identifiers=[{"namespace": HERE, "name": "main.lake.clicks", "type": "TABLE"}])

@@ -40,6 +40,15 @@ def test_a_storm_passes_and_waits_are_as_long_as_asked(ours: Server, place: Plac
     assert len(there.events) == 3  # what is sent again has the token that it had
 
 
+def test_each_request_is_a_call_for_the_limit(ours: Server, place: Place, there: DataZone) -> None:
+    added(ours, place, calls_per_s=1, at_once=1)
+    waits: list[float] = []
+    ours.wait = waits.append
+    assert published(ours).outcomes == {"done": 3}
+    # The clock stands still. The first two requests have the second that is unused; each event is sent, and asked for at least once.
+    assert len([wait for wait in waits if wait >= 1]) >= 2 * len(there.events) - 2
+
+
 def test_a_service_that_stays_broken_is_given_up_and_the_rest_is_sent_later(ours: Server, place: Place, there: DataZone) -> None:
     added(ours, place, tries=2)
     there.faults = [Fault("PostLineageEvent", 500, "InternalServerException", 100)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 from tests.api.support import Server
 from tests.catalogs.conftest import EDGES, Other, added, published
@@ -107,3 +108,36 @@ def test_one_that_is_refused_does_not_hold_up_others_and_is_sent_again_when_it_c
     assert (again.counts, again.kept) == ({}, {"refused there before, and unchanged since": 1})
     ours.send(job_event(refused.name, time_us=ours.parts.now_us, inputs=[dataset("new")], outputs=[dataset("newer")]))
     assert published(ours).outcomes == {"done": 1}
+
+
+def test_each_request_is_a_call_for_the_limit(ours: Server, http_place: Place, proxy: Faulty) -> None:
+    added(ours, http_place.behind(proxy), calls_per_s=1, at_once=1)
+    waits: list[float] = []
+    ours.wait = waits.append
+    published(ours)
+    # The clock stands still. The first two requests have the second that is unused; shorter waits are for what is processed later.
+    assert len([wait for wait in waits if wait >= 1]) == max(0, len(proxy.requests) - 2)
+    assert http_place.edges() == EDGES
+
+
+def test_one_that_is_too_busy_for_each_third_request_gets_everything(ours: Server, http_place: Place, proxy: Faulty) -> None:
+    """What costs many requests does not begin anew with each that is refused."""
+    ours.send(*(job_event(f"more{number}", inputs=[dataset("a")], outputs=[dataset("b")]) for number in range(12)))
+    proxy.answer(429, headers={"Retry-After": "1"}, every=3)
+    waits: list[float] = []
+    ours.wait = waits.append
+    report = published(ours)
+    assert (report.state, report.outcomes) == ("done", {"done": _objects(http_place) + 12})
+    assert len([wait for wait in waits if wait >= 1]) == len(proxy.requests) // 3
+    assert published(ours).outcomes == {}
+
+
+@pytest.mark.parametrize("delay", ["7s", "7.000000000s"])
+def test_a_wait_that_google_states_in_the_body_is_as_long_as_asked(ours: Server, http_place: Place, proxy: Faulty, delay: str) -> None:
+    waits: list[float] = []
+    ours.wait = waits.append
+    info = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}
+    error = {"code": 429, "status": "RESOURCE_EXHAUSTED", "details": [{"@type": "type.googleapis.com/google.rpc.Help", "links": []}, info]}
+    proxy.answer(429, http_place.writes, times=2, body=msgspec.json.encode({"error": error}))
+    assert published(ours).outcomes == {"done": _objects(http_place)}
+    assert waits == [7.0, 7.0]

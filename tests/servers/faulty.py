@@ -20,7 +20,7 @@ OWN_HEADERS = {"connection", "content-encoding", "content-length", "date", "host
 
 @dataclass
 class Fault:
-    """What happens to requests whose path holds `path`: to the next `times` of them, or to all."""
+    """What happens to requests whose path holds `path`: to the next `times` of them, or to all; of these, to each `every`-th."""
 
     kind: Literal["hang", "answer", "cut"]
     path: str
@@ -28,10 +28,15 @@ class Fault:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+    every: int = 1
+    seen: int = 0
 
     def takes(self, path: str) -> bool:
         """Whether the fault applies to a request; if so, it counts as used once."""
         if self.path not in path or self.times == 0:
+            return False
+        self.seen += 1
+        if self.seen % self.every:
             return False
         self.times = self.times and self.times - 1
         return True
@@ -60,10 +65,16 @@ class Faulty:
         self._add(Fault("hang", path, times))
 
     def answer(
-        self, status: int, path: str = "", times: int | None = None, headers: Mapping[str, str] | None = None, body: bytes = b"{}"
+        self,
+        status: int,
+        path: str = "",
+        times: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"{}",
+        every: int = 1,
     ) -> None:
         """Requests are answered by the proxy: with an error, or with nonsense."""
-        self._add(Fault("answer", path, times, status, headers or {}, body))
+        self._add(Fault("answer", path, times, status, headers or {}, body, every))
 
     def cut(self, path: str = "", times: int | None = None) -> None:
         """Answers break off half way, after their length was sent."""

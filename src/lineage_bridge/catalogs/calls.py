@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 import tenacity
 
 from lineage_bridge.catalogs.pace import Pace
-from lineage_bridge.catalogs.target import Target
+from lineage_bridge.catalogs.target import AnswerT, Target
 from lineage_bridge.errors import BusyError, SourceError, StoppedError, TimedOutError, UnreachableError
 
 LONGEST_WAIT_S, LONGEST_ASKED_S = 30.0, 600.0
@@ -16,7 +16,6 @@ LONGEST_WAIT_S, LONGEST_ASKED_S = 30.0, 600.0
 MOST_FAILURES: Final = 5
 """After this many failed calls in a row, each of them retried, a target counts as unavailable."""
 AskedT = TypeVar("AskedT")
-AnswerT = TypeVar("AnswerT")
 
 
 class TargetCalls:
@@ -34,7 +33,7 @@ class TargetCalls:
         target.wait = wait
         self._is_paced = not target.paces_itself
         if target.paces_itself:
-            target.take_turn = self._pace.turn
+            target.repeat = self._repeated
         self._lock = threading.Lock()
         self._failures = 0
 
@@ -70,6 +69,24 @@ class TargetCalls:
             raise error
 
     def _tried(self, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT]) -> AnswerT:
+        return self._retried(lambda: call(asked), is_paced=self._is_paced)
+
+    def _repeated(self, request: Callable[[], AnswerT], /) -> AnswerT:
+        """Make a request of a call, so that a call of many requests does not begin anew with each that the target is too busy for."""
+        try:
+            return self._retried(request, is_paced=True)
+        except SourceError as error:
+            error.was_repeated = True
+            raise
+
+    def _retried(self, request: Callable[[], AnswerT], *, is_paced: bool) -> AnswerT:
+        def begun() -> AnswerT:
+            if is_paced:
+                self._pace.turn()
+            if self._is_stopped():
+                raise StoppedError("the publication was stopped")
+            return request()
+
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(self._settings.tries),
             wait=self._before_next,
@@ -77,15 +94,8 @@ class TargetCalls:
             sleep=lambda wait_s: self._wait(wait_s) if wait_s else None,
             reraise=True,
         )
-        answer: AnswerT = retrying(self._called, call, asked)
+        answer: AnswerT = retrying(begun)
         return answer
-
-    def _called(self, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT]) -> AnswerT:
-        if self._is_paced:
-            self._pace.turn()
-        if self._is_stopped():
-            raise StoppedError("the publication was stopped")
-        return call(asked)
 
     def _before_next(self, state: tenacity.RetryCallState) -> float:
         """Seconds to wait before the next try; a wait that the target requests delays all calls to it."""
@@ -97,6 +107,8 @@ class TargetCalls:
 
 
 def _may_pass(error: BaseException) -> bool:
+    if isinstance(error, SourceError) and error.was_repeated:
+        return False
     if isinstance(error, BusyError):
         return error.wait_s is None or error.wait_s <= LONGEST_ASKED_S
     return isinstance(error, UnreachableError)

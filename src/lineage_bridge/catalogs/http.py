@@ -1,5 +1,6 @@
 """One call of a target's HTTP API, with the login of a client if it needs one, without retries."""
 
+import re
 import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -11,7 +12,7 @@ import httpx
 import msgspec
 
 from lineage_bridge.catalogs.settings import HttpTargetSettings, LoginSettings
-from lineage_bridge.catalogs.target import DONE, Outcome
+from lineage_bridge.catalogs.target import DONE, Outcome, Repeat
 from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, TimedOutError, UnauthenticatedError, UnreachableError
 from lineage_bridge.sources.common.http import TlsContext
 from lineage_bridge.sources.common.http_answers import asked_wait, message_of, read_whole
@@ -19,6 +20,7 @@ from lineage_bridge.sources.common.settings import reveal
 
 _LATER: Final = frozenset((408, 425, 429))
 _ELSEWHERE: Final = frozenset((404, 405, 410, 421))
+_DELAY: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s", re.ASCII)
 _USER_AGENT: Final = f"LineageBridge/{version('lineage-bridge')}"
 
 
@@ -48,14 +50,14 @@ class TargetClient:
     def __init__(
         self,
         settings: HttpTargetSettings,
+        repeat: Repeat,
         headers: Mapping[str, str] | None = None,
         is_refusal: Callable[[int, bytes], bool] = lambda _, __: False,
-        take_turn: Callable[[], None] = lambda: None,
     ) -> None:
-        """`is_refusal` returns whether an answer is a permanent refusal even if the status suggests otherwise. `take_turn` returns
-        when a call may begin.
+        """`repeat` makes each request. `is_refusal` returns whether an answer is a permanent refusal even if the status
+        suggests otherwise.
         """
-        self._settings, self._headers, self._is_refusal, self._take_turn = settings, dict(headers or {}), is_refusal, take_turn
+        self._settings, self._headers, self._is_refusal, self._repeat = settings, dict(headers or {}), is_refusal, repeat
         self._host = urlsplit(settings.url)
         self._trace = settings.outbound.trace(self._host.hostname or "")
         self._opening = threading.Lock()
@@ -67,9 +69,11 @@ class TargetClient:
         Raises UnreachableError, TimedOutError if only this call is not answered; BusyError for 408, 425, 429 and 5xx, with the requested
         wait; UnauthenticatedError for 401, ForbiddenError for 403.
         """
+        return self._repeat(lambda: self._called(method, path, body, headers))
+
+    def _called(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str] | None) -> HttpAnswer:
         named = f"{method} {path.partition('?')[0]} of {self._host.netloc}"
         client = self._opened()
-        self._take_turn()
         sent = {"Content-Type": "application/json"} if body is not None else {}
         request = client.build_request(
             method, f"{self._settings.url}{path}", content=body, headers={**sent, **(headers or {})}, extensions={"trace": self._trace}
@@ -112,11 +116,39 @@ def _raise_for_retry_or_credentials(response: httpx.Response, named: str) -> Non
     message = message_of(response)
     text = f"{named} answered {response.status_code}" + (f": {message}" if message else "")
     if response.status_code in _LATER or response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        raise BusyError(text, wait_s=asked_wait(response), limited=response.status_code == 429)
+        raise BusyError(text, wait_s=_asked_wait(response), limited=response.status_code == 429)
     if response.status_code == 401:
         raise UnauthenticatedError(text, "check user, password or token")
     if response.status_code == 403:
         raise ForbiddenError(text, "the credentials do not allow publishing there")
+
+
+class _Detail(msgspec.Struct):
+    kind: str = msgspec.field(default="", name="@type")
+    delay: str = msgspec.field(default="", name="retryDelay")
+
+
+class _Status(msgspec.Struct):
+    details: list[_Detail] = []
+
+
+class _Failure(msgspec.Struct):
+    error: _Status
+
+
+_FAILURE: Final = msgspec.json.Decoder(_Failure)
+
+
+def _asked_wait(response: httpx.Response) -> float | None:
+    """The seconds that an error asks to wait: by the header Retry-After, or by google.rpc.RetryInfo in the body."""
+    if (wait_s := asked_wait(response)) is not None:
+        return wait_s
+    try:
+        details = _FAILURE.decode(response.content).error.details
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    found = (_DELAY.fullmatch(detail.delay) for detail in details if detail.kind.endswith("/google.rpc.RetryInfo"))
+    return next((float(delay[1]) for delay in found if delay), None)
 
 
 def outcome_of(answer: HttpAnswer) -> Outcome:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from lineage_bridge.catalogs.settings import TargetSettings
 from lineage_bridge.errors import LineageBridgeError
@@ -15,6 +15,7 @@ from lineage_bridge.model.sources import SourceCheck
 
 Json = dict[str, Any]
 SettingsT = TypeVar("SettingsT", bound=TargetSettings)
+AnswerT = TypeVar("AnswerT")
 CREATE, UPDATE, DELETE = "create", "update", "delete"
 NOTHING_WRITTEN: Final[Mapping[str, int]] = MappingProxyType({})
 
@@ -67,17 +68,23 @@ class Outcome(NamedTuple):
 DONE = Outcome(done=True)
 
 
-def _at_once() -> None:
-    """Return at once: calls are not limited."""
+class Repeat(Protocol):
+    """Makes a request when it may begin, and again while it may succeed."""
+
+    def __call__(self, request: Callable[[], AnswerT], /) -> AnswerT:
+        """The answer. Raises as the request."""
+
+
+def _once(request: Callable[[], AnswerT], /) -> AnswerT:
+    return request()
 
 
 class Target(ABC, Generic[SettingsT]):
     """A system to which lineage is published. Thread-safe.
 
     `deletes`, `reads`: whether its objects can be deleted, and read back. `batch`: how many operations one call of `write` takes,
-    `read_batch` how many keys one call of `read` takes. `paces_itself`: `read` and `write` make several calls each, and call `take_turn`
-    before each one, which returns when it may begin; for others, each `read` and `write` is one call. `wait` waits the given seconds,
-    and raises StoppedError as soon as the publication is stopped.
+    `read_batch` how many keys one call of `read` takes. `paces_itself`: `read` and `write` make requests, each by `repeated`; for others,
+    each `read` and `write` is one call. `wait` waits the given seconds, and raises StoppedError as soon as the publication is stopped.
     """
 
     deletes = False
@@ -88,8 +95,12 @@ class Target(ABC, Generic[SettingsT]):
 
     def __init__(self, name: str, settings: SettingsT) -> None:
         self.name, self.settings = name, settings
-        self.take_turn: Callable[[], None] = _at_once
+        self.repeat: Repeat = _once
         self.wait: Callable[[float], None] = time.sleep
+
+    def repeated(self, request: Callable[[], AnswerT]) -> AnswerT:
+        """The answer of a request, which is made when it may begin, and again while it may succeed. Raises as the request."""
+        return self.repeat(request)
 
     def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
         """The events to publish, made from those of jobs and datasets: by default these themselves, unless the target attaches lineage to

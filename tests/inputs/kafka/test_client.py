@@ -11,6 +11,7 @@ from tests.events import run_event
 from tests.inputs.support import Installation, installed, until
 
 from lineage_bridge.inputs.kafka import kafka_input
+from lineage_bridge.inputs.kafka.kafka_input import LINGER_S
 
 TOPIC = "lineage"
 
@@ -60,7 +61,8 @@ class Client:
     """
 
     def __init__(self, answers: Sequence[Answer], kept: int = 0) -> None:
-        self.answers, self.kept, self.low, self.at, self.waits, self.is_stuck = list(answers), kept, 0, 0, 0, False
+        self.waits: list[float]
+        self.answers, self.kept, self.low, self.at, self.waits, self.is_stuck = list(answers), kept, 0, 0, [], False
 
     def __call__(self, _: Mapping[str, Any]) -> "Client":
         return self
@@ -77,7 +79,7 @@ class Client:
         self.at, self.is_stuck = partitions[0].offset, False
 
     def poll(self, timeout: float) -> Answer | None:
-        self.waits += timeout > 0
+        self.waits.append(timeout)
         while self.answers and self.answers[0].offset() < self.at:
             self.answers.pop(0)
         found = self.answers.pop(0) if self.answers and not self.is_stuck else None
@@ -150,4 +152,12 @@ def test_large_values_are_read_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(kafka_input, "READ_BYTES", 1)
     client = Client([Answer(offset, run_event(job=f"job-{offset}")) for offset in range(4)])
     assert offsets(reads(client, 4)) == [0, 1, 2, 3]
-    assert client.waits >= 4
+    assert len([wait for wait in client.waits if wait > 0]) >= 4
+
+
+def test_a_record_waits_for_no_others(reads: Any) -> None:
+    """`poll_s` is how long to wait for a first record."""
+    client = Client([Answer(0, run_event(job="a")), Answer(1, run_event(job="b"))])
+    assert offsets(reads(client, 2)) == [0, 1]
+    first, *others = client.waits[:3]
+    assert first > LINGER_S >= max(others)

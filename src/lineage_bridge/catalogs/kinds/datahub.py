@@ -88,10 +88,11 @@ class DataHubTarget(Target[DataHubSettings]):
     reads = True
     batch = 10
     read_batch = 20
+    paces_itself = True
 
     def __init__(self, name: str, settings: DataHubSettings, _: Path) -> None:
         super().__init__(name, settings)
-        self._client = TargetClient(settings, _HEADERS)
+        self._client = TargetClient(settings, self.repeated, _HEADERS)
 
     def express(self, event: Json) -> Expressed:
         """A completed run. Raises InexpressibleError."""

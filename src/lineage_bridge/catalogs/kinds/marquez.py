@@ -65,10 +65,11 @@ class MarquezTarget(Target[MarquezSettings]):
     deletes = True
     reads = True
     read_batch = 20
+    paces_itself = True
 
     def __init__(self, name: str, settings: MarquezSettings, _: Path) -> None:
         super().__init__(name, settings)
-        self._client = TargetClient(settings, is_refusal=_is_refusal)
+        self._client = TargetClient(settings, self.repeated, is_refusal=_is_refusal)
 
     def express(self, event: Json) -> Expressed:
         """A completed run without the parts that Marquez refuses, or a DatasetEvent. Raises InexpressibleError."""

@@ -39,9 +39,11 @@ class OpenLineageSettings(HttpTargetSettings, EventSettings):
 class OpenLineageTarget(Target[OpenLineageSettings]):
     """Sends events. They cannot be deleted or read back: OpenLineage has no call for either."""
 
+    paces_itself = True
+
     def __init__(self, name: str, settings: OpenLineageSettings, _: Path) -> None:
         super().__init__(name, settings)
-        self._client = TargetClient(settings)
+        self._client = TargetClient(settings, self.repeated)
 
     def express(self, event: Json) -> Expressed:
         """The event itself, or a completed run."""

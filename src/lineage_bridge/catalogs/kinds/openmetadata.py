@@ -46,10 +46,11 @@ class OpenMetadataTarget(Target[OpenMetadataSettings]):
     """Sends each job with inputs and outputs. The endpoint cannot delete, and does not report which entities it found."""
 
     batch = 50
+    paces_itself = True
 
     def __init__(self, name: str, settings: OpenMetadataSettings, _: Path) -> None:
         super().__init__(name, settings)
-        self._client = TargetClient(settings)
+        self._client = TargetClient(settings, self.repeated)
 
     def express(self, event: Json) -> Expressed:
         """A completed run with the members that OpenMetadata stores. Raises InexpressibleError."""

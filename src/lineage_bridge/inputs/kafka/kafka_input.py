@@ -19,6 +19,8 @@ from lineage_bridge.inputs.kafka.topics import FoundTopic, TopicFinder
 from lineage_bridge.model.sources import SourceCheck
 
 COMMIT_S: Final = 1.0
+LINGER_S: Final = 0.05
+"""How long a read waits for further records once it has one. Longer waits would delay answers, shorter ones make small batches."""
 READ_BYTES: Final = 16 << 20
 """The maximum bytes of values that one read returns, unless it returns a single value."""
 
@@ -85,13 +87,15 @@ class KafkaInput(Input[KafkaInputSettings]):
         return self._of_known_topics(records)
 
     def _messages(self, consumer: Consumer, most: int) -> list[Message]:
-        """The messages that arrive within `poll_s`: up to the given number, or READ_BYTES of them."""
+        """The messages that are there, or the first ones that arrive within `poll_s`: up to the given number, or READ_BYTES of them."""
         found: list[Message] = []
         size, until = 0, time.monotonic() + self.settings.poll_s
         while len(found) < most and size < READ_BYTES:
             message = consumer.poll(max(0.0, until - time.monotonic()))
             if message is None:
                 break
+            if not found:
+                until = min(until, time.monotonic() + LINGER_S)
             found.append(message)
             size += len(message)
         return found

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from lineage_bridge.catalogs.http import HttpAnswer, LoggedInClient, TargetClient
 from lineage_bridge.catalogs.kinds.atlan.settings import AtlanSettings
-from lineage_bridge.catalogs.target import Json
+from lineage_bridge.catalogs.target import Json, Repeat
 from lineage_bridge.errors import MissingError, SourceError
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.settings import reveal
@@ -30,9 +30,10 @@ _MOST_FOUND: Final = 10_000
 class AtlanApi:
     """Calls the API of one tenant. Thread-safe."""
 
-    def __init__(self, settings: AtlanSettings) -> None:
+    def __init__(self, settings: AtlanSettings, repeat: Repeat) -> None:
+        """`repeat` makes each request."""
         self._settings = settings
-        self._plain = TargetClient(settings, is_refusal=_is_refusal)
+        self._plain = TargetClient(settings, repeat, is_refusal=_is_refusal)
         self._client = LoggedInClient(settings, self._plain, self._asked_for_token)
         self._connections: dict[str, str] = {}
         self._looking = threading.Lock()

@@ -22,11 +22,12 @@ class AtlanTarget(Target[AtlanSettings]):
 
     batch = 10
     read_batch = MOST
+    paces_itself = True
 
     def __init__(self, name: str, settings: AtlanSettings, _: Path) -> None:
         super().__init__(name, settings)
         self._silent = 0
-        self._api = AtlanApi(settings)
+        self._api = AtlanApi(settings, self.repeated)
         self.reads = self.deletes = settings.is_readable
 
     def express(self, event: Json) -> Expressed:

@@ -5,7 +5,7 @@ by itself.
 """
 
 import base64
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -14,7 +14,7 @@ import msgspec
 
 from lineage_bridge.catalogs.http import HttpAnswer, LoggedInClient, TargetClient, outcome_of
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
-from lineage_bridge.catalogs.target import Json, Outcome
+from lineage_bridge.catalogs.target import Json, Outcome, Repeat
 from lineage_bridge.errors import BusyError, SourceError
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.settings import reveal
@@ -50,9 +50,9 @@ class AnsweredError(SourceError):
 class WorkspaceConnection:
     """Makes calls to a workspace, with the interface that Databricks' client classes use. Thread-safe."""
 
-    def __init__(self, settings: DatabricksSettings, take_turn: Callable[[], None]) -> None:
-        """`take_turn` returns when a call may begin."""
-        self._settings, self._plain = settings, TargetClient(settings, take_turn=take_turn)
+    def __init__(self, settings: DatabricksSettings, repeat: Repeat) -> None:
+        """`repeat` makes each request."""
+        self._settings, self._plain = settings, TargetClient(settings, repeat)
         self._client = LoggedInClient(settings, self._plain, self._asked_for_token)
         self._cfg = SimpleNamespace(workspace_id=settings.workspace_id or None)  # which they read
 

@@ -59,14 +59,11 @@ class DatabricksTarget(Target[DatabricksSettings]):
 
     def __init__(self, name: str, settings: DatabricksSettings, _: Path) -> None:
         super().__init__(name, settings)
-        self._connection = WorkspaceConnection(settings, self._await_turn)
+        self._connection = WorkspaceConnection(settings, self.repeated)
         self._metadata: Any = ExternalMetadataAPI(self._connection)  # type: ignore[no-untyped-call]  # their constructors have no types
         self._lineage: Any = ExternalLineageAPI(self._connection)  # type: ignore[no-untyped-call]  # as above
         self._turns = tuple(threading.Lock() for _ in range(_TURNS))
         self._written: dict[str, str] = {}
-
-    def _await_turn(self) -> None:
-        self.take_turn()  # which is set later
 
     def express(self, event: Json) -> Expressed:
         """A completed run. Raises InexpressibleError."""

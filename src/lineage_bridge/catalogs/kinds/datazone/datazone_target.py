@@ -24,6 +24,7 @@ class DataZoneTarget(Target[DataZoneSettings]):
     """Sends each job as a completed run. DataZone accepts events first and processes them later; the target polls for the outcome."""
 
     batch = 20
+    paces_itself = True
 
     def __init__(self, name: str, settings: DataZoneSettings, _: Path) -> None:
         super().__init__(name, settings)
@@ -57,8 +58,8 @@ class DataZoneTarget(Target[DataZoneSettings]):
         """
         token = digest_of([operation.idempotency_key, operation.body.decode()])
         try:
-            with service_errors("PostLineageEvent", _RIGHTS):
-                answer = self._opened().post_lineage_event(domainIdentifier=self.settings.domain, event=operation.body, clientToken=token)
+            made = {"domainIdentifier": self.settings.domain, "event": operation.body, "clientToken": token}
+            answer = self._called("post_lineage_event", "PostLineageEvent", made)
         except SourceError as error:
             if error_code(error.__cause__) in _INVALID:
                 return Outcome(False, str(error))
@@ -78,9 +79,15 @@ class DataZoneTarget(Target[DataZoneSettings]):
         return states
 
     def _state(self, event: str) -> str:
-        with service_errors("GetLineageEvent", _RIGHTS):
-            answer = self._opened().get_lineage_event(domainIdentifier=self.settings.domain, identifier=event)
-        return str(answer.get("processingStatus", "REQUESTED"))
+        asked = {"domainIdentifier": self.settings.domain, "identifier": event}
+        return str(self._called("get_lineage_event", "GetLineageEvent", asked).get("processingStatus", "REQUESTED"))
+
+    def _called(self, method: str, named: str, asked: Json) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
+        def request() -> Any:  # noqa: ANN401  # as above
+            with service_errors(named, _RIGHTS):
+                return getattr(self._opened(), method)(**asked)
+
+        return self.repeated(request)
 
     def test(self) -> list[SourceCheck]:
         """Whether the domain's events can be listed; whether it accepts events shows only when one is sent."""

@@ -36,6 +36,7 @@ class GlueTarget(Target[GlueSettings]):
     deletes = True
     reads = True
     read_batch = 20
+    paces_itself = True
 
     def __init__(self, name: str, settings: GlueSettings, _: Path) -> None:
         super().__init__(name, settings)
@@ -85,7 +86,7 @@ class GlueTarget(Target[GlueSettings]):
             code = error_code(error.__cause__)
             if code in _LATER or code in _REFUSED:
                 return Outcome(False, _text(error), later=code in _LATER)
-            if code in _BUSY:
+            if code in _BUSY and not isinstance(error, BusyError):
                 raise BusyError(str(error)) from error
             if code == _CONFLICT:
                 return None
@@ -100,22 +101,29 @@ class GlueTarget(Target[GlueSettings]):
         definition = changed_definition(found, goal["parameters"], goal["descriptions"])
         if definition is not None:
             where = {"CatalogId": self.settings.catalog_id, "DatabaseName": table.database}
-            with service_errors(f"UpdateTable of {table.database}.{table.name}", _RIGHTS):
-                self._opened().update_table(**where, TableInput=definition, VersionId=found["VersionId"], SkipArchive=True)
+            made = {**where, "TableInput": definition, "VersionId": found["VersionId"], "SkipArchive": True}
+            self._called("update_table", f"UpdateTable of {table.database}.{table.name}", made)
             return DONE._replace(written=changes_of(found, definition))
         return DONE
 
     def _table(self, table: GlueTable) -> Json | None:
         """A table's definition including its read-only members; None if there is no such table."""
         try:
-            with service_errors(f"GetTable of {table.database}.{table.name}", _RIGHTS):
-                answer = self._opened().get_table(CatalogId=self.settings.catalog_id, DatabaseName=table.database, Name=table.name)
+            asked = {"CatalogId": self.settings.catalog_id, "DatabaseName": table.database, "Name": table.name}
+            answer = self._called("get_table", f"GetTable of {table.database}.{table.name}", asked)
         except SourceError as error:
             if error_code(error.__cause__) == _MISSING:
                 return None
             raise
         found: Json = answer["Table"]
         return found
+
+    def _called(self, method: str, named: str, asked: Json) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
+        def request() -> Any:  # noqa: ANN401  # as above
+            with service_errors(named, _RIGHTS):
+                return getattr(self._opened(), method)(**asked)
+
+        return self.repeated(request)
 
     def test(self) -> list[SourceCheck]:
         """Whether databases can be listed. Permissions are granted for each table, so a missing one shows only at a publication."""

@@ -19,7 +19,7 @@ from google.protobuf.json_format import ParseError
 from lineage_bridge.catalogs.http import HttpAnswer, TargetClient, outcome_of
 from lineage_bridge.catalogs.kinds.google.credentials import Authorization
 from lineage_bridge.catalogs.kinds.google.settings import GoogleSettings
-from lineage_bridge.catalogs.target import Outcome
+from lineage_bridge.catalogs.target import Outcome, Repeat
 from lineage_bridge.errors import BusyError, ConfigError, SourceError
 
 _ABORTED: Final = "ABORTED"
@@ -62,8 +62,8 @@ class _Response(NamedTuple):
 class _Session:
     """The HTTP session that Google's client uses."""
 
-    def __init__(self, settings: GoogleSettings) -> None:
-        self._client, self._authorization = TargetClient(settings), Authorization(settings)
+    def __init__(self, settings: GoogleSettings, repeat: Repeat) -> None:
+        self._client, self._authorization = TargetClient(settings, repeat), Authorization(settings)
 
     def get(self, url: str, **asked: Any) -> _Response:  # noqa: ANN401  # as requests has it
         """Make a GET request."""
@@ -111,23 +111,26 @@ class _Session:
 class _Transport(LineageRestTransport):
     """Google's transport for JSON over HTTP, on our connection."""
 
-    def __init__(self, settings: GoogleSettings) -> None:
+    def __init__(self, settings: GoogleSettings, repeat: Repeat) -> None:
         parts = urlsplit(settings.url)
         nobody: Any = AnonymousCredentials
         super().__init__(host=parts.netloc, credentials=nobody(), url_scheme=parts.scheme)
-        session: Any = _Session(settings)
+        session: Any = _Session(settings, repeat)
         self._session = session
         prepare: Any = self._prep_wrapped_messages
         prepare(DEFAULT_CLIENT_INFO)  # again, since it keeps methods by their session
 
 
 class LineageConnection:
-    """Calls the API. Thread-safe. Raises ConfigError if the environment has variables of Google's client that cannot be honoured."""
+    """Calls the API. Thread-safe. Raises ConfigError if the environment has variables of Google's client that cannot be honoured.
 
-    def __init__(self, settings: GoogleSettings) -> None:
+    `repeat` makes each request.
+    """
+
+    def __init__(self, settings: GoogleSettings, repeat: Repeat) -> None:
         self._settings = settings
         try:
-            self._client: Any = LineageClient(transport=_Transport(settings))
+            self._client: Any = LineageClient(transport=_Transport(settings, repeat))
         except (MutualTLSChannelError, ValueError) as error:
             text = f"Google's client cannot be used: {' '.join(str(error).split())[:300]}"
             raise ConfigError(text, "correct or remove the variable in the environment of this server") from error

@@ -45,11 +45,12 @@ class GoogleTarget(Target[GoogleSettings]):
     """Keeps a process for each job, with links between datasets and columns; or sends each job as a completed run."""
 
     read_batch = 20
+    paces_itself = True
 
     def __init__(self, name: str, settings: GoogleSettings, _: Path) -> None:
         super().__init__(name, settings)
         self.deletes = self.reads = settings.form == "native"
-        self._connection = LineageConnection(settings)
+        self._connection = LineageConnection(settings, self.repeated)
 
     def express(self, event: Json) -> Expressed:
         """A completed run. Raises InexpressibleError."""
