@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.crash.damage import client_of, event
 from tests.ports import free_port
 from tests.serving import COMMAND, bare_environment
 
@@ -74,3 +75,15 @@ def test_a_command_without_the_setting_does_not_take_the_graph_for_a_file(tmp_pa
     assert note_store(without) is None, "a server without it has a file again"
     with readers(without):
         pass
+
+
+def test_a_server_that_starts_while_its_database_is_down_accepts_events_and_says_what_is_wrong(tmp_path: Path) -> None:
+    with client_of(settings(tmp_path)) as client:
+        assert client.post("/api/v1/lineage", content=event(1)).status_code == 201
+        ready = client.get("/api/v1/ready")
+        assert (ready.status_code, ready.json()["lag"]["bytes"]) == (503, -1)
+        assert "PostgreSQL cannot be reached" in ready.json()["parts"]["store"]["detail"]
+        asked = client.get("/api/v1/search", params={"q": "d1"})
+        assert (asked.status_code, asked.json()["error"]["code"]) == (503, "store_unreachable")
+        sizes = [line for line in client.get("/metrics").text.splitlines() if line.startswith("lineage_bridge_store_size_bytes{")]
+        assert [line.partition(" ")[0] for line in sizes] == ['lineage_bridge_store_size_bytes{store="state"}']
