@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,10 +65,10 @@ def bare_environment() -> dict[str, str]:
 
 
 @contextmanager
-def serving(folder: Path, key: str = "") -> Iterator[Served]:
+def serving(folder: Path, key: str = "", *, flags: Sequence[str] = ()) -> Iterator[Served]:
     """A server that is ready; afterwards it stops in order, and none of its processes is left. With a key, it asks everybody for one."""
     paths, output = DataFolder(folder), folder / "output"
-    command = [*COMMAND, "serve", "--port", "0", "--data-dir", str(folder), "--spark-master", "local[2]"]
+    command = [*COMMAND, "serve", "--port", "0", "--data-dir", str(folder), "--spark-master", "local[2]", *flags]
     variables = {f"{PREFIX}AUTH": "required"} if key else {}
     with output.open("wb") as file:
         process = subprocess.Popen(command, stderr=file, env={**bare_environment(), **quick_java(), **variables}, cwd=folder)

@@ -262,7 +262,6 @@ NAMED_ELSEWHERE = {
 }
 NOT_DECLARED = {
     "gssapi": "it compiles against the system's Kerberos library, so users who need it install it themselves",
-    "psycopg": "the product opens SQLite only; tests run the graph store's statements on PostgreSQL",
 }
 
 

@@ -220,3 +220,46 @@ def test_what_is_no_key_is_not_sent(text, tmp_path):
     assert text not in str(raised.value)
     with pytest.raises(ConfigError, match="absent"):
         user_credentials(Settings(api_key_file=str(tmp_path / "absent")), {})
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("postgresql://graph:hunter2@db/lineage", "PGPASSFILE"),
+        ("postgresql://graph:hun/ter2@db/lineage", "PGPASSFILE"),
+        ("postgresql://graph:hun?ter2@db/lineage", "PGPASSFILE"),
+        ("postgresql://graph:hunt@er2@db/lineage", "PGPASSFILE"),
+        ("postgresql://db/lineage?password=hunter2", "PGPASSFILE"),
+        ("postgresql://db/lineage?sslmode=require&pass%77ord=hunter2", "PGPASSFILE"),
+        ("postgresql://db/lineage?sslkey=k&sslpassword=hunter2", "PGPASSFILE"),
+        ("postgresql://db/lineage?options=-csearch_path%3Dhunter2", "store_schema"),
+        ("host=db password=hunter2", "postgresql://"),
+        ("mysql://graph:hunter2@db/lineage", "postgresql://"),
+    ],
+)
+def test_an_address_of_the_store_with_a_password_is_refused_and_not_repeated(address, reason, file):
+    path = file(f'store = "{address}"\n')
+    for error in (refused({"store": address}), refused(environ={"LINEAGE_BRIDGE_STORE": address}), refused(config=path)):
+        assert reason in str(error)
+        shown = f"{error}{error.hint}{error.__cause__}"
+        assert "hun" not in shown, shown
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "postgresql://db/lineage",
+        "postgres://graph@db1:5432,db2:5433/lineage?target_session_attrs=read-write&sslmode=verify-full&sslrootcert=/etc/ca.pem",
+        "postgresql:///?service=lineage",
+        "postgresql://graph@[::1]:5432/lineage",
+        "postgresql://%2Frun%2Fpostgresql/lineage?passfile=/etc/lineage.pgpass",
+    ],
+)
+def test_addresses_of_the_store(address):
+    assert load_settings({"store": address}, {}, Path("/")).store == address
+
+
+@pytest.mark.parametrize("name", ["", "Graph", "a-b", 'a"b', "1a", "x" * 56])
+def test_a_schema_of_the_store_is_a_plain_name(name):
+    assert "--store-schema" in str(refused({"store_schema": name}))

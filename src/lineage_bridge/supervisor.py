@@ -26,7 +26,7 @@ from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import LogError, UnavailableError
 from lineage_bridge.pipeline.status import replace_file
 from lineage_bridge.wiring.processes import BACKLOG, listen
-from lineage_bridge.wiring.shared import log_reader
+from lineage_bridge.wiring.shared import log_reader, note_store
 
 TICK_S = 0.1
 FIRST_PAUSE_S, LONGEST_PAUSE_S, HEALTHY_S = 1.0, 30.0, 60.0
@@ -175,12 +175,13 @@ PrintMessages = Callable[[Settings, threading.Event, bool], None]
 def serve(settings: Settings, print_messages: PrintMessages) -> None:
     """Run everything until SIGTERM or SIGINT; a second signal kills what still runs.
 
-    Raises UnavailableError if another server uses the data folder, or the address is in use.
+    Raises UnavailableError if another server uses the data folder, or the address is in use, ConfigError for a store that cannot be.
     """
     stop, kill_now = threading.Event(), threading.Event()
     _stop_on_signals(stop, kill_now)
     paths = settings.paths
     with _exclusive(paths), listen(settings) as listener:
+        note_store(settings)
         settings = settings.model_copy(update={"port": listener.getsockname()[1], "url": ""})
         write_status(settings)
         empty = _is_empty(settings)

@@ -93,7 +93,7 @@ def client_of(settings: Settings) -> Iterator[TestClient]:
 def fold(settings: Settings) -> None:
     """What the pipeline does when it is started: open the store, and fold the log to its end."""
     key = state_database(settings).key()
-    check_key(settings.paths, key)
+    check_key(settings, key)
     names, log = Names(key), LogReader(settings.paths.log)
     with open_store(settings.paths.graph, names) as store:
         start, end = store.position(LOG_SOURCE).get(0, 0), log.durable_end()

@@ -152,6 +152,9 @@ class StallingStore:
     def settle(self, budget: Budget) -> int:
         return self.writer.settle(budget)
 
+    def check(self) -> None:
+        self.writer.check()
+
 
 @contextmanager
 def _before_commit(connection: sqlite3.Connection, act: Callable[[], None]) -> Iterator[None]:

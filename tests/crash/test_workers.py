@@ -137,6 +137,9 @@ class Vain:
     def settle(self, budget: Budget) -> int:
         return self.store.settle(budget)
 
+    def check(self) -> None:
+        self.store.check()
+
 
 def test_reused_workers_fold_again_what_was_folded_in_vain(spark: SparkSession, tmp_path: Path):
     assert spark.conf.get("spark.python.worker.reuse") == "true"

@@ -68,6 +68,9 @@ class Failing:
     def settle(self, budget: Budget) -> int:
         return self.store.settle(budget)
 
+    def check(self) -> None:
+        self.store.check()
+
 
 class Pipeline:
     """A log, a store, and queries between them."""

@@ -7,14 +7,15 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tests.ports import HOST, free_ports
 from tests.servers import archives
-from tests.servers.process import STOP_S, running
+from tests.servers.process import STOP_S, Process, running
 
 USER, DATABASE = "postgres", "shop"
 # It refuses to be root; so when the tests are, it is this user, who has nothing.
@@ -103,9 +104,33 @@ def _home(folder: Path) -> Iterator[tuple[Path, Path, str]]:
         yield home, _programs(home / "wheel" if wheel else None), NOBODY
 
 
+@dataclass(frozen=True)
+class Restarted:
+    """A database that a test stops, and starts again over the same data."""
+
+    postgres: Postgres
+    _run: Callable[[], AbstractContextManager[Process]]
+    _running: ExitStack
+
+    def start(self) -> None:
+        """Return once it takes queries."""
+        self._running.enter_context(self._run()).wait_until(self.postgres.takes_queries)
+
+    def stop(self) -> None:
+        """End all connections, and the server."""
+        self._running.close()
+
+
 @contextmanager
 def started(folder: Path) -> Iterator[Postgres]:
     """A database over fresh data."""
+    with restarted(folder) as server:
+        yield server.postgres
+
+
+@contextmanager
+def restarted(folder: Path) -> Iterator[Restarted]:
+    """A database over fresh data that can be stopped."""
     with _home(folder) as (home, programs, user):
         data = home / "data"
         options = ("--username", USER, "--auth", "trust", "--encoding", "UTF8", "--no-locale", "--no-sync")
@@ -113,8 +138,9 @@ def started(folder: Path) -> Iterator[Postgres]:
             assert making.guard.wait(STOP_S) == 0, making.log_tail()
         (port,) = free_ports(1)
         settings = [f"--{name}={value}" for name, value in {**SETTINGS, "port": port}.items()]
-        with running("postgres", [programs / "postgres", "-D", data, *settings], home, user=user) as process:
-            postgres = Postgres(port, programs)
-            process.wait_until(postgres.takes_queries)
-            postgres.execute(f"CREATE DATABASE {DATABASE}", "postgres")
-            yield postgres
+        run = partial(running, "postgres", [programs / "postgres", "-D", data, *settings], home, user=user)
+        with ExitStack() as process:
+            server = Restarted(Postgres(port, programs), run, process)
+            server.start()
+            server.postgres.execute(f"CREATE DATABASE {DATABASE}", "postgres")
+            yield server

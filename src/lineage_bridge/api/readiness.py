@@ -68,14 +68,16 @@ def readiness(services: Services, *, names_inputs: bool = True) -> Readiness:
     disk = disk_use(services)
     store, applied, settling = _store(services)
     written = services.written()
-    texts = position_tokens.encode(written), position_tokens.encode(applied)
+    texts = position_tokens.encode(written), position_tokens.encode(applied or {})
+    lag = Lag(-1, False, *texts)
     try:
-        backlog = _backlog(services, applied, written, settling=settling)
-        lag = Lag(backlog.bytes, not backlog, *texts)
-        if backlog and store.state == HEALTHY:
-            store = PartState(HEALTHY, f"answers lag: {backlog}")
+        if applied is not None:
+            backlog = _backlog(services, applied, written, settling=settling)
+            lag = Lag(backlog.bytes, not backlog, *texts)
+            if backlog and store.state == HEALTHY:
+                store = PartState(HEALTHY, f"answers lag: {backlog}")
     except LogError as error:
-        lag, store = Lag(-1, False, *texts), PartState("failed", str(error))
+        store = PartState("failed", str(error))
     health = services.log_health()
     intake, inputs = _intake(services, disk), _inputs(services, names=names_inputs)
     targets = _targets(services, names=names_inputs)
@@ -178,9 +180,9 @@ def _log(health: LogHealth) -> PartState:
     return PartState(HEALTHY, health.detail if health.checked else "the records of the log are being checked")
 
 
-def _store(services: Services) -> tuple[PartState, position_tokens.Position, bool]:
-    """The state of the store, the position it has applied, and whether lineage is still to be derived."""
-    state = PartState(HEALTHY, "questions are answered")
+def _store(services: Services) -> tuple[PartState, position_tokens.Position | None, bool]:
+    """The state of the store, the position it has applied (None if unknown), and whether lineage is still to be derived."""
+    state = PartState(HEALTHY, f"questions are answered from {services.store_kind}")
     if services.questions is not None and not services.questions.is_answered():
         state = PartState("silent", "the process that answers questions does not respond; the server restarts it if it has ended")
     if services.is_graph_suspect():
@@ -191,7 +193,7 @@ def _store(services: Services) -> tuple[PartState, position_tokens.Position, boo
     except StoreMissingError as error:
         return PartState("missing", str(error)), {}, False
     except StoreError as error:
-        return PartState("failed", str(error)), {}, False
+        return PartState("failed", str(error)), None, False
 
 
 def _bytes_behind(services: Services, applied: position_tokens.Position) -> int:

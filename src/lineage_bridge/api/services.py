@@ -71,19 +71,19 @@ class Services:
 
     `graph` opens a reader within one read transaction and raises StoreMissingError before there is a store. `pipeline` returns the
     pipeline's last status report, None without one; `is_alive` whether a process id is running. `log_state` is HEALTHY or what is wrong
-    with the log. `graph_id` is the UUID of the installation's one graph, `key` the
-    installation's key, on which digests of secrets in names depend. `findings` raises NotFoundError before the first analysis. `access`
-    decides who may use the server; `logins` logs people in with a browser, in `login_threads`. `issuer_problems` maps each issuer of tokens
-    to what is wrong with its keys, empty if nothing is. A question for what is not in the graph yet waits at most `not_found_wait_s`
-    seconds, and only while it has one of `waiting_slots`. `lanes` bound how many questions are answered at once. Large requests are
-    ingested in `ingest_threads`, for whose use callers take turns (`ingest_slots`), and records of inputs are appended in `input_threads`.
-    `rates` limits what callers may send, `bodies` the memory that their bodies take. `trials` run tests of sources, inputs and targets, and
-    `publications` limits how many requested publications run at once. Questions that wait look at the store in `waiting_threads`. A page of
-    a list ends when it has `max_page_bytes`; a client that reads nothing for `send_timeout_s` seconds is disconnected. `questions` passes
-    each question to another process; without it, this one answers. `store_bytes` is the size of each store's files; `counters` count what
-    comes in, and with `log_requests` every request is logged. `intake` is the input to whose topic events are written instead of the log,
-    if there is one, `topic_ends` the end of that topic, and `record_limits` the largest record that can be written. `is_graph_suspect`: a
-    question has found the graph damaged, and the pipeline has not replaced it yet.
+    with the log. `graph_id` is the UUID of the installation's one graph, `key` the installation's key, on which digests of secrets in names
+    depend. `findings` raises NotFoundError before the first analysis. `access` decides who may use the server; `logins` logs people in with
+    a browser, in `login_threads`. `issuer_problems` maps each issuer of tokens to what is wrong with its keys, empty if nothing is. A
+    question for what is not in the graph yet waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`.
+    `lanes` bound how many questions are answered at once. Large requests are ingested in `ingest_threads`, for whose use callers take turns
+    (`ingest_slots`), and records of inputs are appended in `input_threads`. `rates` limits what callers may send, `bodies` the memory that
+    their bodies take. `trials` run tests of sources, inputs and targets, and `publications` limits how many requested publications run at
+    once. Questions that wait look at the store in `waiting_threads`. A page of a list ends when it has `max_page_bytes`; a client that
+    reads nothing for `send_timeout_s` seconds is disconnected. `questions` passes each question to another process; without it, this one
+    answers. `store_bytes` is the size of each store, `store_kind` the database of the graph; `counters` count what comes in, and with
+    `log_requests` every request is logged. `intake` is the input to whose topic events are written instead of the log, if there is one,
+    `topic_ends` the end of that topic, and `record_limits` the largest record that can be written. `is_graph_suspect`: a question has found
+    the graph damaged, and the pipeline has not replaced it yet.
     """
 
     log: EventLog
@@ -130,6 +130,7 @@ class Services:
     send_timeout_s: float = 30.0
     questions: Relay | None = None
     store_bytes: Callable[[], Mapping[str, int]] = dict
+    store_kind: str = "SQLite"
     counters: Counters = field(default_factory=Counters)
     log_requests: bool = False
     record_limits: Callable[[], RecordLimits] = lambda: ANY_SIZE

@@ -6,7 +6,7 @@ import click
 
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_count, print_line, print_message
-from lineage_bridge.cli.options import with_settings
+from lineage_bridge.cli.options import STORE, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.eventlog.check import LogCheck
 from lineage_bridge.wiring import backup as wiring
@@ -17,7 +17,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 @click.command(cls=Command, examples=("backup /backups/monday",))
 @click.argument("folder", type=_FOLDER)
-@with_settings("data_dir")
+@with_settings("data_dir", *STORE)
 @click.pass_context
 def backup(context: click.Context, settings: Settings, folder: Path) -> None:
     """Copy the data folder, whether or not a server is running.
@@ -26,6 +26,10 @@ def backup(context: click.Context, settings: Settings, folder: Path) -> None:
     code is 1 if the log or the archive is damaged; its readable part is copied.
     """
     copied = wiring.backup(settings, folder, print_message)
+    if settings.store:
+        print_message(
+            "the graph in PostgreSQL is not part of the backup: copy it with pg_dump, or let it be computed again from the log (replay)"
+        )
     record_command(settings, "backup", str(folder.absolute()), records=copied.records)
     _report(context, f"the backup is in {folder}", copied)
 
@@ -33,7 +37,7 @@ def backup(context: click.Context, settings: Settings, folder: Path) -> None:
 @click.command(cls=Command, examples=("restore /backups/monday --data-dir ./lineage-data", "restore --state"))
 @click.argument("folder", type=_FOLDER, required=False)
 @click.option("--state", is_flag=True, help="only put back the last copy of state.db that the server itself made")
-@with_settings("data_dir")
+@with_settings("data_dir", *STORE)
 @click.pass_context
 def restore(context: click.Context, settings: Settings, folder: Path | None, state: bool) -> None:
     """Put a backup into an empty data folder. Stop the server first.
@@ -48,6 +52,8 @@ def restore(context: click.Context, settings: Settings, folder: Path | None, sta
         record_command(settings, "restore", "state.db")
     else:
         restored = wiring.restore(settings, folder, print_message)
+        if settings.store:
+            print_message("the graph in PostgreSQL stays as it is: lineage-bridge replay computes it again from the restored log")
         record_command(settings, "restore", str(folder.absolute()), records=restored.records)
         _report(context, f"restored into {settings.data_dir}", restored)
 

@@ -7,7 +7,7 @@ import click
 
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
-from lineage_bridge.cli.options import with_output, with_settings
+from lineage_bridge.cli.options import STORE, with_output, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError
 from lineage_bridge.openlineage.times import parse_time
@@ -26,7 +26,7 @@ from lineage_bridge.wiring.graph import differences, export_lines
 @click.option("--only", multiple=True, metavar="TYPE", help=f"only lines of this type; can be repeated: {', '.join(TYPES)}")
 @click.option("--no-demo", is_flag=True, help="without the demo's events")
 @click.option("-o", "--output", type=click.File("wb", atomic=True), default="-", metavar="FILE", help="write to this file")
-@with_settings("data_dir")
+@with_settings("data_dir", *STORE)
 def export(settings: Settings, as_of: str | None, only: tuple[str, ...], no_demo: bool, output: BinaryIO) -> None:
     """Write the graph as sorted NDJSON.
 
@@ -42,7 +42,7 @@ def export(settings: Settings, as_of: str | None, only: tuple[str, ...], no_demo
 
 @click.command(cls=Command, examples=("verify",))
 @with_output("print the comparison as JSON")
-@with_settings("data_dir")
+@with_settings("data_dir", *STORE)
 @click.pass_context
 def verify(context: click.Context, settings: Settings, as_json: bool) -> None:
     """Recompute the derived tables and compare.

@@ -14,7 +14,8 @@ from lineage_bridge.sources.runtime.variables import VARIABLES as SOURCE_VARIABL
 
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 CLIENT = ("url", "url_ca_file", "api_key_file")
-FOLDER = ("data_dir", "log_level", "log_format")
+STORE = ("store", "store_schema")
+FOLDER = ("data_dir", *STORE, "log_level", "log_format")
 SERVER = (
     "host",
     "port",
@@ -23,6 +24,7 @@ SERVER = (
     "tls_cert_file",
     "tls_key_file",
     "data_dir",
+    *STORE,
     "log_level",
     "log_format",
     "log_requests",

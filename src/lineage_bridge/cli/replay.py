@@ -33,7 +33,8 @@ def replay(settings: Settings, to: Path | None, anyway: bool, as_json: bool) -> 
     """
     configure_telemetry(settings, "replay")
     tables = replay_log(settings, to, anyway=anyway, on_progress=_progress())
-    record_command(settings, "replay", str(to.absolute()) if to else "graph.db", anyway=anyway)
+    replaced = settings.store_schema if settings.store else "graph.db"
+    record_command(settings, "replay", str(to.absolute()) if to else replaced, anyway=anyway)
     if as_json:
         print_json([row._asdict() for row in tables])
         return

@@ -29,6 +29,8 @@ API_KEY = f"{PREFIX}API_KEY"
 """The variable with the API key that commands send."""
 OTHER_VARIABLES = (CONFIG_VARIABLE, API_KEY, f"{PREFIX}IVY_SETTINGS", SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE)
 """Environment variables with LineageBridge's prefix that are not settings of the server."""
+_UNPRINTED = frozenset({"store"})
+"""Settings whose values no error repeats: somebody may have put a password there."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def _validated(values: dict[str, Any], origin: _Origin) -> dict[str, Any]:
         first = error.errors(include_url=False, include_context=False)[0]
         name, *inside = map(str, first["loc"])
         reason = first["msg"].removeprefix("Value error, ")
-        found = f"used: {'.'.join(inside)}" if inside else repr(values[name])
+        found = f"used: {'.'.join(inside)}" if inside else "used" if name in _UNPRINTED else repr(values[name])
         raise ConfigError(f"{origin.named(name)} cannot be {found}: {reason}", _default_of(name)) from error
     return {name: getattr(settings, name) for name in sorted(settings.model_fields_set)}
 

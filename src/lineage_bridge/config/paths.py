@@ -43,6 +43,11 @@ class DataFolder:
         return self.data_dir / "graph.db.suspect"
 
     @property
+    def graph_elsewhere(self) -> Path:
+        """Exists while the graph is not in this folder; says where it is."""
+        return self.data_dir / "graph.store"
+
+    @property
     def replayed(self) -> Path:
         """The graph store that a replay computes, until it replaces `graph`."""
         return self.data_dir / "replay.db"

@@ -14,6 +14,7 @@ from lineage_bridge.config.log_format import LogFormat
 from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.config.paths import DataFolder
 from lineage_bridge.config.people import IssuerSettings, ProxySettings, RoleSettings, TeamSettings, check_issuer_names
+from lineage_bridge.config.store_address import check_store
 
 PREFIX = "LINEAGE_BRIDGE_"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
@@ -59,7 +60,7 @@ def _absolute(path: Path) -> Path:
 class Settings(BaseModel):
     """All settings. Sizes are in bytes, times in the unit that ends their name."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     host: Annotated[str, AfterValidator(_address)] = Field(default="127.0.0.1", description="address the API listens on")
     port: int = Field(default=8000, ge=0, le=65_535, description="port the API listens on; 0 takes a free one")
@@ -76,6 +77,16 @@ class Settings(BaseModel):
     data_dir: Annotated[Path, BeforeValidator(_not_empty), AfterValidator(_absolute)] = Field(
         default_factory=lambda: platformdirs.user_data_path("lineage-bridge"),
         description="folder of the log, the graph and all other stored data",
+    )
+    store: Annotated[str, AfterValidator(check_store)] = Field(
+        default="",
+        description="PostgreSQL database that holds the graph, as postgresql://user@host:5432/database without a password;"
+        " empty: a file in the data folder",
+    )
+    store_schema: str = Field(
+        default="lineage_bridge",
+        pattern="^[a-z_][a-z0-9_]{0,54}$",
+        description="schema of that database that holds the graph and nothing else; it is created if it does not exist",
     )
     url: str = Field(default="", pattern="^(https?://.+)?$", description="server that commands call; empty: host and port")
     url_ca_file: str = Field(default="", description="PEM file of authorities that commands trust for url, besides the system's")

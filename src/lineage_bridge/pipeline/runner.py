@@ -10,14 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from pathlib import Path
 from typing import Final
 
 from filelock import FileLock, Timeout
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lineage_bridge.config import DataFolder, Settings
-from lineage_bridge.errors import LineageBridgeError, StoreDamagedError, StoreLockedError, UnavailableError
+from lineage_bridge.errors import LineageBridgeError, StoreLockedError, UnavailableError
 from lineage_bridge.graph.relations import EVENT_RECORD
 from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess, gist, text_of
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
@@ -87,7 +86,7 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile, 
         )
         log.info("running, Spark is process %d", spark.java.pid)
         beside = stack.enter_context(read_beside(streams, SparkFeed(spark.session, serve, paths.archive, key)))
-        _watch(query, spark, (_Settler(serve, status, stop, paths), beside), status, stop)
+        _watch(query, spark, (_Settler(serve, status, stop), beside), status, stop)
         # Whoever stops the pipeline may have stopped Spark's process, too. What was acknowledged is in the log.
         with suppress(*SPARK_ERRORS):
             query.stop()
@@ -130,40 +129,28 @@ def _is_active(query: StreamingQuery, spark: SparkProcess) -> bool:
 class _Settler(threading.Thread):
     """Computes the derived values that batches left, between the batches. In a thread, so that status updates never wait for the store."""
 
-    def __init__(self, serve: Serve, status: StatusFile, stop: threading.Event, paths: DataFolder) -> None:
+    def __init__(self, serve: Serve, status: StatusFile, stop: threading.Event) -> None:
         super().__init__(name="settler", daemon=True)
-        self.serve, self.status, self.stop, self.paths = serve, status, stop, paths
-        self.file = _identity(paths.graph)
+        self.serve, self.status, self.stop = serve, status, stop
         self.failure: Exception | None = None
 
     def run(self) -> None:
         """Run until the pipeline stops or deriving fails."""
-        settled = -1
+        settled, checked = -1, time.monotonic()
         while not self.stop.wait(TICK_S):
-            if self.paths.graph_suspect.exists() or _identity(self.paths.graph) != self.file:
-                self.failure = StoreDamagedError(
-                    "the graph store is damaged, was deleted or replaced", "the pipeline restarts with the store that it finds"
-                )
-                return
             batches = self.status.status.batches
-            if settled == batches:
-                continue
             try:
+                if time.monotonic() - checked >= BEAT_S:
+                    checked = time.monotonic()
+                    self.serve.check()
+                if settled == batches:
+                    continue
                 left = self.serve.settle()
             except Exception as error:  # noqa: BLE001 - the boundary of a poll loop: the main thread reports it and ends the process
                 self.failure = error
                 return
             self.status.change(left=left)
             settled = -1 if left else batches
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """The identity of the file at a path, which changes if the file is replaced or deleted."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def _counter(status: StatusFile) -> Callable[[Batch, list[int], int], None]:

@@ -92,6 +92,14 @@ class Serve:
         with self.store_lock:
             return self.store.settle(Budget(self.limits.derived_rows))
 
+    def check(self) -> None:
+        """Raise what is wrong with the store, between two commits; not while one is under way."""
+        if self.store_lock.acquire(blocking=False):
+            try:
+                self.store.check()
+            finally:
+                self.store_lock.release()
+
     def commit(self, batch: Batch, workers: list[int], parent: str = "") -> None:
         """Apply a batch with its position, and call `done`. `parent` is the span that folded it. Raises StoreError."""
         with span("commit batch", parent=parent), self.store_lock:

@@ -48,3 +48,6 @@ class GraphStore(Protocol):
 
     def settle(self, budget: Budget) -> int:
         """Derive what earlier batches left in the queues; returns how many keys remain."""
+
+    def check(self) -> None:
+        """Raise StoreDamagedError if the store is known to be damaged or was replaced, StoreError if it does not answer as it should."""

@@ -14,9 +14,9 @@ from lineage_bridge.access.authentication import Authenticators
 from lineage_bridge.access.networks import Networks
 from lineage_bridge.api.position_tokens import Position, covers
 from lineage_bridge.catalogs.continuous.feed import changes_behind
-from lineage_bridge.config import Settings
+from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.config.tls import server_certificate
-from lineage_bridge.errors import StoreError, StoreMissingError
+from lineage_bridge.errors import StoreError, StoreMissingError, StoreUnreachableError
 from lineage_bridge.eventlog.check import LogCheck
 from lineage_bridge.eventlog.disk import Disk as LogDisk
 from lineage_bridge.eventlog.disk import LocalDisk
@@ -41,12 +41,12 @@ from lineage_bridge.store.whole.analysis import Findings
 from lineage_bridge.wiring.access import asks_for_keys, authenticator, key_service
 from lineage_bridge.wiring.audit import audit_trail, publish_head
 from lineage_bridge.wiring.backup import StateCopies
-from lineage_bridge.wiring.disk import disk_space, file_bytes
+from lineage_bridge.wiring.disk import disk_space, store_bytes
 from lineage_bridge.wiring.inputs import input_progress, input_service, received_log, streamed_positions
 from lineage_bridge.wiring.logins import browser_logins
 from lineage_bridge.wiring.people import people
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
-from lineage_bridge.wiring.shared import all_records, question_lanes, readers, source_context, state_database
+from lineage_bridge.wiring.shared import all_records, graph_database, question_lanes, readers, source_context, state_database
 from lineage_bridge.wiring.sources import source_service
 from lineage_bridge.wiring.targets.publishing import target_service
 
@@ -76,12 +76,12 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
     from lineage_bridge.api.limits.rates import IngestRates  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.services import LOOPBACK, DiskSpace, Services  # noqa: PLC0415  # of the same part
 
-    paths = settings.paths
+    paths, database = settings.paths, graph_database(settings)
     with ExitStack() as stack:
-        pool = stack.enter_context(readers(paths))
+        pool = stack.enter_context(readers(settings))
         writer = LogWriter(
             paths.log,
-            floor=_applied_offset(pool),
+            floor=_applied_offset(pool, paths),
             segment_bytes=settings.segment_bytes,
             max_pending_bytes=settings.pending_bytes,
             lock_timeout_s=1.0,
@@ -132,7 +132,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 targets=target_service(settings, partial(changes_behind, pool.reader)),
                 tasks=_tasks(stack, settings, service, pool, received.ends, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),
-                is_graph_suspect=paths.graph_suspect.exists,
+                is_graph_suspect=paths.graph_suspect.exists if database is None else lambda: False,
                 log_health=lambda: _log_health(watch.found()),
                 access=access,
                 logins=logged_in.logins,
@@ -141,7 +141,8 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 rates=IngestRates(settings.ingest_requests_per_s, settings.ingest_bytes_per_s),
                 bodies=BodyMemory(settings.body_memory_bytes),
                 questions=Relay(questions, received.token) if questions else None,
-                store_bytes=lambda: {"graph": file_bytes(paths.graph), "state": file_bytes(paths.state)},
+                store_bytes=lambda: store_bytes(paths, database),
+                store_kind="SQLite" if database is None else "PostgreSQL",
                 log_requests=settings.log_requests,
                 record_limits=received.limits,
                 topic_ends=received.topic_ends,
@@ -268,10 +269,18 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
         server.run(sockets=[listener])
 
 
-def _applied_offset(pool: ReaderPool) -> int:
-    """The offset up to which the store has read the log: offsets before it must not be issued again."""
+def _applied_offset(pool: ReaderPool, paths: DataFolder) -> int:
+    """The offset up to which the store has read the log: offsets before it must not be issued again.
+
+    While its database does not answer, it is the offset that the pipeline reported last.
+    """
     try:
         with pool.reader() as graph:
             return graph.progress.position().get((LOG_SOURCE, 0), 0)
+    except StoreUnreachableError as error:
+        _log.warning("events are accepted before it is known how far the graph has read the log: %s", error)
+        reported = (pipeline_status(paths) or {}).get("position")
+        offset = reported.get(f"{LOG_SOURCE}/0", 0) if isinstance(reported, dict) else 0
+        return offset if isinstance(offset, int) else 0
     except StoreError:
         return 0

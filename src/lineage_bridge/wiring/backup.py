@@ -24,7 +24,7 @@ from lineage_bridge.eventlog.mark import write_mark
 from lineage_bridge.eventlog.segment import byte_of, list_segments, segment_of, segment_path
 from lineage_bridge.store.damage import copy_database, is_sound, set_aside
 from lineage_bridge.store.state.database import RESTORE
-from lineage_bridge.wiring.shared import log_reader, state_database
+from lineage_bridge.wiring.shared import graph_database, log_reader, state_database
 
 MANIFEST: Final = "backup.json"
 COPY_EVERY_S: Final = 3600.0
@@ -37,6 +37,7 @@ def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
     """Copy the data folder into `target`, which must be empty or new, whether or not a server runs. Returns the check of the copied log.
 
     The graph is copied before the log and the archive, so that they hold all that the graph was made from; what arrives later is left out.
+    A graph in PostgreSQL is not copied.
     `on_file` is called with the name of each file. Raises RequestError, StoreDamagedError, StoreError, LogError.
     """
     paths, copy = settings.paths, DataFolder(target)
@@ -48,7 +49,7 @@ def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
     target.chmod(0o700)
     on_file("state.db")
     copy_database(paths.state, copy.state)
-    if is_sound(paths.graph):
+    if graph_database(settings) is None and is_sound(paths.graph):
         on_file("graph.db")
         copy_database(paths.graph, copy.graph)
     _copy_archive(paths.archive, copy.archive, on_file)

@@ -3,8 +3,14 @@
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from lineage_bridge.config import DataFolder
+from lineage_bridge.errors import StoreError
 from lineage_bridge.eventlog.archive.reader import AllRecords
+
+if TYPE_CHECKING:
+    from lineage_bridge.store.postgresql.connection import PostgresqlDatabase
 
 
 def disk_space(folder: Path, records: AllRecords) -> tuple[int, int]:
@@ -13,6 +19,14 @@ def disk_space(folder: Path, records: AllRecords) -> tuple[int, int]:
         return records.disk_bytes(), shutil.disk_usage(folder).free
     except FileNotFoundError:
         return 0, 0
+
+
+def store_bytes(paths: DataFolder, graph: "PostgresqlDatabase | None") -> dict[str, int]:
+    """The bytes of the graph and of the state database; without the graph's while its database does not answer."""
+    sizes = {"state": file_bytes(paths.state)}
+    with suppress(StoreError):
+        sizes["graph"] = file_bytes(paths.graph) if graph is None else graph.size_bytes()
+    return sizes
 
 
 def file_bytes(database: Path) -> int:

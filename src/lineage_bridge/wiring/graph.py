@@ -22,7 +22,7 @@ def export_lines(settings: Settings, at_us: int | None, only: frozenset[str], *,
     """The graph as lines (store/whole/export.py), now or as of a time in UTC microseconds, with or without the demo's runs."""
     state = state_database(settings)
     without = frozenset() if demo else frozenset(run for edition in state.editions() for run in run_ids(edition))
-    with readers(settings.paths) as pool, pool.reader() as now, ExitStack() as stack:
+    with readers(settings) as pool, pool.reader() as now, ExitStack() as stack:
         reader: GraphReader = now
         if at_us is not None or without:
             reader = stack.enter_context(now.whole.refolded(Names(state.key()), at_us, without))
@@ -35,7 +35,7 @@ def differences(settings: Settings, on_progress: Callable[[str], None] = lambda 
     `on_progress` is called with the name of each step.
     """
     names = Names(state_database(settings).key())
-    with readers(settings.paths) as pool, pool.reader() as reader:
+    with readers(settings) as pool, pool.reader() as reader:
         found = list(reader.whole.differences(names, on_progress))
         on_progress("log")
         return [*found, compare_with_graph(settings, reader, names)]
@@ -49,7 +49,7 @@ def analyse(settings: Settings, unused_days: int) -> Findings:
     paths, began = settings.paths, now_us()
     with TemporaryDirectory(dir=paths.data_dir, prefix="analysing-") as scratch:
         folder = Path(scratch)
-        with readers(paths) as pool, pool.reader() as reader:
+        with readers(settings) as pool, pool.reader() as reader:
             write_tables(reader.whole.tables(), folder)
             position = reader.progress.position()
         found = run_analysis(settings, folder, unused_before_us=began - unused_days * DAY_US)

@@ -7,7 +7,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from lineage_bridge.config import Settings
-from lineage_bridge.errors import RequestError, StoreError, UnavailableError
+from lineage_bridge.errors import RequestError, StoreDamagedError, StoreMissingError, StoreVersionError, UnavailableError
 from lineage_bridge.eventlog.archive.check import check_all, repair_archive
 from lineage_bridge.eventlog.archive.files import is_archived
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
@@ -61,12 +61,15 @@ def _archive_alone(path: Path) -> Iterator[None]:
 
 
 def restore(settings: Settings, paths: Sequence[Path], on_record: Callable[[], None]) -> int:
-    """Append the records that the log lacks, and return their number. Raises LogLockedError while a server runs, RequestError."""
+    """Append the records that the log lacks, and return their number. Raises LogLockedError while a server runs, RequestError,
+    StoreUnreachableError.
+    """
     for path in paths:
         if not path.exists():
             raise RequestError(f"there is no file {str(path)!r}", "give segments, .cut files, or a copy of the log folder")
     floor = 0
-    with readers(settings.paths) as pool, suppress(StoreError), pool.reader() as graph:
+    # A database that does not answer may hold offsets that must not be issued again.
+    with readers(settings) as pool, suppress(StoreMissingError, StoreVersionError, StoreDamagedError), pool.reader() as graph:
         floor = graph.progress.position().get(_STREAM, 0)
     reader = log_reader(settings)
     with LogWriter(settings.paths.log, floor) as writer:

@@ -1,14 +1,17 @@
 """The pipeline's process, and replaying the log into a new store."""
 
+import os
 import shutil
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lineage_bridge.config import DataFolder, Settings
+from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError, StoreDamagedError, StoreError, StoreMissingError, StoreVersionError, UnavailableError
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind, node_id
@@ -20,13 +23,17 @@ from lineage_bridge.store.write import rebuild
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring.inputs import input_service, read_streams
 from lineage_bridge.wiring.processes import now_us
-from lineage_bridge.wiring.shared import readers, state_database
+from lineage_bridge.wiring.shared import graph_database, readers, state_database
 
 if TYPE_CHECKING:
     from lineage_bridge.pipeline.streams.beside import Streams
     from lineage_bridge.pipeline.streams.feed import SparkFeed
+    from lineage_bridge.store.postgresql.connection import PostgresqlDatabase
 
 PAGE = 4096
+SWAP_TRIES, SWAP_PAUSE_S = 600, 1.0
+_NAME_BYTES = 63
+"""The longest name of a connection in PostgreSQL."""
 
 
 @contextmanager
@@ -48,14 +55,33 @@ def open_store(path: Path, names: Names, *, stitch: bool = True) -> Iterator[Gra
         writer.close()
 
 
+@contextmanager
+def open_database(settings: Settings, database: "PostgresqlDatabase", key: bytes) -> Iterator[GraphStore]:
+    """The graph store in PostgreSQL, to write, while its schema's lock is held. Raises StoreLockedError, and as `check_key`."""
+    from lineage_bridge.store.postgresql.connection import connect_writer  # noqa: PLC0415  # an extra
+
+    connection = connect_writer(database.url, database.schema, alone_as=_name("the pipeline"))
+    try:
+        check_key(settings, key)
+        yield GraphWriter(connection, Names(key), stitch=settings.stitch_siblings)
+    finally:
+        connection.close()
+
+
 def run_pipeline(settings: Settings, store: Callable[[Path, Names], AbstractContextManager[GraphStore]] | None = None) -> None:
     """Run the stream from the log to the store until a signal. Raises as `pipeline.runner.run_pipeline` does."""
     from lineage_bridge.pipeline.runner import run_pipeline as run  # noqa: PLC0415  # loads Spark
 
-    key = state_database(settings).key()
-    check_key(settings.paths, key)
-    open_ = store or partial(open_store, stitch=settings.stitch_siblings)
-    run(settings, lambda: open_(settings.paths.graph, Names(key)), key, now_us, _streams(settings))
+    key, database = state_database(settings).key(), graph_database(settings)
+    open_file = store or partial(open_store, stitch=settings.stitch_siblings)
+
+    def opened() -> AbstractContextManager[GraphStore]:
+        if database is not None:
+            return open_database(settings, database, key)
+        check_key(settings, key)
+        return open_file(settings.paths.graph, Names(key))
+
+    run(settings, opened, key, now_us, _streams(settings))
 
 
 def _streams(settings: Settings) -> "Streams":
@@ -90,6 +116,9 @@ def replay(settings: Settings, to: Path | None, *, anyway: bool, on_progress: Ca
     if to is not None and to.exists():
         raise RequestError(f"{to} already exists", "name a new file")
     paths, key = settings.paths, state_database(settings).key()
+    database = graph_database(settings)
+    if to is None and database is not None:
+        return _replay_database(settings, database, key, anyway=anyway, on_progress=on_progress)
     unfinished = paths.replayed if to is None else to.with_name(f"{to.name}.part")
     scratch = paths.spark if to is None else to.with_name(f"{to.name}.spark")
     with ExitStack() as stack:
@@ -101,7 +130,7 @@ def replay(settings: Settings, to: Path | None, *, anyway: bool, on_progress: Ca
         fresh = rebuild.open_fresh(unfinished, Names(key), stitch=settings.stitch_siblings)
         stack.callback(fresh.close)
         run_replay(settings, fresh, key, scratch, lambda progress: on_progress("folding", progress.done, progress.left))
-        counted = rebuild.compare(paths.graph, fresh)
+        counted = rebuild.compare(database or paths.graph, fresh)
         if to is not None:
             rebuild.seal(fresh)
             rebuild.publish(fresh, unfinished, to)
@@ -113,13 +142,44 @@ def replay(settings: Settings, to: Path | None, *, anyway: bool, on_progress: Ca
     return counted
 
 
-def check_key(paths: DataFolder, key: bytes) -> None:
+def _replay_database(
+    settings: Settings, database: "PostgresqlDatabase", key: bytes, *, anyway: bool, on_progress: Callable[[str, int, int], None]
+) -> list[RowCount]:
+    """As `replay`: the fresh store is in a schema beside that of the graph, whose tables its own replace."""
+    from lineage_bridge.pipeline.replayer import alone, run_replay  # noqa: PLC0415  # loads Spark
+    from lineage_bridge.store.postgresql import rebuild as in_database  # noqa: PLC0415  # an extra
+
+    with alone(settings), closing(in_database.Rebuilding(database, _name("the replay"))) as rebuilding:
+        fresh = GraphWriter(rebuilding.beside(), Names(key), feed=False, stitch=settings.stitch_siblings)
+        with closing(fresh):
+            run_replay(settings, fresh, key, settings.paths.spark, lambda done: on_progress("folding", done.done, done.left))
+            counted = rebuild.compare(database, fresh)
+            if not anyway:
+                rebuild.refuse_loss(database, fresh, counted)
+            rebuild.seal(fresh, database)
+            rebuilding.complete()
+        for left in range(SWAP_TRIES, 0, -1):
+            if rebuilding.put_in_place():
+                return counted
+            on_progress("waiting for questions to end", SWAP_TRIES - left, left)
+            time.sleep(SWAP_PAUSE_S)
+    raise UnavailableError("questions did not end, so the recomputed graph was not put in place", "try again when nobody exports the graph")
+
+
+def _name(part: str) -> str:
+    """The name of a connection that holds a lock, for those who find it held."""
+    return f"{part} {os.getpid()} on {socket.gethostname()}".encode()[:_NAME_BYTES].decode(errors="ignore")
+
+
+def check_key(settings: Settings, key: bytes) -> None:
     """Raise StoreError when the graph's ids were made with another key: the state database was lost or belongs to another graph."""
-    with readers(paths) as pool, suppress(StoreMissingError, StoreVersionError, StoreDamagedError), pool.reader() as graph:
+    paths = settings.paths
+    where = f"the schema {settings.store_schema} of PostgreSQL" if settings.store else str(paths.graph)
+    with readers(settings) as pool, suppress(StoreMissingError, StoreVersionError, StoreDamagedError), pool.reader() as graph:
         for kind in (NodeKind.DATASET, NodeKind.JOB):
             for node in graph.nodes.matching(kind, None, None, 1, 0):
                 if node.id != node_id(key, kind, node.namespace, node.name):
                     raise StoreError(
-                        f"{paths.graph} was written with another key than the one in {paths.state}",
-                        f"restore {paths.state}, or remove {paths.graph}: it is computed again from the log",
+                        f"{where} was written with another key than the one in {paths.state}",
+                        f"restore {paths.state}, or remove {where}: it is computed again from the log",
                     )

@@ -44,7 +44,7 @@ def answer_questions(settings: Settings, listener: socket.socket) -> None:
     paths, records = settings.paths, all_records(settings)
     elsewhere: Any = _ElsewhereOnly()
     log: Any = _LogToRead(records)
-    with readers(paths) as pool:
+    with readers(settings) as pool:
         services = Services(
             log=log,
             records=records,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
-from lineage_bridge.config import SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE, DataFolder, Settings
+from lineage_bridge.config import SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE, Settings
 from lineage_bridge.config.outbound import Outbound
+from lineage_bridge.errors import ConfigError
 from lineage_bridge.eventlog.archive.reader import AllRecords, ArchiveReader
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.sources.common.settings import Secrets, SourceContext
@@ -19,6 +20,7 @@ from lineage_bridge.store.state.database import StateDatabase
 
 if TYPE_CHECKING:
     from lineage_bridge.api.answering.lanes import Lanes
+    from lineage_bridge.store.postgresql.connection import PostgresqlDatabase
 
 
 def sealed_secrets(settings: Settings) -> SealedFile:
@@ -90,10 +92,46 @@ def all_records(settings: Settings) -> AllRecords:
     return AllRecords(log_reader(settings), ArchiveReader(settings.paths.archive))
 
 
+def graph_database(settings: Settings) -> "PostgresqlDatabase | None":
+    """The database of PostgreSQL that holds the graph; None if a file in the data folder does.
+
+    Raises ConfigError for an address that cannot be read, if its driver is not installed, and without an address if the server of this
+    data folder was started with one: a command that lacks it must not take the graph for lost.
+    """
+    if not settings.store:
+        with suppress(FileNotFoundError):
+            where = settings.paths.graph_elsewhere.read_text(encoding="utf-8").strip()
+            raise ConfigError(
+                f"the graph of {settings.paths.data_dir} is in {where}",
+                "name its address: store in the settings file, or LINEAGE_BRIDGE_STORE; start `serve` without one to have a file again",
+            )
+        return None
+    try:
+        from lineage_bridge.store.postgresql.connection import PostgresqlDatabase, check_address  # noqa: PLC0415  # an extra
+    except ImportError as error:
+        raise ConfigError(
+            "a graph in PostgreSQL requires another package", "install it with: pip install 'lineage-bridge[postgresql]'"
+        ) from error
+    check_address(settings.store)
+    return PostgresqlDatabase(settings.store, settings.store_schema)
+
+
+def note_store(settings: Settings) -> "PostgresqlDatabase | None":
+    """As `graph_database`, for the server: from now on, the graph of its data folder is where these settings say."""
+    note = settings.paths.graph_elsewhere
+    if not settings.store:
+        note.unlink(missing_ok=True)
+    database = graph_database(settings)
+    if database is not None:
+        settings.paths.data_dir.mkdir(parents=True, exist_ok=True)
+        note.write_text(f"PostgreSQL, in the schema {settings.store_schema}\n", encoding="utf-8")
+    return database
+
+
 @contextmanager
-def readers(paths: DataFolder) -> Iterator[ReaderPool]:
+def readers(settings: Settings) -> Iterator[ReaderPool]:
     """A pool of graph readers; the graph need not exist yet."""
-    pool = ReaderPool(paths.graph)
+    pool = ReaderPool(graph_database(settings) or settings.paths.graph)
     try:
         yield pool
     finally:

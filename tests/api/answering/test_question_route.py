@@ -94,7 +94,7 @@ def test_ready_says_that_answers_lag(lagging: Server) -> None:
     assert (answer["ready"], answer["parts"]["store"]["state"]) == (True, "ok")
     assert answer["parts"]["store"]["detail"] == f"answers lag: {answer['lag']['bytes']:,} bytes of events are not in the graph yet"
     lagging.fold()
-    assert lagging.ask("/ready")["parts"]["store"]["detail"] == "questions are answered"
+    assert lagging.ask("/ready")["parts"]["store"]["detail"] == "questions are answered from SQLite"
 
 
 def test_an_unknown_graph_is_not_waited_for(lagging: Server) -> None:

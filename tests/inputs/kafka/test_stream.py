@@ -167,6 +167,9 @@ class _FailsOnce:
     def settle(self, budget: Budget) -> int:
         return self.store.settle(budget)
 
+    def check(self) -> None:
+        self.store.check()
+
 
 def test_what_was_archived_and_not_committed_is_folded_from_the_archive(kafka: Kafka, streamed: Streamed, topic: str) -> None:
     write(kafka, topic, 0, *map(event, range(10)))

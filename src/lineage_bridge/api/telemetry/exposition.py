@@ -36,6 +36,7 @@ class Exposition:
             _damage(services.log_health()),
             _pipeline(services.pipeline() or {}),
             _store(services.store_bytes()),
+            (InfoMetricFamily(f"{PREFIX}graph_store", "The database of the graph.", {"kind": services.store_kind}),),
             _questions(self._questions),
             _sources(services.sources.records(), services.sources.pending()),
             _inputs(services.inputs.records()),
@@ -113,7 +114,9 @@ def _pipeline(status: Mapping[str, Any]) -> Iterator[Metric]:
 
 
 def _store(files: Mapping[str, int]) -> Iterator[Metric]:
-    yield _labelled("store_size_bytes", "Bytes of the files of a store.", ("store",), (((name,), size) for name, size in files.items()))
+    yield _labelled(
+        "store_size_bytes", "Bytes of a store, with its indexes.", ("store",), (((name,), size) for name, size in files.items())
+    )
 
 
 def _questions(lanes: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:

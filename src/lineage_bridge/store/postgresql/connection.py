@@ -17,6 +17,7 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.postgresql.dialect import POSTGRESQL
 from lineage_bridge.store.postgresql.driver import PostgresqlDriver, store_error
 from lineage_bridge.store.postgresql.schema import create, require_tables
+from lineage_bridge.store.postgresql.writer_lock import take_lock
 
 MINIMUM = 150_000
 """The oldest supported version of the server, as PostgreSQL numbers versions: 150000 is 15.0."""
@@ -24,6 +25,7 @@ _PREPARED = 1_000
 """How many statements a connection keeps prepared."""
 _DEFAULTS: Final = {
     "application_name": "lineage-bridge",
+    "client_encoding": "UTF8",
     "connect_timeout": "10",
     "keepalives_idle": "30",
     "keepalives_interval": "10",
@@ -31,10 +33,23 @@ _DEFAULTS: Final = {
     "tcp_user_timeout": "60000",
 }
 """libpq's parameters where the address has none: a server that vanished is noticed within a minute."""
-_SESSION: Final = "SET jit = off; SET cursor_tuple_fraction = 1"
-"""Settings of a connection: no just-in-time compilation, as the store's queries are short; cursors are planned to be read to their end."""
+_SESSION: Final = "; ".join(
+    f"SET {name} = {value}"
+    for name, value in {
+        "jit": "off",
+        "cursor_tuple_fraction": 1,
+        "statement_timeout": 0,
+        "lock_timeout": 0,
+        "idle_in_transaction_session_timeout": 0,
+    }.items()
+)
+"""Settings of a connection: no just-in-time compilation, as the store's queries are short; cursors are planned to be read to their end, as
+slowly as a client reads its answer: the server that asks them has limits of its own.
+"""
 _READER: Final = f"{_SESSION}; SET default_transaction_read_only = on; SET default_transaction_isolation = 'repeatable read'"
 """The isolation level of readers: all statements of a transaction see the same state of the tables."""
+_SIZE: Final = """SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c
+JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'r' AND n.nspname = current_schema()"""
 
 
 class _BoolDumper(Dumper):
@@ -66,10 +81,20 @@ class PostgresqlDatabase:
     """Implements StoreLocation for a schema in PostgreSQL: the one that `url` selects."""
 
     url: str
+    schema: str = ""
+    """Empty: the schema that the connection has by itself."""
 
     def connect(self) -> StoreConnection:
         """See `connect_reader`."""
-        return connect_reader(self.url)
+        return connect_reader(self.url, self.schema)
+
+    def size_bytes(self) -> int:
+        """The bytes of the tables and their indexes. Raises StoreError."""
+        connection = self.connect()
+        try:
+            return int(connection.execute(_SIZE).fetchone()[0])
+        finally:
+            connection.close()
 
     def identity(self) -> object:
         """Always the same: a store in PostgreSQL is never replaced by another one, only changed by transactions."""
@@ -80,27 +105,43 @@ class PostgresqlDatabase:
         return nullcontext()
 
 
-def connect_writer(url: str) -> StoreConnection:
-    """A connection that writes; missing tables are created.
+def check_address(url: str) -> None:
+    """Raise ConfigError for an address that cannot be read; the server is not asked."""
+    _parameters(url)
 
-    Raises StoreUnreachableError for a server that cannot be reached, StoreVersionError for tables of another version, StoreError for a
-    server that is too old or whose database is not in UTF-8, ConfigError for an address that is none.
+
+def connect_writer(url: str, schema: str = "", *, alone_as: str = "") -> StoreConnection:
+    """A connection that writes; a missing schema and its tables are created, and tables that are not as expected are emptied.
+
+    With `alone_as`, it holds the schema's lock under this name as long as it is open: of such connections there is one at a time.
+
+    Raises StoreUnreachableError for a server that cannot be reached, StoreLockedError while another connection holds the lock,
+    StoreVersionError for tables of a newer version, StoreError for a schema with another program's tables, and for a server that is too
+    old or whose database is not in UTF-8, ConfigError for an address that is none.
     """
-    return _prepared(url, _SESSION, create)
+
+    def prepare(connection: "psycopg.Connection[Any]") -> None:
+        if alone_as:
+            take_lock(connection, schema, alone_as)
+        create(connection, schema)
+
+    return _prepared(url, _SESSION, schema, prepare)
 
 
-def connect_reader(url: str) -> StoreConnection:
+def connect_reader(url: str, schema: str = "") -> StoreConnection:
     """A connection that only reads; each of its transactions sees one state of the store.
 
     Raises StoreMissingError, and the errors of `connect_writer`.
     """
-    return _prepared(url, _READER, require_tables)
+    return _prepared(url, _READER, schema, require_tables)
 
 
-def _prepared(url: str, session: str, prepare: Callable[["psycopg.Connection[Any]"], None]) -> StoreConnection:
+def _prepared(url: str, session: str, schema: str, prepare: Callable[["psycopg.Connection[Any]"], None]) -> StoreConnection:
     """A new connection, after `prepare` was called with it. If `prepare` raises, the connection is closed."""
     connection = _connected(url, session)
     try:
+        if schema:
+            connection.execute("SELECT set_config('search_path', quote_ident(%s), false)", (schema,))
         prepare(connection)
     except BaseException as error:
         connection.close()
@@ -110,12 +151,17 @@ def _prepared(url: str, session: str, prepare: Callable[["psycopg.Connection[Any
     return StoreConnection(PostgresqlDriver(connection), POSTGRESQL)
 
 
-def _connected(url: str, session: str) -> "psycopg.Connection[tuple[Any, ...]]":
+def _parameters(url: str) -> dict[str, Any]:
+    """The parameters in an address. Raises ConfigError."""
     try:
-        given = conninfo_to_dict(url)
+        return conninfo_to_dict(url)
     except psycopg.ProgrammingError:
         # Its message repeats parts of the address, which may be a password.
         raise ConfigError("the address of PostgreSQL cannot be read", "write it as postgresql://user@host:5432/database") from None
+
+
+def _connected(url: str, session: str) -> "psycopg.Connection[tuple[Any, ...]]":
+    given = _parameters(url)
     try:
         defaults = {name: value for name, value in _DEFAULTS.items() if name not in given}
         connection = psycopg.connect(make_conninfo(url, **defaults), autocommit=True)

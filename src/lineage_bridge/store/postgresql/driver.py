@@ -23,7 +23,9 @@ _UNREACHABLE: Final = ("08", "57P", "53300")
 """Beginnings of the codes of errors that end a connection: exceptions of connections, shutdowns, and too many connections."""
 _HINTS: Final = {
     "25006": "name the server that takes writes; a replica only answers",
-    "42501": "grant the user all rights in the schema that it works in",
+    "2BP01": "drop what depends on the graph's tables, such as views: they are computed again",
+    "42501": "grant the user all rights in the schema that it works in, and that to create it if it does not exist",
+    "42P07": "name an empty schema, or a new one: store_schema",
     "53100": "free disk space on PostgreSQL's server",
 }
 """What to do about errors, by their SQLSTATE (PostgreSQL's documentation, appendix A)."""
@@ -36,7 +38,9 @@ def store_error(error: psycopg.Error) -> LineageBridgeError:
     if code.startswith(_UNREACHABLE) or (not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
         return StoreUnreachableError(f"PostgreSQL does not answer: {words}", "check that the server runs; the call can be repeated then")
     if code in _DAMAGED:
-        return StoreDamagedError(f"PostgreSQL's data is damaged: {words}")
+        return StoreDamagedError(
+            f"PostgreSQL's data is damaged: {words}", "repair the database, or drop the schema: the graph is computed again from the log"
+        )
     return StoreError(f"PostgreSQL refused a statement: {words}" + (f" ({code})" if code else ""), _HINTS.get(code, ""))
 
 

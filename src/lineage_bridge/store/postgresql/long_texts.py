@@ -13,14 +13,16 @@ from lineage_bridge.graph.relations import RELATIONS
 
 KEY_TEXT: Final = (
     # A name of 200 bytes at most is never the key of a longer one, which has more.
-    """CREATE FUNCTION long_key_text(long TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $key$
-SELECT rpad("left"(long, 32) || encode(sha256(convert_to(long, 'UTF8')), 'hex'), 201)
-$key$""",
-    """CREATE FUNCTION key_text(whole TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $key$
-SELECT CASE WHEN octet_length(whole) <= 200 THEN whole ELSE long_key_text(whole) END
-$key$""",
+    """CREATE FUNCTION long_key_text(long TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN rpad("left"(long, 32) || encode(sha256(convert_to(long, 'UTF8')), 'hex'), 201)""",
+    """CREATE FUNCTION key_text(whole TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN octet_length(whole) <= 200 THEN whole ELSE long_key_text(whole) END""",
 )
-"""`key_text` is written into statements by the planner, and calls a function only for a long text."""
+"""`key_text` is written into statements by the planner, and calls a function only for a long text.
+
+What they call is resolved when they are created, because indexes are also built by sessions that work in no schema, such as autovacuum's
+and those of a restored dump.
+"""
 
 _KEYS: Final[dict[str, frozenset[str]]] = {
     **{r.name: frozenset(c.name for c in r.columns if c.rule is MergeRule.KEY and c.type is Type.TEXT) for r in RELATIONS},

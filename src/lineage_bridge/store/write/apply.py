@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
-from lineage_bridge.errors import CollisionError, PositionError
+from lineage_bridge.errors import CollisionError, PositionError, StoreDamagedError
 from lineage_bridge.graph.facts.fold import ASSERTER_RELATIONS
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import FirstSeen
@@ -18,7 +18,7 @@ from lineage_bridge.graph.relations import BY_NAME, RELATIONS
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.damage import suspected_on_damage
+from lineage_bridge.store.damage import file_identity, suspected_on_damage, suspicion
 from lineage_bridge.store.derive.derivation import Derivation
 from lineage_bridge.store.dialect import SQLITE, Dialect
 from lineage_bridge.store.merging import SQL_TYPES, merge_sql, merged
@@ -60,6 +60,7 @@ class GraphWriter:
         """
         self.connection = connect_writer(location, dialect) if isinstance(location, Path) else location
         self._watched = partial(suspected_on_damage, location) if isinstance(location, Path) else nullcontext
+        self._file = (location, file_identity(location)) if isinstance(location, Path) else None
         self.changes, self.fresh = ChangeRecorder(self.connection, on=feed), fresh
         if feed:
             self.begin_epoch()
@@ -125,6 +126,15 @@ class GraphWriter:
                 self.changes.forget()
                 raise
         return self.left()
+
+    def check(self) -> None:
+        """See GraphStore: of a file whether it is the one that was opened, of a database whether it answers and has the tables."""
+        if self._file is None:
+            self.connection.execute("SELECT 1 FROM position LIMIT 1")
+        elif suspicion(self._file[0]).exists() or file_identity(self._file[0]) != self._file[1]:
+            raise StoreDamagedError(
+                "the graph store is damaged, was deleted or replaced", "the pipeline restarts with the store that it finds"
+            )
 
     def left(self) -> int:
         """How many keys are still to be derived."""

@@ -15,6 +15,7 @@ from lineage_bridge.graph.relations import RELATIONS
 from lineage_bridge.ports.graph_store import RowCount
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.damage import suspicion
+from lineage_bridge.store.reader import StoreLocation
 from lineage_bridge.store.schema.sqlite import connect_reader, connect_writer, leave_one_file, replace_content, skip_durability
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -39,16 +40,16 @@ def remove(path: Path) -> None:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
-def compare(path: Path, fresh: GraphWriter) -> list[RowCount]:
-    """The rows of each relation in the store at `path` (0 if it cannot be read by this version) and in the fresh one."""
+def compare(place: Path | StoreLocation, fresh: GraphWriter) -> list[RowCount]:
+    """The rows of each relation in the store in use (0 if it cannot be read by this version) and in the fresh one."""
     after = _counts(fresh.connection)
-    before = _counts_of(path)
+    before = _counts_of(place)
     return [RowCount(name, before.get(name, 0), rows) for name, rows in after.items()]
 
 
-def refuse_loss(path: Path, fresh: GraphWriter, counted: list[RowCount]) -> None:
+def refuse_loss(place: Path | StoreLocation, fresh: GraphWriter, counted: list[RowCount]) -> None:
     """Raise StoreError if the log has fewer records than the store in use was computed from."""
-    behind = sorted(offset for offset, at in _position_of(path).items() if fresh.position(offset[0]).get(offset[1], 0) < at)
+    behind = sorted(offset for offset, at in _position_of(place).items() if fresh.position(offset[0]).get(offset[1], 0) < at)
     records = {row.relation: row for row in counted if row.relation in _RECORD_RELATIONS}
     before, after = (sum(getattr(row, side) for row in records.values()) for side in ("before", "after"))
     if behind or after < before:
@@ -58,8 +59,8 @@ def refuse_loss(path: Path, fresh: GraphWriter, counted: list[RowCount]) -> None
         )
 
 
-def seal(fresh: GraphWriter, keep: Path | None = None) -> None:
-    """Complete a fresh store: begin an epoch of the change feed, and advance its position to that of the store at `keep`."""
+def seal(fresh: GraphWriter, keep: Path | StoreLocation | None = None) -> None:
+    """Complete a fresh store: begin an epoch of the change feed, and advance its position to that of the store `keep`."""
     for (source, partition), offset in (_position_of(keep) if keep else {}).items():
         fresh.connection.execute(
             "INSERT INTO position VALUES (?, ?, ?) "
@@ -91,17 +92,21 @@ def _counts(connection: StoreConnection) -> dict[str, int]:
     return {r.name: int(connection.execute(f'SELECT count(*) FROM "{r.name}"').fetchone()[0]) for r in RELATIONS}
 
 
-def _counts_of(path: Path) -> dict[str, int]:
+def _connected(place: Path | StoreLocation) -> StoreConnection:
+    return connect_reader(place) if isinstance(place, Path) else place.connect()
+
+
+def _counts_of(place: Path | StoreLocation) -> dict[str, int]:
     try:
-        with closing(connect_reader(path)) as connection:
+        with closing(_connected(place)) as connection:
             return _counts(connection)
     except (StoreMissingError, StoreVersionError, StoreDamagedError):
         return {}
 
 
-def _position_of(path: Path) -> dict[tuple[str, int], int]:
+def _position_of(place: Path | StoreLocation) -> dict[tuple[str, int], int]:
     try:
-        with closing(connect_reader(path)) as connection:
+        with closing(_connected(place)) as connection:
             return {
                 (source, partition): offset
                 for source, partition, offset in connection.execute('SELECT source, partition, "offset" FROM position')

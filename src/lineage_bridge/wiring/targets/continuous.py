@@ -44,7 +44,7 @@ def run_publisher(settings: Settings) -> None:
     path = settings.paths.followers_report
     with (
         alone_until_signal(settings.paths.publisher_lock, f"another process publishes the graph of {settings.data_dir}") as stop,
-        readers(settings.paths) as pool,
+        readers(settings) as pool,
     ):
         publishing = ContinuousPublishing(settings, pool)
         report = partial(_write_report, path)

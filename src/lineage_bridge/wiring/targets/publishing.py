@@ -165,7 +165,7 @@ def publish(
     started_us = _started_us(repository.report(name))
     settings.paths.publishing.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(settings.paths.publishing / f"{name}.lock", timeout=LOCK_S), readers(settings.paths) as pool:
+        with FileLock(settings.paths.publishing / f"{name}.lock", timeout=LOCK_S), readers(settings) as pool:
             report = PublicationReport("running", plan_only, prune, overwrite, started_us, os.getpid())
             try:
                 target = service.target(name)
