@@ -78,6 +78,14 @@ def test_side_topics_are_no_data() -> None:
     assert roles(mq | {"confluent.topic": "licence"}, "orders", "licence") == {*roles(mq), ("license", "licence")}
 
 
+@pytest.mark.parametrize(
+    "side",
+    ["errors.log.topic", "dlq.topic", "control.topic", "offset.topic.name", "confluent.license.topic", "heartbeat.topic", "producer.topic"],
+)
+def test_side_topics_of_an_unknown_class_are_no_data(side: str) -> None:
+    assert roles({"connector.class": "org.example.ThingSource", "output.topic": "orders", side: "aside"}) == {("data", "orders")}
+
+
 @pytest.mark.parametrize("key", ["schema.history.internal.kafka.topic", "database.history.kafka.topic"])
 def test_postgresql_has_no_schema_history(key: str) -> None:
     postgres = {
