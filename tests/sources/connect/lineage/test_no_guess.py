@@ -196,3 +196,26 @@ def test_the_table_of_a_record_is_not_the_topic_without_a_dot() -> None:
     }
     assert [outside.dataset[1] for outside in resolve({**config, "topics": "p.public.orders"}).datasets] == ["d.public.copy_orders"]
     assert resolve({**config, "topics": "orders"}).datasets == ()
+
+
+JDBC_SOURCE = {"connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector", "mode": "bulk"}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"connection.url": "process.env.URL", "table.whitelist": "process.env.TABLES", "topic.prefix": "pg-"},
+        {"connection.url": "jdbc:postgresql://db/shop", "table.whitelist": "orders", "topic.prefix": "var.topic_prefix"},
+        {"connection.url": "jdbc:postgresql://db/shop", "table.whitelist": "this.tableName", "topic.prefix": "pg-"},
+        {"connection.url": "options.url", "connection.user": "options.user", "table.whitelist": "options.table", "topic.prefix": "pg-"},
+    ],
+)
+def test_a_value_of_a_program_is_no_part_of_a_topic(settings: dict[str, str]) -> None:
+    assert resolve(JDBC_SOURCE | settings).topics_out == ()
+
+
+@pytest.mark.parametrize("table", ["options.orders", "config.user_events", "local.orders", "public.var_orders"])
+def test_a_table_of_a_schema_that_is_called_like_a_programs_object_is_one(table: str) -> None:
+    found = resolve(JDBC_SOURCE | {"connection.url": "jdbc:postgresql://db/shop", "table.whitelist": table, "topic.prefix": "pg-"})
+    assert [dataset.dataset for dataset in found.datasets] == [("postgres://db:5432", f"shop.{table}")]
+    assert [use.name for use in found.topics_out] == [f"pg-{table.partition('.')[2]}"]

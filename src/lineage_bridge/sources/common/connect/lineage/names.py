@@ -5,6 +5,8 @@ of a program or a template, which no worker has but which configurations are sto
 """
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
@@ -29,6 +31,12 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 """An address that is a value of a program: `var.host`, `aws_db_instance.main.address`, `source.hostName`."""
+_MEMBER = re.compile(
+    r"(?:process\.env|os\.environ)(?:\.\w+)+|(?:vars?|each|self|this|args|kwargs)(?:\.\w+)*\.(?:\w*_\w*|\w*[a-z][A-Z]\w*)"
+    r"|(?P<root>options|opts|config|cfg|conf|env|settings|props|params|locals?|input|ctx)(?:\.\w+)+"
+)
+"""A value that is a member of a program's object. Those with a `root` may be names, too, unless several values have the same."""
+_SEVERAL = 3
 _LONGEST = 512
 """The longest address, in characters."""
 _CALL = re.compile(r"^[A-Za-z_]\w*(?:\.\w+)*(?:\[['\"\w]|\(['\"])")
@@ -57,6 +65,16 @@ def is_dataset(name: DatasetName) -> bool:
 def is_code(text: str) -> bool:
     """Whether a setting is an expression of a program."""
     return len(text) <= _LONGEST and bool(_CODE.search(text) or _CALL.search(text))
+
+
+def without_code(settings: Mapping[str, str]) -> Mapping[str, str]:
+    """The settings, with a placeholder for each value that is a member of a program's object: no name is made with it."""
+    found = {key: match for key, value in settings.items() if len(value) <= _LONGEST and (match := _MEMBER.fullmatch(value.strip()))}
+    if not found:
+        return settings
+    roots = Counter(match["root"] for match in found.values())
+    members = {key for key, match in found.items() if match["root"] is None or roots[match["root"]] >= _SEVERAL}
+    return {key: f"${{{value}}}" if key in members else value for key, value in settings.items()}
 
 
 def can_be_topic(name: str) -> bool:
