@@ -104,3 +104,21 @@ def test_a_table_is_a_query_where_one_is_expected(query: str, columns: set[str])
     assert {f"{written(f.in_table)}.{f.in_column}>{f.out_column}" for f in found.columns} == columns
     assert {flow.confidence for flow in found.columns} == {1.0}
     assert ("table",) not in found.inputs
+
+
+@pytest.mark.parametrize(
+    ("source", "origins"),
+    [
+        ("TABLE(made(DESCRIPTOR(a, b), 3))", set()),
+        ("made(names => DESCRIPTOR(a, b), rows => 3)", set()),
+        ("made(DESCRIPTOR(a, b))", set()),
+        ("orders, LATERAL made(DESCRIPTOR(a, b), orders.no)", {"no"}),
+    ],
+)
+@pytest.mark.parametrize("dialect", ["flink", "confluent-flink"])
+def test_columns_that_a_function_without_a_table_is_to_make_are_no_columns_of_the_query(
+    source: str, origins: set[str], dialect: str
+) -> None:
+    found = lineage_of(f"INSERT INTO sink SELECT a, b FROM {source};", dialect, {("orders",): ("no",), ("sink",): ("a", "b")})
+    assert found.errors == []
+    assert {(flow.in_column, flow.out_column) for flow in found.columns} == {(origin, column) for origin in origins for column in "ab"}

@@ -13,7 +13,7 @@ FILE_DATABASES = frozenset(("sqlite", "duckdb"))
 """Databases that are files."""
 _LONGEST = 8_192
 """The longest address that is read, in characters."""
-_WRAPPERS = re.compile(r"(?:aws-wrapper|p6spy|otel|log4jdbc|tracing|microsoft):", re.IGNORECASE)
+_WRAPPERS = re.compile(r"(?:aws-wrapper|p6spy|otel|log4jdbc|tracing|microsoft|datadirect|weblogic|cdata):", re.IGNORECASE)
 _JDBC = re.compile(r"jdbc(?:-secretsmanager)?:(?P<rest>.+)", re.IGNORECASE | re.DOTALL)
 _TNS_ADDRESS = re.compile(r"\(\s*ADDRESS\s*=(?P<members>(?:\s*\([^()]*\))+)", re.IGNORECASE)
 _TNS_MEMBER = re.compile(r"\(\s*(?P<key>\w+)\s*=\s*(?P<value>[^()\s]+)\s*\)")

@@ -78,6 +78,30 @@ def test_side_topics_are_no_data() -> None:
     assert roles(mq | {"confluent.topic": "licence"}, "orders", "licence") == {*roles(mq), ("license", "licence")}
 
 
+@pytest.mark.parametrize(
+    "side",
+    ["errors.log.topic", "dlq.topic", "control.topic", "offset.topic.name", "confluent.license.topic", "heartbeat.topic", "producer.topic"],
+)
+def test_side_topics_of_an_unknown_class_are_no_data(side: str) -> None:
+    assert roles({"connector.class": "org.example.ThingSource", "output.topic": "orders", side: "aside"}) == {("data", "orders")}
+
+
+@pytest.mark.parametrize(
+    ("named", "key", "role"),
+    [
+        ("org.example.ThingSource", "heartbeat.topic.name", "heartbeat"),
+        ("org.example.ThingSource", "state.topic.name", "state"),
+        ("org.example.ThingSink", "errors.deadletterqueue.topic.name", "dead-letter"),
+        ("org.example.ThingSink", "reporter.result.topic.name", "report"),
+    ],
+)
+def test_side_topics_of_every_class_are_topics_with_names(named: str, key: str, role: str) -> None:
+    config = {"connector.class": named, "output.topic" if "Source" in named else "topics": "orders"}
+    assert roles(config | {key: "aside"}) == {("data", "orders"), (role, "aside")}
+    for name in ("${aside}", "<aside>", "process.env.ASIDE", "names['aside']", "two words", "a.*"):
+        assert roles(config | {key: name}) == {("data", "orders")}
+
+
 @pytest.mark.parametrize("key", ["schema.history.internal.kafka.topic", "database.history.kafka.topic"])
 def test_postgresql_has_no_schema_history(key: str) -> None:
     postgres = {

@@ -76,7 +76,7 @@ _ENDPOINTS = (
         "{eventhubname}",
         r"(?P<namespace>[^/]+)/(?P<eventhubname>[^/]+)",
     ),
-    _Endpoint(r"azureservicebus", "servicebus://{namespace}", "queue/{topicorqueuename}", r"(?P<topicorqueuename>[^/]+)"),
+    _Endpoint(r"azureservicebus", "servicebus://{namespace}", "{servicebustype|=queue}/{topicorqueuename}", r"(?P<topicorqueuename>[^/]+)"),
     _Endpoint(
         r"googlepubsub",
         "pubsub",
@@ -109,8 +109,8 @@ _ENDPOINTS = (
     _Endpoint(r"googlefunctions", "gcf://{projectid|project}/{region|location}", "function/{functionname}", r"(?P<functionname>[^/]+)"),
     _Endpoint(r"nats", "nats://{servers|url!host}", "{topic|subject}", r"(?P<topic>[^?]+)"),
     _Endpoint(r"salesforce(?:create|update|delete)?", "salesforce://{instanceurl|loginurl!own}", "{sobjectname|topicname|topic}"),
-    _Endpoint(r"splunk(?:hec)?", "splunk://{splunkurl|splunkserver!host}", "index/{index|=default}"),
-    _Endpoint(r"solr", "solr://{url!host}", "{collection|=default}", r"(?P<url>.+)"),
+    _Endpoint(r"splunk(?:hec)?", "splunk://{splunkurl|splunkserver!host}", "index/{index}"),
+    _Endpoint(r"solr", "solr://{url!host}", "{collection}", r"(?P<url>.+)"),
 )
 _SERVER_PATH = re.compile(r"(?:[^@]*@)?(?P<host>[^:/@]+)(?::(?P<port>\d+))?(?P<path>/.*)?")
 _KEY = re.compile(

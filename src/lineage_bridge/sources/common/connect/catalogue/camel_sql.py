@@ -83,8 +83,10 @@ def _cassandra(options: Mapping[str, str], direction: str) -> list[naming.Datase
 
 
 def _tables(query: str, dialect: str, direction: str) -> list[str]:
-    """The tables that a query reads or, for a sink, writes."""
+    """The tables that a query reads or, for a sink, writes; none if it cannot be parsed."""
     if not query or query.startswith(_ELSEWHERE):
         return []
     lineage = lineage_of(_PARAMETER.sub("NULL", query), dialect)
+    if lineage.errors:
+        return []
     return sorted(".".join(name) for name in (lineage.inputs if direction == "source" else lineage.outputs))

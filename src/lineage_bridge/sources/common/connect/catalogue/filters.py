@@ -87,7 +87,7 @@ def _expand(text: str, joiner: str, config: Scope, scope: Scope) -> str | None:
 def _variables(scope: Scope, joiner: str) -> dict[str, str]:
     topic, thing = scope.get("topic", ""), scope.get("object", "")
     known = dict.fromkeys(("topic", "topic.name"), topic.replace(".", joiner) if joiner else topic)
-    for parts in (thing.split("."), topic.split(".")):
+    for parts in (thing.split("."), topic.split(".") if "." in topic else [""]):
         if parts[-1] and "table" not in known:
             known |= {"table": parts[-1], "tableName": parts[-1], "collection": parts[-1], "schema": parts[-2] if len(parts) > 1 else ""}
             known |= {"schemaName": known["schema"], "scope": known["schema"], "db": parts[-3] if len(parts) > 2 else known["schema"]}
@@ -96,9 +96,10 @@ def _variables(scope: Scope, joiner: str) -> dict[str, str]:
 
 
 def _by_last_word(config: Scope, name: str | None) -> str:
-    """The setting whose name ends with a variable's name, unless the variable belongs to each record, or the setting may be a secret."""
+    """The only setting whose name ends with a variable's name, unless the variable belongs to each record, or it may be a secret."""
     ends = f".{name}" if name and name not in _OF_RECORDS else None
-    return next((config[key] for key in sorted(config) if ends and key.endswith(ends) and not is_secret(key)), "")
+    found = [key for key in config if ends and key.endswith(ends) and not is_secret(key)]
+    return config[found[0]] if len(found) == 1 else ""
 
 
 def _path(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:

@@ -1,7 +1,7 @@
 """Guesses the family of connector classes that are not in the catalogue, from settings that connectors commonly have.
 
 A guess must be named by the configuration itself: a bucket, the resource of a URL, a table of a database. A host alone names no dataset,
-and a topic's name is not taken for a table's.
+and a topic's name is not taken for a table's. If several settings could name it, and differ, none does.
 """
 
 import re
@@ -71,6 +71,8 @@ _SUFFIX = re.compile(r"(?:\.(?:address|format|list|names?))+$")
 """What may follow the word that says what a setting is: `bucket.name`, `table.name.format`."""
 _STORES = (("s3", re.compile(r"s3|minio|aws", re.IGNORECASE)), ("gs", re.compile(r"gcs|\bgs\b|google", re.IGNORECASE)))
 """Object stores, by words in the name of a class or a setting."""
+_LAST_WORD = re.compile(r"bucket(?:\.(?:address|format|list|names?))*$")
+"""The words that the setting of a bucket ends with: the setting of a folder in it has another."""
 _WEB = re.compile(r"(?:http|ws)s?://", re.IGNORECASE)
 _QUEUE = re.compile(r"https?://sqs\.[^/]+/\d+/[^/]+", re.IGNORECASE)
 _NOT_ITS_OWN = ("transforms", "predicates", "errors", "key", "value", "producer", "consumer", "admin", "header", "reporter")
@@ -86,7 +88,9 @@ def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
     address = config.get(url, "")
     if bucket:
         store = next((scheme for scheme, words in _STORES if words.search(bucket) or words.search(name)), "")
-        namespace, made = (f"{store}://" + "{" + bucket + "}", "{topics.dir|prefix|=/}") if store else ("", "")
+        namespace, made = (
+            (f"{store}://" + "{" + bucket + "}", "{topics.dir|" + _LAST_WORD.sub("prefix", bucket) + "|=/}") if store else ("", "")
+        )
     elif _QUEUE.match(address):
         namespace = "arn:aws:sqs:{" + rf"{url}!match:sqs\.([^.]+)\." + "}:{" + rf"{url}!match:/(\d+)/" + "}"
         made = "{" + rf"{url}!match:/([^/]+)$" + "}"
@@ -127,8 +131,11 @@ def _direction(name: str, config: Mapping[str, str], reported: str) -> Literal["
 
 
 def _key(config: Mapping[str, str], hints: tuple[str, ...]) -> str:
-    """Return the first of the connector's own settings whose key ends with one of the words, in the order of the words."""
+    """Return the first of the connector's own settings whose key ends with one of the words, in the order of the words; none if they
+    differ.
+    """
     plain = [key for key in sorted(config) if config[key] and _PLAIN.fullmatch(key) and "registry" not in key and not is_secret(key)]
     words = {key: re.split(r"[._\-]", key.removesuffix("name.format")) for key in plain}
     own = [key for key in plain if key.split(".")[0] not in _NOT_ITS_OWN and _NO_LOCATION.isdisjoint(words[key])]
-    return next((key for hint in hints for key in own if _SUFFIX.sub("", key).rpartition(".")[2] == hint), "")
+    found = [key for hint in hints for key in own if _SUFFIX.sub("", key).rpartition(".")[2] == hint]
+    return found[0] if len({config[key] for key in found}) == 1 else ""

@@ -37,10 +37,16 @@ _QUOTED = re.compile(r'"([^"]+)"')
 
 
 def query_inputs(query: str, url: str) -> list[str]:
-    """Return the tables that a query on this JDBC address reads, in order, with their names as the database stores them."""
+    """Return the tables that a query on this JDBC address reads, in order, with their names as the database stores them.
+
+    Empty if the query cannot be parsed: what stands in the position of a table may be anything.
+    """
     address = read_jdbc(url)
+    lineage = lineage_of(query, dialect_of(url))
+    if lineage.errors:
+        return []
     none = _WITHOUT_DATA.get(address.scheme, ()) if address else ()
-    return [kept_name(name, query, url) for name in lineage_of(query, dialect_of(url)).inputs if ".".join(name).lower() not in none]
+    return [kept_name(name, query, url) for name in lineage.inputs if ".".join(name).lower() not in none]
 
 
 def kept_name(name: Sequence[str], query: str, url: str) -> str:

@@ -228,8 +228,8 @@ def kusto_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
 
 
 def positional(view: ConnectorView, topic: str, _seen: str) -> list[FoundObject]:
-    """Match objects to topics by position, or all topics to the only object."""
-    things, topics = view.list_of(view.connector.objects) or [view.connector.object], view.list_of(["topics"])
+    """Match objects to topics by position, or all topics to the only object. Without objects, the server decides."""
+    things, topics = view.list_of(view.connector.objects), view.list_of(["topics"])
     if len(things) > 1 and topic in topics and topics.index(topic) < len(things):
         things = [things[topics.index(topic)]]
     return [FoundObject(thing, None, EvidenceKind.LISTED) for thing in things]

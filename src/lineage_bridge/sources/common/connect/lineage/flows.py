@@ -5,24 +5,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects, numbered, pairs
 from lineage_bridge.sources.common.connect.catalogue.readers import SINK_READERS, SOURCE_READERS
 from lineage_bridge.sources.common.connect.catalogue.templates import ANY_VALUE, holes, invert
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, literal
 from lineage_bridge.sources.common.connect.lineage.connection import ConnectorFlow, EvidenceKind, ExternalDataset, FoundObject, TopicUse
+from lineage_bridge.sources.common.connect.lineage.names import can_be_topic, is_dataset
 from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN
 from lineage_bridge.sources.common.connect.transforms.chain import TOPIC_STEPS, Chain, replay
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 from lineage_bridge.sources.common.connect.transforms.reverse import topics_before
-from lineage_bridge.sources.common.connect.transforms.topics import ANY, TopicName, is_topic
+from lineage_bridge.sources.common.connect.transforms.topics import ANY, TopicName
 
 _SAMPLES = ("a1.b2", "c3.d4.e5", "f6")
 """Names of objects that have nothing in common, to find out what does not depend on the object."""
-_IN_ADDRESS = re.compile(r"[<>{}]|\$(?!(?:web|root|logs)@)|%\w+%")
-"""Characters that show an unresolved placeholder in an address; the names of Azure's own containers have a `$`, too."""
-
-_WEB = re.compile(r"https?://")
 
 
 @dataclass
@@ -36,25 +32,12 @@ class TracedFlows:
     def see(self, view: ConnectorView, found: FoundObject, topic: str, how: tuple[EvidenceKind, ...]) -> DatasetName | None:
         """Add the dataset of an object, and return its name; None if it cannot be named."""
         name = found.dataset or (None if found.object is None else view.dataset(found.object, topic))
-        if name is not None and not _is_named(name):
+        if name is not None and not is_dataset(name):
             return None
         if name is not None:
-            symlinks = () if found.dataset else tuple(filter(_is_named, view.symlinks(found.object or "", topic)))
+            symlinks = () if found.dataset else tuple(filter(is_dataset, view.symlinks(found.object or "", topic)))
             self.datasets.append(ExternalDataset(name, how, symlinks, view.connector.synthetic))
         return name
-
-
-def _is_named(name: DatasetName) -> bool:
-    """Whether neither part of a name has an unresolved placeholder, and its address is not a secret itself."""
-    if any(map(TO_FILL_IN.search, name)) or _IN_ADDRESS.search(name[0]):
-        return False
-    address = f"{name[0]}/{name[1].lstrip('/')}" if _WEB.match(name[0]) else ""
-    return mask_text(address) == address
-
-
-def _is_topic(name: str) -> bool:
-    """Whether a name can be a topic's, and has no unresolved placeholder."""
-    return is_topic(name) and not TO_FILL_IN.search(name)
 
 
 def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
@@ -101,10 +84,10 @@ def _literal_topics(view: ConnectorView, chain: Chain) -> list[str]:
     if template and "object" in holes(template):
         found = [set(replay(chain, view.text(template, object=name) or name).topics) for name in _SAMPLES]
         same = found[0] if all(topics == found[0] for topics in found) else set()
-        return sorted(topic.text for topic in same if not topic.is_pattern and _is_topic(topic.text))
+        return sorted(topic.text for topic in same if not topic.is_pattern and can_be_topic(topic.text))
     named = listed(view.text(template) or "") if template else view.list_of(["topics"])
     routed = {topic for name in named if not TO_FILL_IN.search(name) for topic in replay(chain, name).topics}
-    return sorted(topic.text for topic in routed if not topic.is_pattern and _is_topic(topic.text))
+    return sorted(topic.text for topic in routed if not topic.is_pattern and can_be_topic(topic.text))
 
 
 def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
@@ -163,7 +146,7 @@ def _routed(
     before = found.topic or ""
     how = EvidenceKind.PREDICTED if found.how is EvidenceKind.LISTED and not view.names(before) else found.how
     for outcome in replay(chain, before).outcomes:
-        if not (outcome.topic.is_pattern or _is_topic(outcome.topic.text)):
+        if not (outcome.topic.is_pattern or can_be_topic(outcome.topic.text)):
             continue
         topics = _topics_of(outcome.topic, observed, view.evidence.known_topics or ())
         several = outcome.topic.is_pattern and len(topics) > 1
@@ -186,7 +169,7 @@ def _topics_of(topic: TopicName, observed: list[str], known: Iterable[str]) -> l
 
 def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
     """Return the topics that a sink reads; the regex itself if it matches no known topic."""
-    named = (topic for topic in view.list_of(["topics"]) if _is_topic(topic))
+    named = (topic for topic in view.list_of(["topics"]) if can_be_topic(topic))
     found: list[tuple[str, EvidenceKind]] = [(topic, EvidenceKind.LISTED) for topic in named]
     if view.connector.numbered:
         found += [(target.topic, EvidenceKind.LISTED) for target in numbered(view) if target.topic]

@@ -19,6 +19,7 @@ from lineage_bridge.sources.common.connect.lineage.connection import (
     merge_evidence,
 )
 from lineage_bridge.sources.common.connect.lineage.flows import TracedFlows, trace_sink, trace_source
+from lineage_bridge.sources.common.connect.lineage.names import without_code
 from lineage_bridge.sources.common.connect.lineage.side_topics import side_topics
 from lineage_bridge.sources.common.connect.transforms.chain import Chain, read_chain
 
@@ -31,7 +32,7 @@ _AFTER_ONLY_BY_DEFAULT = frozenset(("PostgresCdcSource", "MySqlCdcSource", "SqlS
 
 def resolve(config: Mapping[str, str], evidence: ConnectorEvidence = NOTHING_ELSE, classes: Catalogue | None = None) -> Connection:
     """Resolve the connection from the configuration and the evidence. `classes`: the catalogue, including a user's own mappings."""
-    settings = {**config, **evidence.settings}
+    settings = without_code({**config, **evidence.settings})
     connector = _as_configured((catalogue() if classes is None else classes).find(settings, evidence.direction), settings)
     view = ConnectorView(connector, _as_observed(connector, settings, evidence), evidence)
     chain = read_chain(config)

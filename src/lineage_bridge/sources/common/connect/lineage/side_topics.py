@@ -5,6 +5,7 @@ from dataclasses import replace
 from lineage_bridge.sources.common.connect.catalogue.family import SINK, SideTopic
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, TopicUse
+from lineage_bridge.sources.common.connect.lineage.names import can_be_topic
 from lineage_bridge.sources.common.connect.transforms.chain import TOPIC_STEPS, Chain, replay
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
 from lineage_bridge.sources.common.connect.transforms.topics import by_logical_table, regex_router
@@ -50,7 +51,7 @@ def side_topics(view: ConnectorView, chain: Chain) -> list[tuple[str, TopicUse]]
         name = view.text(key.topic)
         if name and not is_sink and key.role in _ROUTED:
             name = _routed(name, chain)
-        if not name or (key in given and known is not None and name not in known):
+        if not name or not can_be_topic(name) or (key in given and known is not None and name not in known):
             continue
         if _is_on(view, key.when) or name in view.evidence.observed_topics:
             found.append((key.way, TopicUse(name, key.role, evidence=(EvidenceKind.LISTED,))))
