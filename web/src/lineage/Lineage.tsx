@@ -1,5 +1,4 @@
 import { useQueries } from "@tanstack/react-query";
-import { ReactFlowProvider } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useState } from "react";
 
 import { chosenWords, NO_FILTER, type PictureFilter } from "../address/filter";
@@ -159,12 +158,10 @@ export default function Lineage({ view }: { view: LineageView }) {
                             select={change.select}
                         />
                     ) : (
-                        <ReactFlowProvider>
-                            <Canvas
-                                {...{ view, picture, rootId, columns, related, actions, isSeen, comparison }}
-                                select={change.select}
-                            />
-                        </ReactFlowProvider>
+                        <Canvas
+                            {...{ view, picture, rootId, columns, related, actions, isSeen, comparison }}
+                            select={change.select}
+                        />
                     )}
                 </div>
                 {view.bar > 0 && <TimeBar view={view} time={time} />}
