@@ -1,5 +1,6 @@
 /** What an address shows. The address is the only place where a view keeps its state, so every view can be linked to. */
 
+import { estateParameters, estateViewOf, type EstateView } from "./estate";
 import { addFilter, filterOf, NO_FILTER, type PictureFilter } from "./filter";
 import { workAddress, workViewOf, type WorkView } from "./work";
 
@@ -80,6 +81,7 @@ export interface SearchView {
 
 export type View =
     | { page: "home" }
+    | EstateView
     | SearchView
     | LineageView
     | LedgerView
@@ -156,6 +158,8 @@ function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } |
                 }),
                 view.filter,
             );
+        case "estate":
+            return filled(estateParameters(view));
         case "ledger":
             return filled({
                 ...named(view.target),
@@ -211,6 +215,8 @@ export function viewOf(path: string, query: string): View {
                 filter: filterOf(given),
                 fold: given.get("fold") === "yes",
             }));
+        case "view/estate":
+            return estateViewOf(given);
         case "view/ledger":
             return withNode(given, (target) => ({
                 page: "ledger",

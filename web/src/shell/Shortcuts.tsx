@@ -5,6 +5,7 @@ const KEYS: readonly [string, string][] = [
     ["Ctrl K", "search, from anywhere"],
     ["L", "hop ledger: where did the number go wrong?"],
     ["B", "blast radius: what does a change affect?"],
+    ["W", "the whole estate: systems, and what flows between them"],
     ["T", "list instead of graph, and back"],
     ["P", "pulse: rates on the links, and what shows no life"],
     ["H", "time bar: what changed since it was right?"],
