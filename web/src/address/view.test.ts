@@ -31,6 +31,7 @@ const VIEWS: View[] = [
         pulse: "live",
         filter: { ...NO_FILTER, system: ["kafka", "flink"], tag: ["tier=a b&c"] },
         fold: true,
+        apart: ["readers-00ff-0a0b"],
     },
     ESTATE,
     { page: "estate", scale: "system", as: "list", selected: "00ff" },

@@ -42,6 +42,8 @@ export interface LineageView {
     filter: PictureFilter;
     /** Jobs with one input and one output, and topics that a job has for itself, are part of the link through them. */
     fold: boolean;
+    /** Ids of the bundles of consumer groups whose members are shown all the same. */
+    apart: string[];
 }
 
 export interface LedgerView {
@@ -113,6 +115,7 @@ export function lineageOf(root: NodeRef): LineageView {
         pulse: "",
         filter: NO_FILTER,
         fold: false,
+        apart: [],
     };
 }
 
@@ -155,6 +158,7 @@ function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } |
                     from: view.from,
                     pulse: view.pulse,
                     fold: view.fold ? "yes" : "",
+                    apart: view.apart.join(" "),
                 }),
                 view.filter,
             );
@@ -214,6 +218,7 @@ export function viewOf(path: string, query: string): View {
                 pulse: given.get("pulse") === "live" ? "live" : time(given.get("pulse")),
                 filter: filterOf(given),
                 fold: given.get("fold") === "yes",
+                apart: words(given.get("apart")),
             }));
         case "view/estate":
             return estateViewOf(given);

@@ -20,9 +20,10 @@ interface Keyed {
 /** The keys of the lineage view. */
 export function useLineageKeys({ view, change, selected, picture, toggleFilter, openExport }: Keyed): void {
     useEffect(() => {
-        const subject = selected
-            ? { kind: selected.kind, namespace: selected.namespace, name: selected.name }
-            : view.root;
+        const subject =
+            selected && !selected.members
+                ? { kind: selected.kind, namespace: selected.namespace, name: selected.name }
+                : view.root;
         const commands: Record<string, () => void> = {
             l: () => show(ledgerOf(subject)),
             w: () => show(ESTATE),
@@ -36,7 +37,10 @@ export function useLineageKeys({ view, change, selected, picture, toggleFilter, 
             "+": () => change.hops(1),
             "-": () => change.hops(-1),
             u: () => selected && selected.hidden.upstream > 0 && change.expand(selected.id, "upstream"),
-            d: () => selected && selected.hidden.downstream > 0 && change.expand(selected.id, "downstream"),
+            d: () =>
+                selected?.members
+                    ? change.takeApart(selected.id)
+                    : selected && selected.hidden.downstream > 0 && change.expand(selected.id, "downstream"),
             c: () => selected?.kind === "dataset" && change.toggleColumns(selected.id),
             Escape: () => change.select(""),
         };
