@@ -25,7 +25,7 @@ export default function Estate({ view }: { view: EstateView }) {
     const selected = items?.find(({ node }) => node.id === view.selected);
     useEstateKeys(view);
     return (
-        <div className="lineage">
+        <div className="lineage estate">
             <div className="bar">
                 <h1>Estate</h1>
                 <div className="tools" role="toolbar" aria-label="View">

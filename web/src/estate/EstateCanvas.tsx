@@ -1,5 +1,15 @@
-import { Background, Controls, Handle, MarkerType, Position, ReactFlow, useReactFlow, useStore } from "@xyflow/react";
-import type { Edge, Node as FlowNode, NodeProps } from "@xyflow/react";
+import {
+    BaseEdge,
+    Background,
+    Controls,
+    Handle,
+    MarkerType,
+    Position,
+    ReactFlow,
+    useReactFlow,
+    useStore,
+} from "@xyflow/react";
+import type { Edge, EdgeProps, Node as FlowNode, NodeHandle, NodeProps } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
 import { memo, useEffect, useMemo } from "react";
 
@@ -12,6 +22,9 @@ import { flowWidth, flowWords, iconOfSystem, jobWords, type EstateItem } from ".
 const WIDTH = 230;
 /** Between ranks, so that there is room for how many jobs there are. */
 const GAP = 150;
+/** With more flows, only those of the selected node have words, which would hide each other. */
+const LABELLED = 24;
+const BACK = "back";
 
 type EstateCardNode = FlowNode<{ item: EstateItem; isDown: boolean }, "estate">;
 
@@ -57,13 +70,22 @@ export function EstateCanvas({ items, selected, select }: Props) {
             }),
         [items, layout, boxes, selected],
     );
-    const edges = useMemo(() => (layout ? flows.map((flow) => edgeOf(flow, selected)) : []), [layout, flows, selected]);
+    const edges = useMemo(() => {
+        const back = new Set(layout?.reversed.map(({ source, target }) => `${source}>${target}`));
+        const most = Math.max(...flows.map(({ jobs, direct }) => jobs + direct));
+        const isCrowded = flows.length > LABELLED;
+        const isNear = ({ source, target }: EstateItem["to"][number]) => source === selected || target === selected;
+        // The flows of the selected node lie upon the others.
+        const ordered = [...flows.filter((flow) => !isNear(flow)), ...flows.filter(isNear)];
+        return layout ? ordered.map((flow) => edgeOf(flow, { isNear: isNear(flow), back, most, isCrowded })) : [];
+    }, [layout, flows, selected]);
     return (
         <ReactFlow<EstateCardNode>
             className={layout?.down ? "canvas estate-canvas down" : "canvas estate-canvas"}
             nodes={nodes}
             edges={edges}
             nodeTypes={NODE_TYPES}
+            edgeTypes={EDGE_TYPES}
             onNodeClick={(_, { id }) => select(id)}
             onPaneClick={() => select("")}
             nodesDraggable={false}
@@ -88,6 +110,18 @@ const EstateCard = memo(function EstateCard({ data: { item, isDown }, selected }
         <div className={selected ? "node dataset chosen" : "node dataset"}>
             <Handle type="target" position={isDown ? Position.Top : Position.Left} isConnectable={false} />
             <Handle type="source" position={isDown ? Position.Bottom : Position.Right} isConnectable={false} />
+            <Handle
+                id={BACK}
+                type="target"
+                position={isDown ? Position.Right : Position.Bottom}
+                isConnectable={false}
+            />
+            <Handle
+                id={BACK}
+                type="source"
+                position={isDown ? Position.Right : Position.Bottom}
+                isConnectable={false}
+            />
             <div className="node-title">
                 <span className="tile">
                     <Icon name={iconOfSystem(item.node.system)} />
@@ -113,13 +147,13 @@ const EstateCard = memo(function EstateCard({ data: { item, isDown }, selected }
 
 const NODE_TYPES = { estate: EstateCard };
 
-/** Shows everything when it appears, or when there is something else. */
+/** Shows everything when it appears, when there is something else, or another room for it. */
 function Framing({ laidOut }: { laidOut: string }) {
     const { fitView } = useReactFlow();
-    const isSized = useStore(({ width, height }) => width > 0 && height > 0);
+    const room = useStore(({ width, height }) => (width > 0 && height > 0 ? `${width} ${height}` : ""));
     useEffect(() => {
-        if (laidOut !== "" && isSized) void fitView({ padding: 0.08, maxZoom: 1.15 });
-    }, [laidOut, isSized, fitView]);
+        if (laidOut !== "" && room !== "") void fitView({ padding: 0.08, maxZoom: 1.15 });
+    }, [laidOut, room, fitView]);
     return null;
 }
 
@@ -128,31 +162,51 @@ function heightOf(item: EstateItem): number {
     return 50 + 19 * (Math.min(3, Math.max(1, Math.ceil(item.title.length / 20))) + jobWords(item).length);
 }
 
-function handlesOf({ width, height }: { width: number; height: number }, isDown: boolean) {
+function handlesOf({ width, height }: { width: number; height: number }, isDown: boolean): NodeHandle[] {
     const none = { width: 0, height: 0 };
+    const [below, beside] = [
+        { position: Position.Bottom, x: width / 2, y: height, ...none },
+        { position: Position.Right, x: width, y: height / 2, ...none },
+    ];
     return isDown
         ? [
-              { type: "target" as const, position: Position.Top, x: width / 2, y: 0, ...none },
-              { type: "source" as const, position: Position.Bottom, x: width / 2, y: height, ...none },
+              { type: "target", position: Position.Top, x: width / 2, y: 0, ...none },
+              { type: "source", ...below },
+              { id: BACK, type: "target", ...beside },
+              { id: BACK, type: "source", ...beside },
           ]
         : [
-              { type: "target" as const, position: Position.Left, x: 0, y: height / 2, ...none },
-              { type: "source" as const, position: Position.Right, x: width, y: height / 2, ...none },
+              { type: "target", position: Position.Left, x: 0, y: height / 2, ...none },
+              { type: "source", ...beside },
+              { id: BACK, type: "target", ...below },
+              { id: BACK, type: "source", ...below },
           ];
 }
 
-function edgeOf(flow: EstateItem["to"][number], selected: string): Edge {
-    const isNear = flow.source === selected || flow.target === selected;
-    const colour = isNear ? "var(--accent)" : "var(--line-strong)";
+interface EdgeLook {
+    /** Whether it is of the selected node. */
+    isNear: boolean;
+    /** Ids of the flows that lead back. */
+    back: ReadonlySet<string>;
+    /** How many jobs the largest flow is of. */
+    most: number;
+    isCrowded: boolean;
+}
+
+function edgeOf(flow: EstateItem["to"][number], { isNear, back, most, isCrowded }: EdgeLook): Edge {
+    const id = `${flow.source}>${flow.target}`;
+    const colour = isNear ? "var(--accent)" : back.has(id) ? "var(--job)" : "var(--line-strong)";
     return {
-        id: `${flow.source}>${flow.target}`,
+        id,
+        type: back.has(id) ? BACK : "default",
         source: flow.source,
         target: flow.target,
+        ...(back.has(id) ? { sourceHandle: BACK, targetHandle: BACK } : {}),
         className: flow.jobs === 0 ? "flow declared" : "flow",
-        label: flowWords(flow),
+        ...(isCrowded && !isNear ? {} : { label: flowWords(flow) }),
         labelBgPadding: [6, 3],
         labelBgBorderRadius: 6,
-        style: { strokeWidth: flowWidth(flow), stroke: colour },
+        style: { strokeWidth: flowWidth(flow, most), stroke: colour },
         markerEnd: {
             type: MarkerType.ArrowClosed,
             width: 15,
@@ -162,3 +216,31 @@ function edgeOf(flow: EstateItem["to"][number], selected: string): Edge {
         },
     };
 }
+
+/** A flow that leads back: around the cards, not through them. */
+function BackEdge({ sourceX, sourceY, targetX, targetY, sourcePosition, label, style, markerEnd }: EdgeProps) {
+    const isBeside = sourcePosition === Position.Right;
+    const depth = 46 + Math.abs(isBeside ? sourceY - targetY : sourceX - targetX) / 9;
+    const far = isBeside ? Math.max(sourceX, targetX) + depth : Math.max(sourceY, targetY) + depth;
+    const path = isBeside
+        ? `M${sourceX},${sourceY} C${far},${sourceY} ${far},${targetY} ${targetX},${targetY}`
+        : `M${sourceX},${sourceY} C${sourceX},${far} ${targetX},${far} ${targetX},${targetY}`;
+    const [x, y] = [
+        (sourceX + targetX) / 8 + (isBeside ? far : (sourceX + targetX) / 2) * 0.75,
+        (sourceY + targetY) / 8 + (isBeside ? (sourceY + targetY) / 2 : far) * 0.75,
+    ];
+    return (
+        <BaseEdge
+            path={path}
+            labelX={x}
+            labelY={y}
+            label={label}
+            labelBgPadding={[6, 3]}
+            labelBgBorderRadius={6}
+            {...(style ? { style } : {})}
+            {...(markerEnd === undefined ? {} : { markerEnd })}
+        />
+    );
+}
+
+const EDGE_TYPES = { [BACK]: BackEdge };

@@ -58,9 +58,9 @@ describe("the estate", () => {
     });
 
     test("draws more jobs wider, and never too wide", () => {
-        const width = (jobs: number) => flowWidth({ source: "a", target: "b", jobs, direct: 0 });
-        expect(width(1)).toBeLessThan(width(20));
-        expect(width(10_000_000)).toBe(7.5);
+        const width = (jobs: number, most = jobs) => flowWidth({ source: "a", target: "b", jobs, direct: 0 }, most);
+        expect([width(1), width(1, 400), width(400)]).toEqual([1.5, 1.5, 6.5]);
+        expect(width(20, 400)).toBeCloseTo(4);
     });
 
     test("is the same in rows: each flow, each count of jobs, and who has neither", () => {

@@ -56,9 +56,9 @@ export function jobWords({ node, inside }: EstateItem): string[] {
     ];
 }
 
-/** How wide a flow is drawn: twice the jobs, a bit more. */
-export function flowWidth({ jobs, direct }: EstateFlow): number {
-    return 1.5 + Math.min(6, Math.log2(jobs + direct));
+/** How wide a flow is drawn, in pixels, where the largest of all is of `most` jobs. */
+export function flowWidth({ jobs, direct }: EstateFlow, most: number): number {
+    return 1.5 + (5 * Math.log(jobs + direct)) / Math.log(Math.max(2, most));
 }
 
 /**
