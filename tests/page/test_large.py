@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.api.support import Server, running
 from tests.events import KEY, dataset, facet, run_event
-from tests.page.conftest import listening
+from tests.page.conftest import ROOT, listening
 from tests.page.test_page import open_view
 
 from lineage_bridge.api.app import create_app
@@ -105,3 +105,12 @@ def test_the_map_is_three_shapes_however_many_cards_and_a_press_on_it_moves_the_
     overview.click(position={"x": box["width"] / 2, "y": 20})
     expect(page.locator(".node.root")).to_have_count(0)
     expect(page.locator(".react-flow__node")).not_to_have_count(0)
+
+
+@pytest.mark.usefixtures("built")
+def test_the_scripts_of_the_lineage_are_compiled_while_they_load() -> None:
+    """The comment is only obeyed at the very beginning."""
+    assets = ROOT / "src" / "lineage_bridge" / "api" / "web" / "static" / "assets"
+    first = {path.name.partition("-")[0] for path in assets.glob("*.js") if path.read_text().startswith("//# allFunctionsCalledOnLoad\n")}
+    assert {"index", "Lineage"} <= first
+    assert "Work" not in first

@@ -30,6 +30,8 @@ VIEWS = {
     "impact": f"view/impact?{urlencode(TABLE)}",
     "trace": f"view/trace?{urlencode({**EMAIL, 'direction': 'downstream'})}",
     "paths": "view/paths?" + urlencode({**TABLE, **{f"to_{key}": value for key, value in REVENUE.items()}}),
+    "estate": "view/estate",
+    "estate as a list": "view/estate?as=list",
     "unknown": "view/nowhere",
     **{name: f"view/{name}" for name in LISTS},
     "runs of a job": f"view/runs?{urlencode(DBT)}",

@@ -44,6 +44,7 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "GET /aliases",
         "GET /analysis",
         "GET /changes",
+        "GET /estate",
         "GET /graph/diff",
         "GET /graph/drift",
         "GET /graph/facets/foreign",

@@ -86,14 +86,15 @@ def _not_found(reader: GraphReader, node_id: str) -> NotFoundError:
 def read_links(graph: GraphReader, now_us: int) -> Iterator[tuple[GraphReader, list[GraphLink]]]:
     """The links of all edges, each once, in portions; each portion with a reader that has read its nodes."""
     for reader, jobs in graph.inventory.heads((NodeKind.JOB,)):
-        yield reader, _links_of_ports(reader, reader.inventory.ports(jobs, now_us=now_us))
-    yield graph, _links_of_ports(graph, graph.inventory.unnamed_ports(now_us=now_us))
+        yield reader, links_of_ports(reader, reader.inventory.ports(jobs, now_us=now_us))
+    yield graph, links_of_ports(graph, graph.inventory.unnamed_ports(now_us=now_us))
     direct = list(graph.inventory.direct(now_us=now_us))
     heads = graph.inventory.canonical_nodes(end for edge in direct for end in edge[:2])
     yield graph, merge_links(GraphLink(heads[edge.source.id], heads[edge.target.id], None, edge) for edge in direct)
 
 
-def _links_of_ports(reader: GraphReader, ports: Sequence[Port]) -> list[GraphLink]:
+def links_of_ports(reader: GraphReader, ports: Sequence[Port]) -> list[GraphLink]:
+    """The links of ports, each once, between nodes that stand for their groups."""
     heads = reader.inventory.canonical_nodes(end for port in ports for end in (port.job, port.dataset))
     return merge_links(port_links(ports, heads))
 

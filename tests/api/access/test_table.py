@@ -57,6 +57,7 @@ ingest  POST    /api/v1/graphs/x/import
 read    GET     /api/v1/aliases
 read    GET     /api/v1/analysis
 read    GET     /api/v1/changes
+read    GET     /api/v1/estate
 read    GET     /api/v1/graph/diff
 read    GET     /api/v1/graph/drift
 read    GET     /api/v1/graph/facets/foreign

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 
+import { ESTATE } from "./estate";
 import { NO_FILTER } from "./filter";
 import { workOf } from "./work";
 import { addressOf, impactOf, ledgerOf, lineageOf, traceOf, viewOf, type NodeRef, type View } from "./view";
@@ -30,7 +31,10 @@ const VIEWS: View[] = [
         pulse: "live",
         filter: { ...NO_FILTER, system: ["kafka", "flink"], tag: ["tier=a b&c"] },
         fold: true,
+        apart: ["readers-00ff-0a0b"],
     },
+    ESTATE,
+    { page: "estate", scale: "system", as: "list", selected: "00ff" },
     ledgerOf(TOPIC),
     { ...ledgerOf(JOB), hours: 24, until: "2026-05-01T00:00:00Z", baseline: "before" },
     traceOf(TOPIC, "e-mail"),

@@ -1,5 +1,6 @@
 /** What an address shows. The address is the only place where a view keeps its state, so every view can be linked to. */
 
+import { estateParameters, estateViewOf, type EstateView } from "./estate";
 import { addFilter, filterOf, NO_FILTER, type PictureFilter } from "./filter";
 import { workAddress, workViewOf, type WorkView } from "./work";
 
@@ -41,6 +42,8 @@ export interface LineageView {
     filter: PictureFilter;
     /** Jobs with one input and one output, and topics that a job has for itself, are part of the link through them. */
     fold: boolean;
+    /** Ids of the bundles of consumer groups whose members are shown all the same. */
+    apart: string[];
 }
 
 export interface LedgerView {
@@ -80,6 +83,7 @@ export interface SearchView {
 
 export type View =
     | { page: "home" }
+    | EstateView
     | SearchView
     | LineageView
     | LedgerView
@@ -111,6 +115,7 @@ export function lineageOf(root: NodeRef): LineageView {
         pulse: "",
         filter: NO_FILTER,
         fold: false,
+        apart: [],
     };
 }
 
@@ -153,9 +158,12 @@ function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } |
                     from: view.from,
                     pulse: view.pulse,
                     fold: view.fold ? "yes" : "",
+                    apart: view.apart.join(" "),
                 }),
                 view.filter,
             );
+        case "estate":
+            return filled(estateParameters(view));
         case "ledger":
             return filled({
                 ...named(view.target),
@@ -210,7 +218,10 @@ export function viewOf(path: string, query: string): View {
                 pulse: given.get("pulse") === "live" ? "live" : time(given.get("pulse")),
                 filter: filterOf(given),
                 fold: given.get("fold") === "yes",
+                apart: words(given.get("apart")),
             }));
+        case "view/estate":
+            return estateViewOf(given);
         case "view/ledger":
             return withNode(given, (target) => ({
                 page: "ledger",

@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 
+import type { EstateView } from "../address/estate";
 import type { Direction, ImpactView, NodeRef, PathsView, TraceView } from "../address/view";
 import { answered, client, type Schemas } from "./client";
 
@@ -23,6 +24,15 @@ export const overview = queryOptions({
     queryFn: ({ signal }) => answered(client.GET("/api/v1/overview", { signal })),
     refetchInterval: LIVE_MS,
 });
+
+export function estate(scale: EstateView["scale"]) {
+    return queryOptions({
+        queryKey: ["estate", scale],
+        queryFn: ({ signal }) => answered(client.GET("/api/v1/estate", { signal, params: { query: { scale } } })),
+        refetchInterval: 4 * LIVE_MS,
+        staleTime: LIVE_MS,
+    });
+}
 
 export const drift = queryOptions({
     queryKey: ["drift"],

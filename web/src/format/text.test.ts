@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { ago, breakable, csv, elided, visible } from "./text";
+import { ago, breakable, csv, elided, visible, whole } from "./text";
 
 test("long names keep their end", () => {
     expect(elided("short", 10)).toBe("short");
@@ -15,6 +15,19 @@ test("a name is broken behind its dividers, and stays whole", () => {
 
 test("characters that turn the direction of writing are shown", () => {
     expect(visible("a\u202Eb\u0000")).toBe("a⟨U+202E⟩b⟨U+0000⟩");
+});
+
+test("no control character is hidden", () => {
+    for (let code = 0; code < 0x2100; code++) {
+        const character = String.fromCodePoint(code);
+        if (/\p{Cc}/u.test(character)) expect(visible(character)).toMatch(/^⟨U\+[0-9A-F]{4}⟩$/);
+    }
+});
+
+test("whole numbers are in groups of three digits, as the language writes them", () => {
+    const format = new Intl.NumberFormat("en");
+    for (const count of [0, 7, -7, 999, 1000, -1000, 12_345, 123_456, 1_234_567, 2 ** 53])
+        expect(whole(count)).toBe(format.format(count));
 });
 
 describe("times", () => {

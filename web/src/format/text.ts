@@ -1,18 +1,20 @@
 /** Numbers, times and names as people read them. */
 
-const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
-const WHOLE = new Intl.NumberFormat("en");
+/** The browser's formats are slow to load, so that no view waits for one that it does not need. */
+let compactFormat: Intl.NumberFormat | undefined;
 
+/** A number without fraction, its digits in groups of three. */
 export function whole(count: number): string {
-    return WHOLE.format(count);
+    return count.toFixed(0).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
 export function compact(count: number): string {
-    return COMPACT.format(count);
+    compactFormat ??= new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+    return compactFormat.format(count);
 }
 
 export function ratio(value: number): string {
-    return value >= 100 ? WHOLE.format(Math.round(value)) : value.toFixed(2);
+    return value >= 100 ? whole(Math.round(value)) : value.toFixed(2);
 }
 
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
@@ -61,7 +63,7 @@ export function breakable(name: string): string[] {
     return name.match(/[^./:_\-@]*[./:_\-@]+|[^./:_\-@]+/gu) ?? [name];
 }
 
-const HIDDEN = /[\p{Cc}\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
+const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
 
 /** A text whose invisible characters, and those that turn the direction of writing, are written as their codes. */
 export function visible(text: string): string {

@@ -5,9 +5,9 @@ import type { Layout, LayoutRequest, Point } from "./layout";
 /** A layout, and the way that the data goes in it. */
 export type Placed = Layout & { down: boolean };
 
-/** The layout of a picture, made by a worker; the one before until it is made. */
+/** The layout of a picture, made by a worker; the one before until it is made. Without boxes it waits for them. */
 export function useLayout(
-    boxes: LayoutRequest["boxes"],
+    boxes: LayoutRequest["boxes"] | undefined,
     links: LayoutRequest["links"],
     down: boolean,
     gap?: number,
@@ -28,8 +28,9 @@ export function useLayout(
         return () => made.terminate();
     }, []);
 
-    const key = JSON.stringify([boxes, links, down, gap]);
+    const key = boxes && JSON.stringify([boxes, links, down, gap]);
     useEffect(() => {
+        if (key === undefined) return;
         number.current += 1;
         const [boxes, links, down, gap] = JSON.parse(key) as [
             LayoutRequest["boxes"],

@@ -3,6 +3,7 @@ import { counted, whole } from "../format/text";
 import { Icon, iconOf } from "../parts/Icon";
 import { ShortName } from "../parts/Name";
 import { State } from "../parts/State";
+import { ESTATE } from "../address/estate";
 import { ViewLink } from "../address/history";
 import type { View } from "../address/view";
 import { workOf } from "../address/work";
@@ -13,6 +14,14 @@ export function Estate({ overview }: { overview: Schemas["OverviewAnswer"] }) {
     return (
         <section aria-labelledby="estate">
             <h2 id="estate">The estate</h2>
+            {overview.systems.length > 0 && (
+                <p>
+                    <ViewLink className="button" to={ESTATE}>
+                        <Icon name="estate" />
+                        What flows between systems
+                    </ViewLink>
+                </p>
+            )}
             <div className="cards">
                 {overview.systems.map(({ system, datasets, namespaces, largest }, _, systems) => (
                     <article key={system} className="card">

@@ -1,4 +1,5 @@
 import { chosenWords } from "../address/filter";
+import { ESTATE } from "../address/estate";
 import { show, ViewLink } from "../address/history";
 import { impactOf, ledgerOf, type Direction, type LineageView } from "../address/view";
 import { Icon } from "../parts/Icon";
@@ -22,6 +23,10 @@ export function Bar({ view, change, isFiltering, toggleFilter, openExport }: Pro
                 <FullName {...view.root} />
             </h1>
             <div className="tools" role="toolbar" aria-label="View">
+                <ViewLink className="button" to={ESTATE} title="Systems, and what flows between them (W)">
+                    <Icon name="estate" />
+                    Estate
+                </ViewLink>
                 <Hops view={view} direction="upstream" />
                 <Hops view={view} direction="downstream" />
                 <button type="button" aria-pressed={view.as === "list"} onClick={change.toggleList} title="List (T)">

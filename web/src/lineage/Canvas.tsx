@@ -1,30 +1,21 @@
-import { Background, Controls, ReactFlow, useReactFlow, useStore } from "@xyflow/react";
-import "@xyflow/react/dist/style.css";
-import { memo, useEffect, useMemo, useRef } from "react";
+import { ReactFlowProvider } from "@xyflow/react";
+import { memo, useMemo, useRef } from "react";
 
 import type { LineageView } from "../address/view";
 import { useLayout } from "../graph/useLayout";
-import { counted } from "../format/text";
+import { useSize } from "../graph/useSize";
 import { CARD_WIDTH, cardHeight, gapOf, handlesOf } from "./cardSize";
 import { columnEdges, linkEdge, tracedColumns } from "./edges";
-import { FlowLink } from "./FlowLink";
-import { Legend } from "./Legend";
-import { LineCanvas } from "./lines/LineCanvas";
+import { Drawing } from "./Drawing";
 import { linesOf } from "./lines/lines";
-import { Actions, NodeCard, type CardActions, type CardNode } from "./NodeCard";
-import { Overview } from "./Overview";
+import { Actions, type CardActions, type CardNode } from "./NodeCard";
 import type { Picture } from "./picture";
 import type { Comparison } from "./time/comparison";
 
 /** From so many nodes on, cards are made only while they are in sight, and links are painted on a canvas. */
 const LARGE_FROM = 150;
-const MAPPED_FROM = 16;
-/** The least scale at which the names of a whole picture can be read: the further away, the larger they are written. */
-const READABLE = 0.4;
-const CLOSE = 0.72;
-const FAR = 0.54;
-const NODE_TYPES = { card: NodeCard };
-const EDGE_TYPES = { link: FlowLink };
+/** Where there is less room, in pixels, data goes down. */
+const NARROW = 640;
 
 interface Props {
     view: LineageView;
@@ -41,10 +32,8 @@ interface Props {
 /** The picture as a graph: to the right, or down where the stage is narrow. The root keeps its place when the picture grows. */
 export const Canvas = memo(function Canvas(props: Props) {
     const { view, picture, rootId, columns, related, actions, isSeen, comparison, select } = props;
-    const width = useStore((state) => state.width);
-    const distance = useStore(({ transform: [, , scale] }) =>
-        scale < FAR ? "far farther" : scale < CLOSE ? "far" : "",
-    );
+    const place = useRef<HTMLDivElement>(null);
+    const size = useSize(place);
     const boxes = useMemo(
         () =>
             picture.nodes.map((node) => ({
@@ -55,9 +44,9 @@ export const Canvas = memo(function Canvas(props: Props) {
         [picture.nodes, columns],
     );
     const links = useMemo(() => picture.links.map(({ source, target }) => ({ source, target })), [picture.links]);
-    const isDown = width > 0 && width < 640;
+    const isDown = size !== undefined && size.width < NARROW;
     const isLarge = useMemo(() => picture.nodes.filter(({ id }) => isSeen(id)).length > LARGE_FROM, [picture, isSeen]);
-    const layout = useLayout(boxes, links, isDown, isDown ? undefined : gapOf(picture));
+    const layout = useLayout(size && boxes, links, isDown, isDown ? undefined : gapOf(picture));
     const traced = useMemo(() => tracedColumns(picture), [picture]);
     const nodes = useMemo(() => {
         if (!layout) return [];
@@ -124,59 +113,25 @@ export const Canvas = memo(function Canvas(props: Props) {
     );
     return (
         <Actions.Provider value={actions}>
-            <ReactFlow<CardNode>
-                className={["canvas", distance, layout?.down && "down"].filter(Boolean).join(" ")}
-                nodes={nodes}
-                edges={edges}
-                nodeTypes={NODE_TYPES}
-                edgeTypes={EDGE_TYPES}
-                onNodeClick={(_, node) => select(node.id)}
-                onPaneClick={() => select("")}
-                nodesDraggable={false}
-                nodesConnectable={false}
-                edgesFocusable={false}
-                nodesFocusable
-                elementsSelectable={false}
-                onlyRenderVisibleElements={isLarge}
-                minZoom={0.05}
-                maxZoom={1.6}
-                deleteKeyCode={null}
-                disableKeyboardA11y={false}
-                aria-label={`Lineage: ${counted(nodes.length, "node")}`}
-            >
-                <Background gap={24} size={1.4} />
-                {isLarge && <LineCanvas lines={lines} distance={distance} />}
-                <Controls showInteractive={false} />
-                {nodes.length >= MAPPED_FROM && !layout?.down && <Overview nodes={nodes} rootId={rootId} />}
-                <Legend picture={picture} isCyclic={(layout?.reversed.length ?? 0) > 0} />
-                <Framing laidOut={layout ? `${rootId} ${nodes.length} ${layout.down}` : ""} root={rootId} />
-            </ReactFlow>
+            <div className="drawing" ref={place}>
+                {size && layout && (
+                    <ReactFlowProvider
+                        initialNodes={nodes}
+                        initialEdges={edges}
+                        initialWidth={size.width}
+                        initialHeight={size.height}
+                    >
+                        <Drawing
+                            {...{ nodes, edges, lines, picture, rootId, isLarge, size, select }}
+                            isDown={layout.down}
+                            isCyclic={back.size > 0}
+                        />
+                    </ReactFlowProvider>
+                )}
+            </div>
         </Actions.Provider>
     );
 });
-
-/** Shows the whole picture when it appears or grows; one too large to be read like that, from its root. */
-function Framing({ laidOut, root }: { laidOut: string; root: string }) {
-    const { getNodesBounds, getNodes, getInternalNode, setCenter, fitView } = useReactFlow();
-    const size = useStore(({ width, height }) => `${width} ${height}`);
-    const framed = useRef("");
-    useEffect(() => {
-        const [width = 0, height = 0] = size.split(" ").map(Number);
-        if (laidOut === "" || root === "" || width === 0 || framed.current === laidOut) return;
-        const isCalm = framed.current === "" || window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-        framed.current = laidOut;
-        const duration = isCalm ? 0 : 200;
-        const bounds = getNodesBounds(getNodes());
-        const node = getInternalNode(root);
-        if (node && (bounds.width * READABLE > width * 0.94 || bounds.height * READABLE > height * 0.9)) {
-            const { x, y } = node.internals.positionAbsolute;
-            void setCenter(x + CARD_WIDTH / 2, y + 40, { zoom: CLOSE, duration });
-        } else {
-            void fitView({ padding: 0.06, maxZoom: 1.15, minZoom: READABLE, duration });
-        }
-    }, [laidOut, root, size, fitView, getNodesBounds, getNodes, getInternalNode, setCenter]);
-    return null;
-}
 
 function labelOf(kind: string, namespace: string, name: string, ...more: (string | undefined)[]): string {
     return [`${kind} ${name} in ${namespace}`, ...more.filter((word) => word !== undefined)].join(", ");

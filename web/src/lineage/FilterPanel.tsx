@@ -21,10 +21,13 @@ interface Props {
     hiddenNodes: number;
     change: (filter: PictureFilter) => void;
     toggleFold: () => void;
+    /** How many bundles of consumer groups are shown one by one. */
+    apart: number;
+    bundleAgain: () => void;
 }
 
 /** What narrows the picture: nodes by system, type and tag, links by origin, evidence and state; and the fold of what is trivial. */
-export function FilterPanel({ picture, filter, fold, hiddenNodes, change, toggleFold }: Props) {
+export function FilterPanel({ picture, filter, fold, hiddenNodes, change, toggleFold, apart, bundleAgain }: Props) {
     const words = wordsOf(picture);
     const toggle = (key: FilterKey, word: string) => {
         const chosen = filter[key];
@@ -59,9 +62,14 @@ export function FilterPanel({ picture, filter, fold, hiddenNodes, change, toggle
                 <legend>Fold</legend>
                 <label>
                     <input type="checkbox" checked={fold} onChange={toggleFold} />
-                    jobs with one input and one output, internal topics
+                    jobs with one input and one output, internal topics, consumer groups that read the same
                 </label>
                 {hiddenNodes > 0 && <p className="hint">{counted(hiddenNodes, "node")} not drawn</p>}
+                {apart > 0 && (
+                    <button type="button" onClick={bundleAgain}>
+                        Count consumer groups again
+                    </button>
+                )}
                 <button type="button" onClick={() => change(NO_FILTER)} disabled={filter === NO_FILTER}>
                     Choose everything
                 </button>

@@ -1,5 +1,4 @@
 import { useQueries } from "@tanstack/react-query";
-import { ReactFlowProvider } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useState } from "react";
 
 import { chosenWords, NO_FILTER, type PictureFilter } from "../address/filter";
@@ -10,6 +9,7 @@ import { counted } from "../format/text";
 import { Icon } from "../parts/Icon";
 import { Empty, Failure, Loading } from "../parts/Messages";
 import { Bar } from "./Bar";
+import { BundlePanel } from "./BundlePanel";
 import { Canvas } from "./Canvas";
 import { ExportDialog } from "./export/ExportDialog";
 import { FilterPanel } from "./FilterPanel";
@@ -34,14 +34,16 @@ export default function Lineage({ view }: { view: LineageView }) {
     const [pulses] = useState(() => new PulseStore());
     const { rootId, error } = state;
     const { filter, fold } = view;
+    // Between two times, each consumer group may differ.
+    const apart = view.at === "" && view.from === "" ? view.apart : undefined;
     const picture = useMemo(
-        () => state.picture && narrow(state.picture, { filter, fold, rootId }),
-        [state.picture, filter, fold, rootId],
+        () => state.picture && narrow(state.picture, { filter, fold, rootId, apart }),
+        [state.picture, filter, fold, rootId, apart],
     );
     const isSeen = useMemo(() => {
         const isAll = present === state.picture && picture !== undefined;
-        return seen(isAll ? picture : present && narrow(present, { filter, fold, rootId }), comparison);
-    }, [present, state.picture, picture, comparison, filter, fold, rootId]);
+        return seen(isAll ? picture : present && narrow(present, { filter, fold, rootId, apart }), comparison);
+    }, [present, state.picture, picture, comparison, filter, fold, rootId, apart]);
     const [isFiltering, setFiltering] = useState(chosenWords(filter) > 0);
     const toggleFilter = useCallback(() => setFiltering((isOpen) => !isOpen), []);
     const [isExporting, setExporting] = useState(false);
@@ -57,6 +59,7 @@ export default function Lineage({ view }: { view: LineageView }) {
         () => ({
             expand: change.expand,
             fold: change.fold,
+            takeApart: change.takeApart,
             chooseColumn: (column: ColumnRef) => change.chooseColumn(column, picture),
         }),
         [change, picture],
@@ -97,6 +100,8 @@ export default function Lineage({ view }: { view: LineageView }) {
                         hiddenNodes={picture?.hiddenNodes ?? 0}
                         change={change.filter}
                         toggleFold={change.toggleFold}
+                        apart={view.apart.length}
+                        bundleAgain={change.bundleAgain}
                     />
                 )}
                 {picture?.truncated && (
@@ -159,16 +164,17 @@ export default function Lineage({ view }: { view: LineageView }) {
                             select={change.select}
                         />
                     ) : (
-                        <ReactFlowProvider>
-                            <Canvas
-                                {...{ view, picture, rootId, columns, related, actions, isSeen, comparison }}
-                                select={change.select}
-                            />
-                        </ReactFlowProvider>
+                        <Canvas
+                            {...{ view, picture, rootId, columns, related, actions, isSeen, comparison }}
+                            select={change.select}
+                        />
                     )}
                 </div>
                 {view.bar > 0 && <TimeBar view={view} time={time} />}
-                {selected && (
+                {selected?.members && (
+                    <BundlePanel bundle={selected} members={selected.members} takeApart={change.takeApart} />
+                )}
+                {selected && !selected.members && (
                     <SidePanel
                         node={selected}
                         marks={comparison?.marks.get(selected.id)}
@@ -248,7 +254,9 @@ function changes(view: LineageView) {
         togglePulse: () => show({ ...view, pulse: view.pulse === "" ? "live" : "" }),
         toggleBar: () => show({ ...view, ...(view.bar > 0 ? { bar: 0, at: "", from: "" } : { bar: 24 * 7 }) }),
         filter: (filter: PictureFilter) => show({ ...view, filter }, { replace: true }),
-        toggleFold: () => show({ ...view, fold: !view.fold }, { replace: true }),
+        toggleFold: () => show({ ...view, fold: !view.fold, apart: [] }, { replace: true }),
+        takeApart: (id: string) => show({ ...view, apart: [...view.apart, id], selected: "" }),
+        bundleAgain: () => show({ ...view, apart: [] }),
         toggleList: () => show({ ...view, as: view.as === "list" ? "graph" : "list" }),
         hops: (step: number) => show({ ...view, up: bounded(view.up + step), down: bounded(view.down + step) }),
     };

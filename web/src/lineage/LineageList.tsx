@@ -1,8 +1,9 @@
 import { whole as count } from "../format/text";
 import { Icon, iconOf } from "../parts/Icon";
-import { FullName } from "../parts/Name";
+import { FullName, ShortName } from "../parts/Name";
 import { State } from "../parts/State";
 import { CsvButton } from "../parts/CsvButton";
+import { shortName } from "./cardSize";
 import { throughWords } from "./edges";
 import { linkRows } from "./export/texts";
 import type { CardActions } from "./NodeCard";
@@ -83,6 +84,22 @@ export function LineageList({ picture: whole, isSeen, changes, rootId, selectedI
                                     <FullName {...node} />
                                 </button>
                                 {node.id === rootId && <span className="chip">start</span>}
+                                {node.members && (
+                                    <>
+                                        <ul className="plain">
+                                            {node.members.map((member) => (
+                                                <li key={member.id}>
+                                                    <small>
+                                                        <ShortName text={shortName(member)} most={80} />
+                                                    </small>
+                                                </li>
+                                            ))}
+                                        </ul>
+                                        <button type="button" onClick={() => actions.takeApart(node.id)}>
+                                            Show each
+                                        </button>
+                                    </>
+                                )}
                             </th>
                             <td>{node.details?.state !== undefined && <State state={node.details.state} />}</td>
                             {changes && <td>{changes.get(node.id) ?? ""}</td>}

@@ -14,12 +14,15 @@ import type { Change } from "./time/comparison";
 export interface CardActions {
     expand: (id: string, direction: Direction) => void;
     fold: (id: string, direction: Direction) => void;
+    /** Shows the members of a bundle. */
+    takeApart: (id: string) => void;
     chooseColumn: (column: ColumnRef) => void;
 }
 
 export const Actions = createContext<CardActions>({
     expand: () => undefined,
     fold: () => undefined,
+    takeApart: () => undefined,
     chooseColumn: () => undefined,
 });
 
@@ -130,6 +133,21 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Car
                         <li className="hint">and {columns.length - COLUMNS_SHOWN} more, at the side</li>
                     )}
                 </ul>
+            )}
+            {node.members && (
+                <button
+                    type="button"
+                    tabIndex={-1}
+                    className="more downstream nodrag"
+                    title={`Show ${node.name}`}
+                    aria-label={`Show ${node.name}`}
+                    onClick={(event) => {
+                        event.stopPropagation();
+                        actions.takeApart(node.id);
+                    }}
+                >
+                    +{whole(node.members.length)}
+                </button>
             )}
             {way("upstream")}
             {way("downstream")}

@@ -53,8 +53,9 @@ export function shortName(node: PictureNode): string {
 
 /** What a node is, and where: its type in words, and the host of its namespace. */
 export function typeWords(node: PictureNode): string {
-    const { details } = node;
+    const { details, members } = node;
     if (!details) return node.kind;
+    if (members) return details.system;
     const plain = details.node_type.replaceAll("_", " ");
     const isPlain = details.node_type.startsWith("external") || details.node_type === "job";
     const words = isPlain ? `${details.system} ${plain.replace("external ", "")}` : plain;

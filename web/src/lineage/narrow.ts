@@ -1,6 +1,7 @@
 /** A picture without what is filtered out or folded: what lies between two nodes that stay becomes one link. Pure. */
 
 import type { FilterKey, PictureFilter } from "../address/filter";
+import { bundled } from "./bundles";
 import { shortName } from "./cardSize";
 import { compare, type Picture, type PictureLink, type PictureNode } from "./picture";
 
@@ -13,6 +14,8 @@ export interface Narrowing {
     filter: PictureFilter;
     fold: boolean;
     rootId: string;
+    /** Ids of the bundles of consumer groups that are drawn one by one; undefined if all are. */
+    apart?: readonly string[] | undefined;
 }
 
 export interface Narrowed extends Picture {
@@ -20,7 +23,7 @@ export interface Narrowed extends Picture {
     hiddenNodes: number;
 }
 
-export function narrow(picture: Picture, { filter, fold, rootId }: Narrowing): Narrowed {
+export function narrow(picture: Picture, { filter, fold, rootId, apart }: Narrowing): Narrowed {
     const nodes = new Map(picture.nodes.map((node) => [node.id, node]));
     const links = picture.links.filter((link) => passesLink(link, nodes, filter));
     const folded = fold ? trivial(nodes, links, rootId) : new Set<string>();
@@ -33,13 +36,13 @@ export function narrow(picture: Picture, { filter, fold, rootId }: Narrowing): N
     const ends = new Set(drawn.flatMap(({ source, target }) => [source, target]));
     const kept = picture.nodes.filter(({ id }) => id === rootId || (isDrawn(id) && ends.has(id)));
     const known = new Set(kept.map(({ id }) => id));
+    const shown = fold && apart ? bundled({ nodes: kept, links: drawn }, rootId, apart) : { nodes: kept, links: drawn };
     return {
         ...picture,
-        nodes: kept,
-        links: drawn,
+        ...shown,
         columns: picture.columns.filter(({ source, target }) => known.has(source) && known.has(target)),
         truncated: bridges.isCut ? "links through what is hidden" : picture.truncated,
-        hiddenNodes: picture.nodes.length - kept.length,
+        hiddenNodes: picture.nodes.length - shown.nodes.filter(({ members }) => members === undefined).length,
     };
 }
 

@@ -11,6 +11,8 @@ export interface PictureNode {
     dropped: boolean;
     /** How much lies one hop further than the picture shows. */
     hidden: { upstream: number; downstream: number };
+    /** The nodes that it stands for; most stand for none but themselves. */
+    members?: readonly PictureNode[];
 }
 
 /** Data goes from a dataset to a job, from a job to a dataset, or from one dataset to another directly. */

@@ -21,6 +21,7 @@ const PATHS = {
     downstream: "M2.5 8h10M9 4l4 4-4 4",
     columns: "M3 3h10v10H3zM6.3 3v10M9.6 3v10",
     list: "M6 4h8M6 8h8M6 12h8M2.5 4h.5M2.5 8h.5M2.5 12h.5",
+    estate: "M2 2.5h5v4H2zM9 9.5h5v4H9zM7 4.5h4.5v5",
     graph: "M2 8h4M10 4h4M10 12h4M6 8l4-4M6 8l4 4",
     ledger: "M3 2.5h10v11H3zM5.5 5.5h5M5.5 8h5M5.5 10.5h2.5",
     blast: "M8 8m-1.5 0a1.5 1.5 0 1 0 3 0a1.5 1.5 0 1 0-3 0M8 1.5v2.5M8 12v2.5M1.5 8H4M12 8h2.5M3.4 3.4l1.8 1.8M10.8 10.8l1.8 1.8M3.4 12.6l1.8-1.8M10.8 5.2l1.8-1.8",

@@ -19,6 +19,7 @@ import { SignIn } from "./SignIn";
 import { ThemeSwitch } from "./ThemeSwitch";
 
 const Lineage = lazy(() => import("../lineage/Lineage"));
+const Estate = lazy(() => import("../estate/Estate"));
 const Ledger = lazy(() => import("../ledger/Ledger"));
 const Trace = lazy(() => import("../trace/Trace"));
 const Impact = lazy(() => import("../impact/Impact"));
@@ -103,6 +104,7 @@ const Content = memo(function Content({ view }: { view: View }) {
             {view.page === "home" && <Home />}
             {view.page === "search" && <SearchResults view={view} />}
             {view.page === "lineage" && <Lineage view={view} />}
+            {view.page === "estate" && <Estate view={view} />}
             {view.page === "ledger" && <Ledger view={view} />}
             {view.page === "trace" && <Trace view={view} />}
             {view.page === "impact" && <Impact view={view} />}
@@ -133,6 +135,8 @@ function titleOf(view: View): string {
             return `Impact of ${view.root.name} · LineageBridge`;
         case "paths":
             return `${view.source.name} to ${view.target.name} · LineageBridge`;
+        case "estate":
+            return "Estate · LineageBridge";
         case "search":
             return `${view.text} · LineageBridge`;
         case "work":

@@ -34,6 +34,7 @@ class Cost(Enum):
 
 
 COSTS: Final[Mapping[str, Cost]] = {
+    "/estate": Cost.WHOLE_GRAPH,
     "/graph/diff": Cost.HEAVY,
     "/graph/drift": Cost.HEAVY,
     "/graph/facets/foreign": Cost.HEAVY,

@@ -1,4 +1,4 @@
-"""Responses with amounts: what runs read and wrote, and the overview of the whole graph."""
+"""Responses with amounts: what runs read and wrote, and the whole graph from afar."""
 
 from typing import Literal
 
@@ -128,5 +128,48 @@ class OverviewAnswer(Struct, frozen=True):
     job_types: list[JobTypeCount]
     states: list[StateCount]
     urgent: list[UrgentItem]
+    settling: bool
+    position: str
+
+
+class EstateNode(Struct, frozen=True):
+    """A system, or one of its environments: one that Confluent's namespaces name, or else a namespace.
+
+    `readers` are the jobs that read its datasets and write none, `writers` those that write its datasets and read none. `largest` are its
+    namespaces with the most datasets. The node `(others)`, without a system, stands for all that the answer has no room for.
+    """
+
+    id: str
+    system: str
+    environment: str
+    datasets: int
+    namespaces: int
+    largest: list[NamespaceCount]
+    readers: int
+    writers: int
+
+
+class EstateFlow(Struct, frozen=True):
+    """Data moves from one node of the estate to another, or within one: by how many jobs, and by how many flows without a job.
+
+    A job counts for each pair of nodes of which it reads one and writes the other.
+    """
+
+    source: str
+    target: str
+    jobs: int
+    direct: int
+
+
+class EstateAnswer(Struct, frozen=True):
+    """Systems or their environments, those with the most datasets first, and the flows between them.
+
+    `others` is how many systems or environments with datasets the node `(others)` stands for.
+    """
+
+    scale: Literal["system", "environment"]
+    nodes: list[EstateNode]
+    flows: list[EstateFlow]
+    others: int
     settling: bool
     position: str

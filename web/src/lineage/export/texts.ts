@@ -14,13 +14,14 @@ export interface Marks {
     flows: ReadonlyMap<string, Flow> | undefined;
 }
 
-/** The links as rows, the heads first; a node without links is a row of its own. */
+/** The links as rows, the heads first: a row for each member of a bundle; a node without links is a row of its own. */
 export function linkRows(picture: Picture, { changes, flows }: Marks): (string | number | undefined)[][] {
     const byId = new Map(picture.nodes.map((node) => [node.id, node]));
     const linked = new Set(picture.links.flatMap(({ source, target }) => [source, target]));
     const ends = (id: string) => {
         const node = byId.get(id);
-        return [node?.kind ?? "", node?.namespace ?? "", node?.name ?? ""];
+        const nodes = node?.members ?? [node];
+        return nodes.map((each) => [each?.kind ?? "", each?.namespace ?? "", each?.name ?? ""]);
     };
     return [
         [
@@ -29,21 +30,24 @@ export function linkRows(picture: Picture, { changes, flows }: Marks): (string |
             ...(changes ? ["change"] : []),
             ...(flows ? ["liveness", "rows_per_second", "last_rows"] : []),
         ],
-        ...picture.links.map((link) => [
-            ...ends(link.source),
-            ...ends(link.target),
-            ...[link.origin, link.label, link.via.join(" > ")],
-            ...(changes ? [changes.get(link.id) ?? ""] : []),
-            ...(flows ? [link.liveness, flows.get(link.id)?.rowsPerSecond, flows.get(link.id)?.last] : []),
-        ]),
-        ...picture.nodes.filter(({ id }) => !linked.has(id)).map(({ id }) => ends(id)),
+        ...picture.links.flatMap((link) => {
+            const about = [
+                ...[link.origin, link.label, link.via.join(" > ")],
+                ...(changes ? [changes.get(link.id) ?? ""] : []),
+                ...(flows ? [link.liveness, flows.get(link.id)?.rowsPerSecond, flows.get(link.id)?.last] : []),
+            ];
+            return ends(link.source).flatMap((source) =>
+                ends(link.target).map((target) => [...source, ...target, ...about]),
+            );
+        }),
+        ...picture.nodes.filter(({ id }) => !linked.has(id)).flatMap(({ id }) => ends(id)),
     ];
 }
 
 /** What is drawn, with where it is from: `at` is the time that it is as of, RFC 3339. */
 export function jsonOf(picture: Picture, link: string, at: string): string {
-    const nodes = picture.nodes.map(({ id, kind, namespace, name, details, dropped, hidden }) => ({
-        ...{ id, kind, namespace, name, dropped, hidden, details },
+    const nodes = picture.nodes.map(({ id, kind, namespace, name, details, dropped, hidden, members }) => ({
+        ...{ id, kind, namespace, name, dropped, hidden, details, members },
     }));
     const { links, columns, truncated } = picture;
     return JSON.stringify({ link, at, nodes, links, columns, truncated }, null, 2);

@@ -1,4 +1,4 @@
-"""An overview of the whole graph."""
+"""An overview of the whole graph, and its systems and environments with the flows between them."""
 
 from collections import Counter
 from typing import Annotated
@@ -11,14 +11,25 @@ from lineage_bridge.api.dependencies import Style, position_header
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.schemas.statistics import JobTypeCount, NamespaceCount, OverviewAnswer, StateCount, SystemCount, UrgentItem
+from lineage_bridge.api.schemas.statistics import (
+    EstateAnswer,
+    EstateFlow,
+    EstateNode,
+    JobTypeCount,
+    NamespaceCount,
+    OverviewAnswer,
+    StateCount,
+    SystemCount,
+    UrgentItem,
+)
 from lineage_bridge.api.services import Services
 from lineage_bridge.ports.graph_reader import ProgressReader
 from lineage_bridge.projections.overview import Overview, by_first, read_overview
+from lineage_bridge.projections.system_flows import Scale, SystemFlows, read_system_flows
 
 
 def routes(services: Services) -> APIRouter:
-    """The route for the overview."""
+    """The routes for the overview and the estate."""
     router = question_router(services, "graph")
 
     @router.get("/overview", response_model=None, responses=response_docs({200: OverviewAnswer}, writes=False))
@@ -33,7 +44,37 @@ def routes(services: Services) -> APIRouter:
             answer = _overview(reader.progress, read_overview(reader, now_us, urgent), now_us, namespaces)
             return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
 
+    @router.get("/estate", response_model=None, responses=response_docs({200: EstateAnswer}, writes=False))
+    def get_estate(
+        scale: Annotated[Scale, Query(description="Whether each node is a system, or an environment of one")] = "environment",
+        limit: Annotated[int, Query(ge=1, le=200, description="Maximum number of nodes; one more stands for all others")] = 60,
+        namespaces: Annotated[int, Query(ge=0, le=1000, description="Maximum number of namespaces to list for each node")] = 10,
+    ) -> Response:
+        """Systems or their environments, how many datasets each has, and how many jobs move data from one to another."""
+        with services.graph() as reader:
+            answer = _estate_answer(reader.progress, read_system_flows(reader, scale, limit, services.clock_us()), namespaces)
+            return json_response(answer, headers=position_header(reader.progress))
+
     return router
+
+
+def _estate_answer(progress: ProgressReader, found: SystemFlows, most: int) -> EstateAnswer:
+    contents = sorted(found.contents.items(), key=lambda item: (-item[1].datasets, item[0]))
+    nodes = [
+        EstateNode(
+            id=item.id,
+            system=item.system,
+            environment=item.environment,
+            datasets=inside.datasets,
+            namespaces=len(inside.namespaces),
+            largest=[NamespaceCount(*space) for space in sorted(inside.namespaces.items(), key=lambda space: (-space[1], space[0]))[:most]],
+            readers=inside.readers,
+            writers=inside.writers,
+        )
+        for item, inside in contents
+    ]
+    flows = [EstateFlow(source.id, target.id, moved.jobs, moved.direct) for (source, target), moved in sorted(found.flows.items())]
+    return EstateAnswer(found.scale, nodes, flows, found.others, progress.settling(), position_tokens.encode(progress.position()))
 
 
 def _overview(progress: ProgressReader, found: Overview, now_us: int, most: int) -> OverviewAnswer:

@@ -1,0 +1,154 @@
+"""The whole graph from afar: systems and their environments, how many datasets they have, and how many jobs move data between them."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Final, Literal, NamedTuple
+
+from lineage_bridge.graph.identity.node_ids import environment
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.relations import Side
+from lineage_bridge.model.graph import Node
+from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.projections.edges import GraphLink
+from lineage_bridge.projections.overview import system_name
+from lineage_bridge.projections.whole_graph import links_of_ports
+
+Scale = Literal["system", "environment"]
+
+
+class EnvironmentKey(NamedTuple):
+    """An environment of a system: one that Confluent's namespaces name, or else a namespace. Empty for the whole system."""
+
+    system: str
+    environment: str
+
+    @property
+    def id(self) -> str:
+        """16 hexadecimal digits, the same in every answer."""
+        return sha256("\0".join(self).encode()).hexdigest()[:16]
+
+
+REST: Final = EnvironmentKey("", "(others)")
+"""All environments that an answer has no room for."""
+
+
+def environment_at(namespace: str, scale: Scale) -> EnvironmentKey:
+    """The environment that a namespace belongs to, or its system."""
+    return EnvironmentKey(system_name(namespace), (environment(namespace)[0] or namespace) if scale == "environment" else "")
+
+
+@dataclass
+class Contents:
+    """Datasets by namespace; jobs that only read (`readers`) and that only write (`writers`) there."""
+
+    namespaces: Counter[str] = field(default_factory=Counter)
+    readers: int = 0
+    writers: int = 0
+
+    @property
+    def datasets(self) -> int:
+        """How many datasets there are."""
+        return self.namespaces.total()
+
+
+@dataclass
+class Moved:
+    """How many jobs read at one end and write at the other, and how many flows without a job lead there."""
+
+    jobs: int = 0
+    direct: int = 0
+
+
+class SystemFlows:
+    """At most `most` environments, those with the most datasets, and what flows between them; the others count for REST.
+
+    `others` is how many these are, of those that have datasets.
+    """
+
+    def __init__(self, scale: Scale, counts: Mapping[tuple[EnvironmentKey, str], int], most: int) -> None:
+        self.scale, self.most = scale, most
+        sizes: Counter[EnvironmentKey] = Counter()
+        for (item, _), count in counts.items():
+            sizes[item] += count
+        kept = sorted(sizes, key=lambda item: (-sizes[item], item))[:most]
+        self.contents = {item: Contents() for item in kept}
+        self.others = len(sizes) - len(kept)
+        self.flows: dict[tuple[EnvironmentKey, EnvironmentKey], Moved] = {}
+        for (item, namespace), count in counts.items():
+            self.contents.setdefault(item if item in self.contents else REST, Contents()).namespaces[namespace] += count
+
+    def home(self, dataset: Node) -> EnvironmentKey:
+        """Where a dataset counts."""
+        item = environment_at(dataset.namespace, self.scale)
+        if item not in self.contents and len(self.contents) >= self.most:
+            item = REST
+        self.contents.setdefault(item, Contents())
+        return item
+
+    def add_job(self, ends: "JobEnds") -> None:
+        """Count a job by what it reads and writes."""
+        for source in ends.inputs:
+            for target in ends.outputs:
+                self.flows.setdefault((source, target), Moved()).jobs += 1
+        if not ends.outputs:
+            for item in ends.inputs:
+                self.contents[item].readers += 1
+        if not ends.inputs:
+            for item in ends.outputs:
+                self.contents[item].writers += 1
+
+    def add_direct(self, source: Node, target: Node) -> None:
+        """Count a flow without a job."""
+        self.flows.setdefault((self.home(source), self.home(target)), Moved()).direct += 1
+
+
+@dataclass
+class JobEnds:
+    """Where a job reads and writes."""
+
+    inputs: set[EnvironmentKey] = field(default_factory=set)
+    outputs: set[EnvironmentKey] = field(default_factory=set)
+
+    def add(self, other: "JobEnds") -> None:
+        """Count what is known of the same job from elsewhere, too."""
+        self.inputs |= other.inputs
+        self.outputs |= other.outputs
+
+
+def read_system_flows(graph: GraphReader, scale: Scale, most: int, now_us: int) -> SystemFlows:
+    """Read every dataset and job, in portions. The answer has at most `most` environments and REST, whatever the graph's size."""
+    counts: Counter[tuple[EnvironmentKey, str]] = Counter()
+    for _, heads in graph.inventory.heads((NodeKind.DATASET,)):
+        counts.update((environment_at(node.namespace, scale), node.namespace) for node in heads)
+    systems = SystemFlows(scale, counts, most)
+    unnamed = _ends(systems, links_of_ports(graph, graph.inventory.unnamed_ports(now_us=now_us)))
+    for reader, jobs in graph.inventory.heads((NodeKind.JOB,)):
+        found = _ends(systems, links_of_ports(reader, reader.inventory.ports(jobs, now_us=now_us)))
+        for job, ends in found.items():
+            ends.add(unnamed.pop(job, JobEnds()))
+            systems.add_job(ends)
+    for ends in unnamed.values():
+        systems.add_job(ends)
+    _add_direct(systems, graph, now_us)
+    return systems
+
+
+def _ends(systems: SystemFlows, links: Iterable[GraphLink]) -> dict[int, JobEnds]:
+    """Node id of each job to where it reads and writes."""
+    found: dict[int, JobEnds] = {}
+    for link in links:
+        if link.side == Side.INPUT:
+            found.setdefault(link.dst.id, JobEnds()).inputs.add(systems.home(link.src))
+        else:
+            found.setdefault(link.src.id, JobEnds()).outputs.add(systems.home(link.dst))
+    return found
+
+
+def _add_direct(systems: SystemFlows, graph: GraphReader, now_us: int) -> None:
+    edges = [edge for edge in graph.inventory.direct(now_us=now_us) if edge.source.kind == edge.target.kind == NodeKind.DATASET]
+    heads = graph.inventory.standing(end for edge in edges for end in edge[:2])
+    ends = {(heads[edge.source.id], heads[edge.target.id]) for edge in edges}
+    for source, target in sorted(ends, key=lambda pair: (pair[0].id, pair[1].id)):
+        systems.add_direct(source, target)

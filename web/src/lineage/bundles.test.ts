@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+
+import { bundled } from "./bundles";
+import { linkRows } from "./export/texts";
+import type { PictureLink, PictureNode } from "./picture";
+
+function node(id: string, type: string, state?: string): PictureNode {
+    return {
+        id,
+        kind: type === "kafka_topic" ? "dataset" : "job",
+        namespace: "kafka://broker",
+        name: id,
+        dropped: false,
+        hidden: { upstream: 0, downstream: 0 },
+        details: { system: "kafka", node_type: type, display_name: id, ...(state === undefined ? {} : { state }) },
+    };
+}
+
+function link(ends: string, origin = "observed"): PictureLink {
+    const [source = "", target = ""] = ends.split(">");
+    return {
+        id: ends,
+        source,
+        target,
+        origin,
+        evidence: "",
+        label: "current",
+        liveness: "",
+        onlyFailed: false,
+        via: [],
+    };
+}
+
+const PICTURE = {
+    nodes: [
+        node("orders", "kafka_topic"),
+        node("payments", "kafka_topic"),
+        node("billing", "consumer_group", "alive"),
+        node("fraud", "consumer_group", "silent"),
+        node("mail", "consumer_group", "alive"),
+        node("both", "consumer_group", "alive"),
+        node("sink", "connector", "alive"),
+        node("writes", "consumer_group", "alive"),
+    ],
+    links: [
+        ...["billing", "fraud", "mail", "both", "sink", "writes"].map((job) => link(`orders>${job}`)),
+        link("payments>both"),
+        link("writes>payments", "declared"),
+    ].map((item) => (item.id === "orders>mail" ? { ...item, origin: "declared" } : item)),
+};
+const ID = "readers-orders";
+
+describe("consumer groups that read the same", () => {
+    const { nodes, links } = bundled(PICTURE, "orders", []);
+    const bundle = nodes.find(({ id }) => id === ID);
+
+    test("are one node, which counts them, and one link as weak as the weakest", () => {
+        expect(nodes.map(({ id }) => id)).toEqual(["orders", "payments", "both", "sink", "writes", ID]);
+        expect(bundle).toMatchObject({
+            name: "3 consumer groups",
+            namespace: "kafka://broker",
+            details: { state: "silent" },
+        });
+        expect(bundle?.members?.map(({ id }) => id)).toEqual(["billing", "fraud", "mail"]);
+        expect(links.filter(({ target }) => target === ID)).toMatchObject([{ id: `orders>${ID}`, origin: "declared" }]);
+        expect(links).toHaveLength(PICTURE.links.length - 2);
+    });
+
+    test("stay apart where that is asked, where one is the root, and where something of one is not shown", () => {
+        expect(bundled(PICTURE, "orders", [ID])).toEqual(PICTURE);
+        expect(bundled(PICTURE, "fraud", []).nodes.at(-1)?.name).toBe("2 consumer groups");
+        const hidden = PICTURE.nodes.map((item) =>
+            item.id === "mail" ? { ...item, hidden: { upstream: 2, downstream: 0 } } : item,
+        );
+        expect(bundled({ ...PICTURE, nodes: hidden }, "orders", []).nodes.at(-1)?.name).toBe("2 consumer groups");
+    });
+
+    test("are in CSV by their names", () => {
+        const picture = { nodes, links, columns: [], truncated: "", settling: false };
+        const rows = linkRows(picture, { changes: undefined, flows: undefined });
+        expect(rows).toHaveLength(1 + PICTURE.links.length);
+        expect(rows.map((row) => row[5])).toEqual(expect.arrayContaining(["billing", "fraud", "mail"]));
+        expect(rows.flat()).not.toContain("3 consumer groups");
+    });
+});
