@@ -148,7 +148,7 @@ def _ends(systems: SystemFlows, links: Iterable[GraphLink]) -> dict[int, JobEnds
 
 def _add_direct(systems: SystemFlows, graph: GraphReader, now_us: int) -> None:
     edges = [edge for edge in graph.inventory.direct(now_us=now_us) if edge.source.kind == edge.target.kind == NodeKind.DATASET]
-    heads = graph.inventory.standing(end for edge in edges for end in edge[:2])
+    heads = graph.inventory.canonical_nodes(end for edge in edges for end in edge[:2])
     ends = {(heads[edge.source.id], heads[edge.target.id]) for edge in edges}
     for source, target in sorted(ends, key=lambda pair: (pair[0].id, pair[1].id)):
         systems.add_direct(source, target)
