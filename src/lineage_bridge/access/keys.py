@@ -87,9 +87,8 @@ def internal_key(installation_key: bytes, now_us: int, random_bytes: Callable[[i
 def _check(order: KeyOrder, now_us: int) -> None:
     """Raise RequestError for an order that makes no valid key."""
     if not _NAME.fullmatch(order.name) or order.name == INTERNAL:
-        raise RequestError(
-            f"{order.name!r} is not a valid name of a key", "use up to 100 letters, digits and . _ @ / + -, first a letter or digit"
-        )
+        hint = "use up to 100 letters, digits and . _ @ / + -, first a letter or digit"
+        raise RequestError(f"{order.name!r} is not a valid name of a key", hint, {"name": f"it is not a valid name: {hint}"})
     if not order.scopes:
         raise RequestError(f"the key {order.name!r} has no scope", f"choose one or more of {', '.join(AccessScope)}")
     if (order.namespaces or order.teams) and not order.scopes <= LIMITABLE:

@@ -3,6 +3,7 @@ import { Modal } from "./Modal";
 const KEYS: readonly [string, string][] = [
     ["/", "search"],
     ["Ctrl K", "search, from anywhere"],
+    ["Shift Enter", "in the search: the paths from what is shown to what is chosen"],
     ["L", "hop ledger: where did the number go wrong?"],
     ["B", "blast radius: what does a change affect?"],
     ["T", "list instead of graph, and back"],
