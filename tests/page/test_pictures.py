@@ -32,11 +32,11 @@ MOST_BYTES = 200_000
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory, built: None) -> Iterator[str]:  # noqa: ARG001 - the page is built before
+def demo(tmp_path_factory: pytest.TempPathFactory, built: None) -> Iterator[str]:  # noqa: ARG001 - the page is built before
     """The address of a server that has the demo and nothing else, on one day."""
     store = tmp_path_factory.mktemp("store") / "graph.db"
     GraphWriter(store, Names(KEY)).close()
-    with running(tmp_path_factory.mktemp("story"), store) as server:
+    with running(tmp_path_factory.mktemp("demo"), store) as server:
         server.parts.now_us = NOW_US
         server.parts.pipeline = {"state": "running", "pid": 7, "beat_us": NOW_US, "error": None}
         server.send(*events(NOW_US, "pictures"))
@@ -68,7 +68,7 @@ def blast_radius(page: Page, url: str) -> None:
     expect(page.locator("tbody tr")).to_have_count(12)
 
 
-def pulse(page: Page, url: str) -> None:
+def flowing(page: Page, url: str) -> None:
     open_view(page, f"{url}view/lineage?{urlencode(ORDERS)}")
     page.keyboard.press("p")
     labels = page.locator(".pulse .react-flow__edge-text")
@@ -97,7 +97,7 @@ def time_bar(page: Page, url: str) -> None:
 SCENES: dict[str, Callable[[Page, str], None]] = {
     "jump": jump,
     "blast-radius": blast_radius,
-    "pulse": pulse,
+    "pulse": flowing,
     "column-trace": column_trace,
     "hop-ledger": hop_ledger,
     "time-bar": time_bar,
@@ -105,8 +105,8 @@ SCENES: dict[str, Callable[[Page, str], None]] = {
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_a_picture_shows_what_it_is_for(seen: Page, story: str, tmp_path: Path, scene: str) -> None:
-    SCENES[scene](seen, story)
+def test_a_picture_shows_what_it_is_for(seen: Page, demo: str, tmp_path: Path, scene: str) -> None:
+    SCENES[scene](seen, demo)
     folder = Path(os.environ.get(FOLDER, tmp_path))
     folder.mkdir(parents=True, exist_ok=True)
     # No more than what is there: a short list leaves the rest of the window empty.

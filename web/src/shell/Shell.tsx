@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, memo, Suspense, useEffect, useRef, useState } from "react";
 
-import { useView, ViewLink } from "../address/history";
+import { back, useView, ViewLink } from "../address/history";
 import { subjectOf } from "../address/nodes";
 import type { View } from "../address/view";
 import { Problem } from "../api/client";
@@ -46,6 +46,9 @@ export function Shell() {
                 else setSearching(true);
             } else if (!isTyping(event) && event.key === "?") {
                 setHelping(true);
+            } else if (!isTyping(event) && event.key === "Backspace") {
+                event.preventDefault();
+                back();
             }
         };
         window.addEventListener("keydown", onKey);

@@ -19,7 +19,7 @@ const KEYS: readonly [string, string][] = [
     ["C", "show or hide the columns of the selected dataset"],
     ["Enter", "open what has the focus"],
     ["Escape", "close, or select nothing"],
-    ["Alt ←", "the view before"],
+    ["Backspace", "the view before"],
 ];
 
 export function Shortcuts({ close }: { close: () => void }) {

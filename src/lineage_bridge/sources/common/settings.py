@@ -22,7 +22,6 @@ from pydantic import (
     ValidationInfo,
     model_validator,
 )
-from pydantic_core import ErrorDetails
 from typing_extensions import Self
 
 from lineage_bridge.config.outbound import ANYWHERE, Outbound
@@ -215,13 +214,10 @@ def _of_keyring(entry: str) -> str:
 
 def refused_settings(what: str, error: ValidationError, hint: str) -> ConfigError:
     """What is wrong with the settings of a source, an input or a target (`what`): each by its name, never by its value."""
-    found = [(".".join(map(str, item["loc"])), item["msg"].removeprefix("Value error, ")) for item in _items(error)]
+    items = error.errors(include_url=False, include_context=False, include_input=False)[:_MOST_REFUSED]
+    found = [(".".join(map(str, item["loc"])), item["msg"].removeprefix("Value error, ")) for item in items]
     reasons = [f"setting {setting}: {reason}" if setting else reason for setting, reason in found]
     return ConfigError(f"{what}: {'; '.join(reasons)}", hint, {f"settings.{setting}": reason for setting, reason in found if setting})
-
-
-def _items(error: ValidationError) -> list[ErrorDetails]:
-    return error.errors(include_url=False, include_context=False, include_input=False)[:_MOST_REFUSED]
 
 
 class SourceSettings(BaseModel):
