@@ -207,3 +207,25 @@ def test_from_a_jump_to_paths_trace_and_impact_with_keys_alone(page: Page, shown
     page.keyboard.press("b")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Blast radius")
     expect(page.locator("tbody tr").first).to_be_visible()
+
+
+def searched(page: Page, shown: Shown, text: str, option: str) -> None:
+    """Search from the start page, and open what has these words."""
+    page.goto(shown.url)
+    page.get_by_role("combobox", name="Search").press_sequentially(text)
+    page.get_by_role("listbox").get_by_role("option", name=re.compile(option)).click()
+    expect(page.locator(".react-flow__node")).not_to_have_count(0)
+
+
+def test_what_breaks_if_this_topic_changes_is_found_in_three_actions(page: Page, shown: Shown) -> None:
+    searched(page, shown, "order-events-enriched", "^order-events-enriched")
+    page.get_by_role("toolbar").get_by_role("link", name="Impact").click()
+    expect(page.get_by_role("row", name=re.compile("Executive Revenue Dashboard"))).to_be_visible()
+
+
+def test_where_this_address_goes_is_found_in_three_actions(page: Page, shown: Shown) -> None:
+    searched(page, shown, "email", "^commerce.public.customers dataset in postgres")
+    page.get_by_role("link", name="Where does email go?").click()
+    expect(page.locator("tbody tr")).to_have_count(2)
+    expect(page.locator("tbody tr").last).to_contain_text("customer_email_hash")
+    expect(page.locator("tbody tr").last).to_contain_text("masked")

@@ -5,7 +5,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -25,7 +25,7 @@ from lineage_bridge.store.write.apply import GraphWriter
 FOLDER = "TEST_PICTURES"
 """The variable that names the folder to which the pictures are written."""
 PICTURES = ROOT / "docs" / "pictures"
-NOW = datetime(2026, 6, 12, 14, 30, tzinfo=UTC)
+NOW = datetime(2026, 6, 12, 14, 30, tzinfo=timezone.utc)
 NOW_US = int(NOW.timestamp()) * 1_000_000
 WIDTH, HEIGHT = 1440, 900
 MOST_BYTES = 200_000
@@ -114,8 +114,9 @@ def test_a_picture_shows_what_it_is_for(seen: Page, demo: str, tmp_path: Path, s
         const whole = document.querySelector('.lineage') ? '.stage, .time-bar' : 'main .column > *';
         return Math.max(...[...document.querySelectorAll(whole)].map(each => each.getBoundingClientRect().bottom));
     }""")
-    clip = {"x": 0, "y": 0, "width": WIDTH, "height": min(HEIGHT, bottom)}
-    picture = seen.screenshot(path=folder / f"{scene}.png", animations="disabled", clip=clip)
+    picture = seen.screenshot(
+        path=folder / f"{scene}.png", animations="disabled", clip={"x": 0, "y": 0, "width": WIDTH, "height": min(HEIGHT, bottom)}
+    )
     assert len(picture) <= MOST_BYTES
 
 

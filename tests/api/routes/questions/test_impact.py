@@ -60,7 +60,7 @@ def test_a_trace_names_columns_proofs_and_gaps(server: Server) -> None:
 
 def test_traces_as_of_one_time_have_one_digest_whatever_came_later(server: Server) -> None:
     server.send(*CHAIN)
-    about = {"namespace": "ns", "name": "a", "field": "email", "direction": "downstream"}
+    about: dict[str, Any] = {"namespace": "ns", "name": "a", "field": "email", "direction": "downstream"}
     then = format_time(server.parts.now_us)
     first = server.ask("/graph/trace", **about, at=then)
     assert len(first["flows"]) == 2
