@@ -1,6 +1,6 @@
 # Each target sets up what it needs; all it asks of a machine is checked by tools/prerequisites.sh.
 .DEFAULT_GOAL := help
-.PHONY: help run page page-build openapi test check format bench torture jars servers producers systemd oracle lock migration clean
+.PHONY: help run page page-build pictures openapi test check format bench torture jars servers producers systemd oracle lock migration clean
 ARGS ?=
 
 IN_RUN := sh tools/environment.sh run
@@ -20,6 +20,9 @@ page: ## show the web page with live reload, against a running server (LINEAGE_B
 
 page-build: ## build the web page into the package
 	@$(IN_RUN) .venv/bin/python tools/page.py build
+
+pictures: ## take the pictures of the page in docs/ anew
+	@$(IN_DEV) env TEST_PICTURES=docs/pictures .venv/bin/python -m pytest -n 0 tests/page/test_pictures.py
 
 openapi: ## write the description of the API that the web page's client is made from
 	@$(IN_DEV) .venv/bin/python -m tools.openapi

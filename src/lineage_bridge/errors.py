@@ -37,15 +37,19 @@ LineageBridgeError
 Exceptions that a package raises and catches itself (a token that cannot be read, an event that is rejected) stay in their modules.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 
 class LineageBridgeError(Exception):
-    """The base: `str(error)` says what failed, `hint` what the reader can do about it (may be empty)."""
+    """The base: `str(error)` says what failed, `hint` what the reader can do about it (may be empty).
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    `fields` are the members of what was given that are wrong, each by its path, with the reason.
+    """
+
+    def __init__(self, message: str, hint: str = "", fields: Mapping[str, str] = MappingProxyType({})) -> None:
         super().__init__(message)
-        self.hint = hint
+        self.hint, self.fields = hint, fields
 
 
 class ConfigError(LineageBridgeError):

@@ -177,9 +177,9 @@ def test_columns_named_in_lineage_exist_in_the_schemas() -> None:
             schemas[node(dataset)].update(field["name"] for field in fields)
 
     for target, statements in column_statements().items():
+        assert set().union(*(statement["fields"] for statement in statements)) == schemas[target]
         for statement in statements:
             named = [source for entry in statement["fields"].values() for source in entry["inputFields"]]
-            assert set(statement["fields"]) == schemas[target]
             assert all(source["field"] in schemas[node(source)] for source in [*named, *statement["dataset"]])
 
 
@@ -216,6 +216,17 @@ def test_the_enrichment_failed_once_and_went_on_as_another_run() -> None:
     assert failure["run"]["runId"] == first["run"]["runId"] != second["run"]["runId"]
     assert failure["run"]["facets"]["errorMessage"]["message"]
     assert max(ended) == failure["eventTime"] < second["eventTime"]
+
+
+def test_the_enrichment_came_back_with_another_query_and_one_column_more() -> None:
+    first, second = of_job("order-enrichment", "START")
+    columns = [[field["name"] for field in event["outputs"][0]["facets"]["schema"]["fields"]] for event in (first, second)]
+    stated = [set(event["outputs"][0]["facets"]["columnLineage"]["fields"]) for event in (first, second)]
+
+    assert columns[1] == [*columns[0], "status"]
+    assert stated == [set(names) for names in columns]
+    assert first["job"]["facets"]["sql"]["query"] != second["job"]["facets"]["sql"]["query"]
+    assert first["inputs"] == second["inputs"]
 
 
 def test_streams_do_not_end_and_batch_runs_all_do() -> None:

@@ -14,7 +14,9 @@ from lineage_bridge.openlineage.times import format_time
 REVENUE = {"kind": "dataset", "namespace": "snowflake://acme-analytics", "name": "analytics_db.analytics.daily_revenue_summary"}
 TOPIC = {"kind": "dataset", "namespace": "kafka://broker.internal:9092", "name": "order-events-enriched"}
 TABLE = {"kind": "dataset", "namespace": "postgres://commerce-db.internal:5432", "name": "commerce.public.orders"}
-EMAIL = {"namespace": "postgres://commerce-db.internal:5432", "name": "commerce.public.customers", "field": "email"}
+ORDERS = {"kind": "dataset", "namespace": "kafka://broker.internal:9092", "name": "commerce.public.orders"}
+CUSTOMERS = {"namespace": "postgres://commerce-db.internal:5432", "name": "commerce.public.customers"}
+EMAIL = {**CUSTOMERS, "field": "email"}
 LISTS = ("datasets", "jobs", "aliases", "runs", "events", "quarantine", "tasks", "sources", "inputs", "targets", "keys", "sessions")
 DBT = {"namespace": "dbt", "name": "dbt-run-shop"}
 PAYMENTS = {"kind": "dataset", "namespace": "ns", "name": "payments"}

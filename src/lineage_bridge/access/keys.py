@@ -89,9 +89,8 @@ def internal_key(installation_key: bytes, now_us: int, random_bytes: Callable[[i
 def _check(options: KeyOptions, now_us: int) -> None:
     """Raise RequestError for options of which no valid key can be made."""
     if not _NAME.fullmatch(options.name) or options.name == INTERNAL:
-        raise RequestError(
-            f"{options.name!r} is not a valid name of a key", "use up to 100 letters, digits and . _ @ / + -, first a letter or digit"
-        )
+        hint = "use up to 100 letters, digits and . _ @ / + -, first a letter or digit"
+        raise RequestError(f"{options.name!r} is not a valid name of a key", hint, {"name": f"it is not a valid name: {hint}"})
     if not options.scopes:
         raise RequestError(f"the key {options.name!r} has no scope", f"choose one or more of {', '.join(AccessScope)}")
     if (options.namespaces or options.teams) and not options.scopes <= LIMITABLE:

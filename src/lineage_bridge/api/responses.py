@@ -10,12 +10,13 @@ import msgspec
 from anyio import CancelScope, to_thread
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from lineage_bridge.api.schemas.names import ErrorAnswer, Problem
+from lineage_bridge.api.schemas.names import ErrorAnswer, FieldProblem, Problem
 from lineage_bridge.config.log_format import REQUEST_ID
 from lineage_bridge.errors import (
     AbandonedError,
@@ -41,6 +42,7 @@ JSON: Final = "application/json"
 PROBLEM_JSON: Final = "application/problem+json"
 _TYPE: Final = "urn:lineage-bridge:problem:"
 _HEADERS: Final = {"Cache-Control": "no-store"}
+_MOST_FIELDS: Final = 20
 _RETRY_AFTER: Final = {"Retry-After": "1"}
 _KINDS: Final[tuple[tuple[type[LineageBridgeError], int, str], ...]] = (
     (NotFoundError, 404, "not_found"),
@@ -136,7 +138,7 @@ def error_response(error: LineageBridgeError) -> Response:
     if isinstance(error, OverloadedError):
         code = error.code
     near = [Name(*names) for names in error.near] if isinstance(error, NotFoundError | AmbiguousError) else None
-    problem = Problem(code, str(error), error.hint, msgspec.UNSET if near is None else near)
+    problem = Problem(code, str(error), error.hint, UNSET if near is None else near, _fields(error.fields.items()))
     retry = {"Retry-After": str(error.retry_after_s)} if isinstance(error, OverloadedError) else _RETRY_AFTER
     return problem_response(problem, status, retry if status == 503 else None)
 
@@ -146,9 +148,14 @@ def _own_error(_: Request, error: LineageBridgeError) -> Response:
 
 
 def _validation_error(_: Request, error: RequestValidationError) -> Response:
-    first = error.errors()[0]
-    where = ".".join(str(name) for name in first["loc"][1:]) or "the request"
-    return error_answer(422, "bad_argument", f"{where}: {first['msg']}", "docs/api.md lists every route with its arguments")
+    found = [(".".join(str(name) for name in item["loc"][1:]), str(item["msg"])) for item in error.errors()[:_MOST_FIELDS]]
+    where, reason = found[0]
+    message, hint = f"{where or 'the request'}: {reason}", "docs/api.md lists every route with its arguments"
+    return problem_response(Problem("bad_argument", message, hint, fields=_fields(pair for pair in found if pair[0])), 422)
+
+
+def _fields(found: Iterable[tuple[str, str]]) -> list[FieldProblem] | UnsetType:
+    return [FieldProblem(path, reason) for path, reason in found] or UNSET
 
 
 def _http_error(request: Request, error: HTTPException) -> Response:

@@ -1,7 +1,9 @@
 """Converts values of the graph to the JSON schemas of answers."""
 
 from collections.abc import Iterable
+from hashlib import sha256
 
+import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from lineage_bridge.api.schemas.intake import QuarantineItem, RejectedJob
@@ -17,6 +19,7 @@ from lineage_bridge.ingest.rejected_event import EventSender
 from lineage_bridge.model.events import QuarantineRecord
 from lineage_bridge.model.graph import ColumnEdge, Edge, Node, Port, Walk
 from lineage_bridge.model.inventory import InventoryEntry
+from lineage_bridge.model.lineage import Trace
 from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.openlineage.verdict import EVENT_TYPES
@@ -53,6 +56,33 @@ def job_names(jobs: Iterable[Node]) -> list[JobRef]:
 def node_id_of(node: Node) -> str:
     """A node's id in answers: 16 hexadecimal digits."""
     return node_id_text(node.id)
+
+
+def trace_digest(trace: Trace) -> str:
+    """SHA-256 of a trace, in hexadecimal digits: of what was asked and what was found, by names; not of proofs, which each event renews."""
+
+    def named(*nodes: Node) -> list[str]:
+        return [text for node in nodes for text in (node.kind.name, node.namespace, node.name)]
+
+    options, coverage = trace.options, trace.coverage
+    content = [
+        [*named(trace.origin), options.field, options.direction, options.depth, options.indirect, options.through_masking],
+        sorted(
+            [*named(column.node), column.field, -1 if column.distance is None else column.distance, column.end] for column in trace.columns
+        ),
+        sorted(
+            [
+                *named(flow.source, flow.target, flow.job),
+                *(flow.source_field, flow.target_field, flow.origin.name, flow.masked, flow.indirect),
+                *(list(flow.transformations), list(flow.descriptions)),
+            ]
+            for flow in trace.flows
+        ),
+        [coverage.with_columns, coverage.without_columns],
+        sorted([*named(gap.source, gap.target, gap.job), gap.origin.name, gap.evidence.text] for gap in coverage.gaps),
+        [trace.truncated, trace.hidden],
+    ]
+    return sha256(msgspec.json.encode(content)).hexdigest()
 
 
 def graph_node(node: Node, *, dropped: bool = False) -> GraphNode:

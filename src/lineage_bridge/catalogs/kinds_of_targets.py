@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from lineage_bridge.catalogs.target import Target, TargetKind
 from lineage_bridge.errors import ConfigError
-from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
+from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext, refused_settings
 
 MODULES: Mapping[str, str] = MappingProxyType(
     {
@@ -57,10 +57,4 @@ class TargetKinds:
         try:
             return self.load(kind).settings.model_validate(dict(settings), context=self._context)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False)[0]
-            setting = ".".join(map(str, first["loc"]))
-            where = f"setting {setting}: " if setting else ""
-            raise ConfigError(
-                f"target {name} ({kind}): {where}{first['msg'].removeprefix('Value error, ')}",
-                f"`lineage-bridge target kinds {kind}` lists the settings",
-            ) from error
+            raise refused_settings(f"target {name} ({kind})", error, f"`lineage-bridge target kinds {kind}` lists the settings") from error

@@ -127,7 +127,8 @@ class TargetService:
         if name in self._in_file:
             raise RequestError(f"target {name} is defined in the settings file", "change it there")
         if not replace and name in self._repository.added():
-            raise RequestError(f"target {name} already exists", "replace it, or choose another name")
+            hint = "replace it, or choose another name"
+            raise RequestError(f"target {name} already exists", hint, {"name": f"it already exists: {hint}"})
         self._made(name, kind, settings).close()
         for hidden, (own_kind, _, origin) in self._every().items():
             if origin == "environment" and (hidden == name or own_kind == kind):
@@ -201,9 +202,8 @@ class TargetService:
 
     def _made(self, name: str, kind: str, settings: Mapping[str, Any]) -> Target[Any]:
         if not _NAME.fullmatch(name):
-            raise ConfigError(
-                f"{name!r} is not a valid name of a target", "use at most 100 letters, digits, . _ -, and begin with a letter or digit"
-            )
+            hint = "use at most 100 letters, digits, . _ -, and begin with a letter or digit"
+            raise ConfigError(f"{name!r} is not a valid name of a target", hint, {"name": f"it is not a valid name: {hint}"})
         return self._kinds.make(name, kind, settings)
 
 

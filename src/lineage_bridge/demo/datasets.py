@@ -55,7 +55,7 @@ CUSTOMERS_TOPIC = replace(
     description="Changes of the customers table, the row after each change.",
 )
 
-ENRICHED_TOPIC = Dataset(
+FIRST_ENRICHED_TOPIC = Dataset(
     KAFKA,
     "order-events-enriched",
     STREAMING_TEAM,
@@ -70,6 +70,12 @@ ENRICHED_TOPIC = Dataset(
         Column("discount", "DECIMAL(12, 2)", "US dollars."),
         Column("ordered_at", "TIMESTAMP_LTZ(3)"),
     ),
+)
+"""The topic before the enrichment was deployed anew."""
+
+ENRICHED_TOPIC = replace(
+    FIRST_ENRICHED_TOPIC,
+    columns=(*FIRST_ENRICHED_TOPIC.columns, Column("status", "STRING", "PLACED, PAID or SHIPPED.")),
 )
 
 ENRICHED_TABLE = Dataset(

@@ -8,6 +8,7 @@ from lineage_bridge.demo.datasets import (
     DASHBOARD,
     ENRICHED_TABLE,
     ENRICHED_TOPIC,
+    FIRST_ENRICHED_TOPIC,
     ORDERS_FACT,
     ORDERS_TABLE,
     ORDERS_TOPIC,
@@ -19,14 +20,16 @@ from lineage_bridge.openlineage.event_builder import Json
 
 HEARTBEAT_S = 30 * 60
 REPOSITORY = "https://git.acme.example/data-platform/streaming-jobs"
+FIRST_REVISION = "4f7d20c86be15a93cd40e8127fb69d35a01c84e6"
 REVISION = "9c1e4b7a52d80f3361a7be0d4c95f28e6a1037bd"
 
-ENRICHMENT_SQL = """\
+FIRST_ENRICHMENT_SQL = """\
 INSERT INTO order_events_enriched
 SELECT o.order_id, o.customer_id, c.name AS customer_name, SHA256(LOWER(c.email)) AS customer_email_hash,
        c.country, o.amount, o.discount, o.created_at AS ordered_at
 FROM orders AS o JOIN customers AS c ON o.customer_id = c.customer_id
 WHERE o.status <> 'CANCELLED'"""
+ENRICHMENT_SQL = FIRST_ENRICHMENT_SQL.replace("AS ordered_at", "AS ordered_at, o.status")
 
 ORDERS_FACT_SQL = """\
 SELECT order_id, customer_id, customer_email_hash, country,
@@ -72,38 +75,46 @@ CDC = Job(
     (_mirror(ORDERS_TABLE, ORDERS_TOPIC), _mirror(CUSTOMERS_TABLE, CUSTOMERS_TOPIC)),
 )
 
-ENRICHMENT = Job(
-    "flink-jobs",
-    "order-enrichment",
-    _job_facets(
-        facets.job_type("STREAMING", "FLINK", "JOB", period_s=HEARTBEAT_S),
-        STREAMING_TEAM,
-        "Joins orders with their customers and leaves out cancelled orders.",
-        sql=facets.sql(ENRICHMENT_SQL, "flink"),
-        sourceCodeLocation=facets.source_code_location(REPOSITORY, "sql/order_enrichment.sql", REVISION),
-    ),
-    ("flink", "2.3.0"),
-    (ORDERS_TOPIC, CUSTOMERS_TOPIC),
-    (
+
+def _enrichment(topic: Dataset, sql: str, revision: str, **further: list[Source]) -> Job:
+    """A version of the Flink job: its output, its code, and the columns that it has beyond those of the first."""
+    return Job(
+        "flink-jobs",
+        "order-enrichment",
+        _job_facets(
+            facets.job_type("STREAMING", "FLINK", "JOB", period_s=HEARTBEAT_S),
+            STREAMING_TEAM,
+            "Joins orders with their customers and leaves out cancelled orders.",
+            sql=facets.sql(sql, "flink"),
+            sourceCodeLocation=facets.source_code_location(REPOSITORY, "sql/order_enrichment.sql", revision),
+        ),
+        ("flink", "2.3.0"),
+        (ORDERS_TOPIC, CUSTOMERS_TOPIC),
         (
-            ENRICHED_TOPIC,
-            lineage(
-                {
-                    **copied(ORDERS_TOPIC, "order_id", "customer_id", "amount", "discount"),
-                    **copied(CUSTOMERS_TOPIC, "country"),
-                    "customer_name": [Source(CUSTOMERS_TOPIC, "name")],
-                    "customer_email_hash": [Source(CUSTOMERS_TOPIC, "email", "TRANSFORMATION", "SHA256(LOWER(email))", masking=True)],
-                    "ordered_at": [Source(ORDERS_TOPIC, "created_at")],
-                },
-                [
-                    Source(ORDERS_TOPIC, "customer_id", "JOIN"),
-                    Source(CUSTOMERS_TOPIC, "customer_id", "JOIN"),
-                    Source(ORDERS_TOPIC, "status", "FILTER", "status <> 'CANCELLED'"),
-                ],
+            (
+                topic,
+                lineage(
+                    {
+                        **copied(ORDERS_TOPIC, "order_id", "customer_id", "amount", "discount"),
+                        **copied(CUSTOMERS_TOPIC, "country"),
+                        "customer_name": [Source(CUSTOMERS_TOPIC, "name")],
+                        "customer_email_hash": [Source(CUSTOMERS_TOPIC, "email", "TRANSFORMATION", "SHA256(LOWER(email))", masking=True)],
+                        "ordered_at": [Source(ORDERS_TOPIC, "created_at")],
+                        **further,
+                    },
+                    [
+                        Source(ORDERS_TOPIC, "customer_id", "JOIN"),
+                        Source(CUSTOMERS_TOPIC, "customer_id", "JOIN"),
+                        Source(ORDERS_TOPIC, "status", "FILTER", "status <> 'CANCELLED'"),
+                    ],
+                ),
             ),
         ),
-    ),
-)
+    )
+
+
+FIRST_ENRICHMENT = _enrichment(FIRST_ENRICHED_TOPIC, FIRST_ENRICHMENT_SQL, FIRST_REVISION)
+ENRICHMENT = _enrichment(ENRICHED_TOPIC, ENRICHMENT_SQL, REVISION, **copied(ORDERS_TOPIC, "status"))
 
 SINK = Job(
     "kafka-connect",
@@ -114,8 +125,8 @@ SINK = Job(
         "Appends each enriched order to a Snowflake table.",
     ),
     ("Kafka Connect", "4.3.1"),
-    (ENRICHED_TOPIC,),
-    (_mirror(ENRICHED_TOPIC, ENRICHED_TABLE),),
+    (FIRST_ENRICHED_TOPIC,),
+    (_mirror(FIRST_ENRICHED_TOPIC, ENRICHED_TABLE),),
 )
 
 BUILD = Job(

@@ -1,7 +1,8 @@
 """The two days of the demo: every run, and every event of a run.
 
-Times are ages: seconds before now. The enrichment failed once and was restarted. Some hours ago a rebalance made the CDC
-connector send part of the orders twice, which is visible in every row count downstream.
+Times are ages: seconds before now. The enrichment failed once and was restarted, in a version that writes a column more.
+Some hours ago a rebalance made the CDC connector send part of the orders twice, which is visible in every row count
+downstream.
 """
 
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from lineage_bridge.demo.jobs import (
     CDC,
     ENRICHMENT,
     FACT_MODEL,
+    FIRST_ENRICHMENT,
     HEARTBEAT_S,
     REFRESH,
     REVENUE_MODEL,
@@ -101,16 +103,16 @@ def _capture() -> Iterator[Moment]:
 
 
 def _enrichment() -> Iterator[Moment]:
-    """Two runs of the Flink job: one that failed, one that is still running."""
+    """Two runs of the Flink job: one that failed, and one of another version, which is still running."""
     begin_s = BEGIN_S - 4 * 60
-    yield from _enrichment_run(Run(ENRICHMENT, 0), begin_s, FAILURE_S)
+    yield from _enrichment_run(Run(FIRST_ENRICHMENT, 0), begin_s, FAILURE_S)
     error = facets.error_message(CHECKPOINT_ERROR, CHECKPOINT_TRACE)
-    yield Moment(FAILURE_S, "FAIL", Run(ENRICHMENT, 0), facets={"errorMessage": error})
+    yield Moment(FAILURE_S, "FAIL", Run(FIRST_ENRICHMENT, 0), facets={"errorMessage": error})
     yield from _enrichment_run(Run(ENRICHMENT, 1), RESTART_S, 0)
 
 
 def _enrichment_run(run: Run, begin_s: int, end_s: int) -> Iterator[Moment]:
-    yield Moment(begin_s, "START", run, ENRICHMENT.described_inputs(), ENRICHMENT.described_outputs())
+    yield Moment(begin_s, "START", run, run.job.described_inputs(), run.job.described_outputs())
     for age_s in _reports(begin_s, end_s, HEARTBEAT_S, last_s=60):
         read = [
             ORDERS_TOPIC.read(_sent(begin_s, age_s)),

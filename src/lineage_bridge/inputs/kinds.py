@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.inputs.input import Input, InputKind, StreamInput
 from lineage_bridge.inputs.settings import InputSettings
-from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
+from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext, refused_settings
 
 MODULES: Mapping[str, str] = MappingProxyType(
     {
@@ -63,13 +63,7 @@ class InputKinds:
         try:
             return self.load(kind).settings.model_validate(dict(settings), context=context)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False)[0]
-            setting = ".".join(map(str, first["loc"]))
-            reason = first["msg"].removeprefix("Value error, ")
-            where = f"setting {setting}: " if setting else ""
-            raise ConfigError(
-                f"input {name} ({kind}): {where}{reason}", f"`lineage-bridge input kinds {kind}` lists the settings"
-            ) from error
+            raise refused_settings(f"input {name} ({kind})", error, f"`lineage-bridge input kinds {kind}` lists the settings") from error
 
 
 KINDS = InputKinds()

@@ -92,7 +92,8 @@ class InputService:
         if name in self._in_file:
             raise RequestError(f"input {name} is defined in the settings file", "change it there")
         if not replace and name in self._repository.added():
-            raise RequestError(f"input {name} already exists", "replace the input with --replace, or choose another name")
+            hint = "replace the input with --replace, or choose another name"
+            raise RequestError(f"input {name} already exists", hint, {"name": f"it already exists: {hint}"})
         kind, own = translated(name, {**settings, "kind": kind})
         self._check(name, kind, own)
         self._repository.save(name, kind, own)
@@ -163,9 +164,8 @@ class InputService:
 
     def _check(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
         if not _NAME.fullmatch(name):
-            raise ConfigError(
-                f"{name!r} is not a valid name of an input", "use at most 100 letters, digits, . _ -, and begin with a letter or digit"
-            )
+            hint = "use at most 100 letters, digits, . _ -, and begin with a letter or digit"
+            raise ConfigError(f"{name!r} is not a valid name of an input", hint, {"name": f"it is not a valid name: {hint}"})
         self._kinds.make(name, kind, settings, self._context)
 
 

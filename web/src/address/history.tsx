@@ -32,9 +32,23 @@ export function useView(): View {
 export function show(view: View, { replace = false }: { replace?: boolean } = {}): void {
     const address = new URL(addressOf(view), document.baseURI).href;
     if (address === window.location.href) return;
-    window.history[replace ? "replaceState" : "pushState"](null, "", address);
+    const state = { before: viewsBefore() + (replace ? 0 : 1) };
+    window.history[replace ? "replaceState" : "pushState"](state, "", address);
     if (!replace) window.scrollTo(0, 0);
     listeners.forEach((listener) => listener());
+}
+
+/** How many views of this page came before this one. */
+function viewsBefore(): number {
+    const state: unknown = window.history.state;
+    return typeof state === "object" && state !== null && "before" in state && typeof state.before === "number"
+        ? state.before
+        : 0;
+}
+
+/** Show the view before this one; nothing happens if this was the first. */
+export function back(): void {
+    if (viewsBefore() > 0) window.history.back();
 }
 
 /** A link to a view, which opens in this page without loading it again. */

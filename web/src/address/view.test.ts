@@ -38,7 +38,7 @@ const VIEWS: View[] = [
     ledgerOf(TOPIC),
     { ...ledgerOf(JOB), hours: 24, until: "2026-05-01T00:00:00Z", baseline: "before" },
     traceOf(TOPIC, "e-mail"),
-    { ...traceOf(TOPIC, "", "downstream"), indirect: true, masked: true },
+    { ...traceOf(TOPIC, "", "downstream"), indirect: true, masked: true, at: "2026-05-01T00:00:00Z" },
     { ...impactOf(JOB), direction: "upstream" },
     { page: "paths", source: TOPIC, target: JOB },
     workOf("datasets"),

@@ -2,6 +2,8 @@
 
 import { estateParameters, estateViewOf, type EstateView } from "./estate";
 import { addFilter, filterOf, NO_FILTER, type PictureFilter } from "./filter";
+import { MOST_HOPS } from "./nodes";
+import { time, times, within, words } from "./parameters";
 import { workAddress, workViewOf, type WorkView } from "./work";
 
 export type Kind = "dataset" | "job";
@@ -62,6 +64,8 @@ export interface TraceView {
     direction: Direction;
     indirect: boolean;
     masked: boolean;
+    /** As of this time, RFC 3339; empty for now. */
+    at: string;
 }
 
 export interface ImpactView {
@@ -95,7 +99,6 @@ export type View =
 
 export type Baseline = "yesterday" | "before" | "week";
 const BASELINES: readonly Baseline[] = ["yesterday", "before", "week"];
-const MOST_HOPS = 20;
 const MOST_BAR_HOURS = 24 * 366;
 
 export function lineageOf(root: NodeRef): LineageView {
@@ -128,7 +131,7 @@ export function impactOf(root: NodeRef): ImpactView {
 }
 
 export function traceOf(dataset: NodeRef, field: string, direction: Direction = "upstream"): TraceView {
-    return { page: "trace", dataset, field, direction, indirect: false, masked: false };
+    return { page: "trace", dataset, field, direction, indirect: false, masked: false, at: "" };
 }
 
 /** The address of a view, relative to the base of the page. */
@@ -178,6 +181,7 @@ function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } |
                 direction: view.direction,
                 indirect: view.indirect ? "yes" : "",
                 masked: view.masked ? "yes" : "",
+                at: view.at,
             });
         case "impact":
             return filled({ ...named(view.root), direction: view.direction });
@@ -238,6 +242,7 @@ export function viewOf(path: string, query: string): View {
                 direction: direction(given.get("direction"), "upstream"),
                 indirect: given.get("indirect") === "yes",
                 masked: given.get("masked") === "yes",
+                at: time(given.get("at")),
             }));
         case "view/impact":
             return withNode(given, (root) => ({
@@ -266,32 +271,13 @@ function nodeOf(given: URLSearchParams, prefix = ""): NodeRef | undefined {
     return { kind: given.get(`${prefix}kind`) === "job" ? "job" : "dataset", namespace, name };
 }
 
-function words(text: string | null): string[] {
-    return (text ?? "").split(" ").filter((word) => word !== "");
-}
-
 function expansion(word: string): Expansion[] {
     const [id, way] = word.split(".");
     return id !== undefined && (way === "upstream" || way === "downstream") ? [{ id, direction: way }] : [];
 }
 
-function time(text: string | null): string {
-    return text !== null && /^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text)) ? text : "";
-}
-
-/** The earlier time is the one that is compared with, whichever way round they stand. */
-function times(from: string, at: string): { from: string; at: string } {
-    const isReversed = from !== "" && at !== "" && Date.parse(from) > Date.parse(at);
-    return isReversed ? { from: at, at: from } : { from, at };
-}
-
 function hops(text: string | null): number {
     return within(text, 0, MOST_HOPS, 1);
-}
-
-function within(text: string | null, least: number, most: number, otherwise: number): number {
-    const number = text === null ? NaN : Number(text);
-    return Number.isInteger(number) && number >= least && number <= most ? number : otherwise;
 }
 
 function direction(text: string | null, otherwise: Direction): Direction {

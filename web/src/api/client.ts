@@ -1,5 +1,6 @@
 import createClient from "openapi-fetch";
 
+import { sentence } from "../format/text";
 import type { components, paths } from "./schema";
 
 export type Schemas = components["schemas"];
@@ -32,6 +33,8 @@ export class Problem extends Error {
         message: string,
         readonly hint = "",
         readonly near: { namespace: string; name: string }[] = [],
+        /** What is wrong with members of the request, by their paths. */
+        readonly fields: Readonly<Record<string, string>> = {},
     ) {
         super(message);
     }
@@ -92,12 +95,14 @@ function problem(status: number, body: unknown): Problem {
     const own = isRecord(body) ? body : {};
     const error = isRecord(own.error) ? own.error : own;
     const near = Array.isArray(error.near) ? error.near.filter(isName) : [];
+    const fields = Array.isArray(error.fields) ? error.fields.filter(isField) : [];
     return new Problem(
         status,
         text(error.code, "unknown"),
         text(error.message, `status ${status}`),
         text(error.hint, ""),
         near,
+        Object.fromEntries(fields.map(({ path, reason }) => [path, sentence(reason)])),
     );
 }
 
@@ -107,6 +112,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function isName(value: unknown): value is { namespace: string; name: string } {
     return isRecord(value) && typeof value.namespace === "string" && typeof value.name === "string";
+}
+
+function isField(value: unknown): value is { path: string; reason: string } {
+    return isRecord(value) && typeof value.path === "string" && typeof value.reason === "string";
 }
 
 function text(value: unknown, otherwise: string): string {

@@ -241,9 +241,9 @@ export function ledger({ target, since, until, baselineSince, baselineUntil }: L
     });
 }
 
-export function trace({ dataset, field, direction, indirect, masked }: TraceView) {
-    const { kind, namespace, name } = dataset;
-    const query = { kind, namespace, name, field, direction, indirect, through_masking: masked };
+export function trace({ dataset, field, direction, indirect, masked, at }: TraceView) {
+    const time = at === "" ? {} : { at };
+    const query = { ...dataset, field, direction, indirect, through_masking: masked, ...time };
     return queryOptions({
         queryKey: ["trace", query],
         queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/trace", { signal, params: { query } })),

@@ -21,6 +21,11 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
     return `${whole(count)} ${count === 1 ? noun : plural}`;
 }
 
+/** A text as a sentence: with a capital, and a full stop. */
+export function sentence(text: string): string {
+    return text === "" ? text : text.charAt(0).toUpperCase() + text.slice(1) + (/[.?!]$/.test(text) ? "" : ".");
+}
+
 const UNITS: readonly [string, number][] = [
     ["d", 86_400],
     ["h", 3_600],

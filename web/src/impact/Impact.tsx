@@ -2,12 +2,15 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { show, ViewLink } from "../address/history";
+import { refOf } from "../address/nodes";
 import { ledgerOf, lineageOf, type ImpactView, type NodeRef } from "../address/view";
 import type { Schemas } from "../api/client";
 import { impact } from "../api/questions";
-import { counted, visible, whole } from "../format/text";
+import { literal } from "../format/markdown";
+import { counted, whole } from "../format/text";
 import { CopyButton } from "../parts/CopyButton";
 import { CsvButton } from "../parts/CsvButton";
+import { DirectionSwitch } from "../parts/DirectionSwitch";
 import { Icon } from "../parts/Icon";
 import { Answer, Empty } from "../parts/Messages";
 import { FullName } from "../parts/Name";
@@ -26,24 +29,11 @@ export default function Impact({ view }: { view: ImpactView }) {
                 <FullName {...view.root} />
             </h1>
             <div className="tools">
-                <span className="segments" role="group" aria-label="Direction">
-                    <button
-                        type="button"
-                        aria-pressed={isDown}
-                        onClick={() => show({ ...view, direction: "downstream" })}
-                    >
-                        <Icon name="downstream" />
-                        affects
-                    </button>
-                    <button
-                        type="button"
-                        aria-pressed={!isDown}
-                        onClick={() => show({ ...view, direction: "upstream" })}
-                    >
-                        <Icon name="upstream" />
-                        depends on
-                    </button>
-                </span>
+                <DirectionSwitch
+                    direction={view.direction}
+                    words={{ upstream: "depends on", downstream: "affects" }}
+                    choose={(direction) => show({ ...view, direction })}
+                />
                 <ViewLink className="button" to={lineageOf(view.root)}>
                     <Icon name="graph" />
                     Graph
@@ -139,11 +129,7 @@ function Affected({ items, root, isDown }: { items: Item[]; root: NodeRef; isDow
                 </thead>
                 <tbody>
                     {items.slice(0, shown).map(({ node, distance, paths, extent, only_failed: isFailed }) => {
-                        const ref: NodeRef = {
-                            kind: node.kind === "job" ? "job" : "dataset",
-                            namespace: node.namespace,
-                            name: node.name,
-                        };
+                        const ref = refOf(node);
                         return (
                             <tr key={node.id}>
                                 <th scope="row">
@@ -207,7 +193,6 @@ function csvRows(items: Item[]): (string | number | undefined)[][] {
 /** The answer for a chat or a ticket, with the link to it. */
 function note(view: ImpactView, answer: Schemas["ImpactAnswer"]): string {
     const { counts, affected } = answer;
-    const literal = (text: string) => `\`${visible(text).replaceAll("`", "'")}\``;
     return [
         `**${view.direction === "downstream" ? "Blast radius of" : "What feeds"}** ${literal(view.root.name)} in ${literal(view.root.namespace)}`,
         `${counted(counts.datasets, "dataset")}, ${counted(counts.jobs, "job")}; as of ${new Date().toISOString()}`,

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { show, ViewLink } from "../address/history";
-import { impactOf, lineageOf, type Baseline, type LedgerView, type NodeRef } from "../address/view";
+import { refOf } from "../address/nodes";
+import { impactOf, lineageOf, type Baseline, type LedgerView } from "../address/view";
 import type { Schemas } from "../api/client";
 import { ledger } from "../api/questions";
 import { moment, ratio, whole } from "../format/text";
@@ -228,9 +229,8 @@ function Amount({ side }: { side: Hop["read"] }) {
 }
 
 function NodeLink({ node }: { node: Schemas["GraphNode"] }) {
-    const ref: NodeRef = { kind: node.kind === "job" ? "job" : "dataset", namespace: node.namespace, name: node.name };
     return (
-        <ViewLink to={lineageOf(ref)}>
+        <ViewLink to={lineageOf(refOf(node))}>
             <FullName {...node} />
         </ViewLink>
     );

@@ -1,6 +1,7 @@
 import { chosenWords } from "../address/filter";
 import { ESTATE } from "../address/estate";
 import { show, ViewLink } from "../address/history";
+import { boundedHops, MOST_HOPS } from "../address/nodes";
 import { impactOf, ledgerOf, type Direction, type LineageView } from "../address/view";
 import { Icon } from "../parts/Icon";
 import { FullName } from "../parts/Name";
@@ -75,7 +76,7 @@ export function Bar({ view, change, isFiltering, toggleFilter, openExport }: Pro
 
 function Hops({ view, direction }: { view: LineageView; direction: Direction }) {
     const side = direction === "upstream" ? "up" : "down";
-    const set = (hops: number) => show({ ...view, [side]: Math.max(0, Math.min(20, hops)) });
+    const set = (hops: number) => show({ ...view, [side]: boundedHops(hops) });
     return (
         <span className="stepper" role="group" aria-label={`Hops ${direction}`}>
             <Icon name={direction} />
@@ -91,7 +92,7 @@ function Hops({ view, direction }: { view: LineageView; direction: Direction }) 
             <button
                 type="button"
                 onClick={() => set(view[side] + 1)}
-                disabled={view[side] === 20}
+                disabled={view[side] === MOST_HOPS}
                 aria-label={`One hop more ${direction}`}
             >
                 +

@@ -3,6 +3,9 @@ import { memo } from "react";
 
 import { useFlow } from "./pulse/store";
 
+/** How far above the link its rate stands, in pixels: its width shows how much flows, too. */
+const ABOVE = 14;
+
 /** A link of the graph; with the pulse on, as wide as much flows. */
 export const FlowLink = memo(function FlowLink(props: EdgeProps) {
     const [path, labelX, labelY] = getBezierPath(props);
@@ -18,7 +21,7 @@ export const FlowLink = memo(function FlowLink(props: EdgeProps) {
                 {...(flow ? { style: { strokeWidth: flow.width } } : {})}
                 label={label}
                 labelX={labelX}
-                labelY={labelY}
+                labelY={flow ? labelY - ABOVE : labelY}
                 labelBgPadding={[6, 3]}
                 labelBgBorderRadius={6}
             />

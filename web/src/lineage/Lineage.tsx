@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useState } from "react";
 
 import { chosenWords, NO_FILTER, type PictureFilter } from "../address/filter";
 import { show } from "../address/history";
+import { boundedHops } from "../address/nodes";
 import type { Direction, LineageView } from "../address/view";
 import { schemas } from "../api/questions";
 import { counted } from "../format/text";
@@ -258,10 +259,6 @@ function changes(view: LineageView) {
         takeApart: (id: string) => show({ ...view, apart: [...view.apart, id], selected: "" }),
         bundleAgain: () => show({ ...view, apart: [] }),
         toggleList: () => show({ ...view, as: view.as === "list" ? "graph" : "list" }),
-        hops: (step: number) => show({ ...view, up: bounded(view.up + step), down: bounded(view.down + step) }),
+        hops: (step: number) => show({ ...view, up: boundedHops(view.up + step), down: boundedHops(view.down + step) }),
     };
-}
-
-function bounded(hops: number): number {
-    return Math.max(0, Math.min(20, hops));
 }

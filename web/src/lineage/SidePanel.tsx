@@ -107,10 +107,17 @@ function Schema({ dataset }: { dataset: NodeRef }) {
                         <ul className="plain fields">
                             {newest.fields?.map((field) => (
                                 <li key={field.name}>
-                                    <ViewLink to={traceOf(dataset, field.name)} title="Trace this column">
+                                    <ViewLink to={traceOf(dataset, field.name)} title="Where does it come from?">
                                         <Name text={field.name} />
                                     </ViewLink>
                                     <code>{field.type ?? ""}</code>
+                                    <ViewLink
+                                        to={traceOf(dataset, field.name, "downstream")}
+                                        title="Where does it go?"
+                                        aria-label={`Where does ${field.name} go?`}
+                                    >
+                                        <Icon name="downstream" />
+                                    </ViewLink>
                                     {field.description !== undefined && (
                                         <p className="hint">
                                             <Name text={field.description} />

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { ViewLink } from "../address/history";
 import { lineageOf, type Kind } from "../address/view";
 import { Problem } from "../api/client";
+import { sentence } from "../format/text";
 import { Icon } from "./Icon";
 import { FullName, Name } from "./Name";
 
@@ -97,8 +98,4 @@ export function Failure({ problem, kind, retry }: { problem: Error; kind?: Kind;
             </div>
         </div>
     );
-}
-
-function sentence(text: string): string {
-    return text === "" ? text : text.charAt(0).toUpperCase() + text.slice(1) + (/[.?!]$/.test(text) ? "" : ".");
 }

@@ -1,16 +1,6 @@
 import { expect, test } from "vitest";
 
-import { linesOf, refusedName, textOf } from "./fields";
-
-test("a refused name is said at its field", () => {
-    for (const message of [
-        "'a b' is not a valid source name",
-        "'a' is not a valid name of a key",
-        "source a already exists",
-    ])
-        expect(refusedName({ message, hint: "choose another" })).toEqual({ name: `${message}: choose another.` });
-    expect(refusedName({ message: "the key 'a' has no scope", hint: "" })).toBeUndefined();
-});
+import { linesOf, textOf } from "./fields";
 
 test("texts and lines are without blanks", () => {
     const given = new FormData();

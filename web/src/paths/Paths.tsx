@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Fragment } from "react";
 
 import { show, ViewLink } from "../address/history";
-import { lineageOf, type NodeRef, type PathsView } from "../address/view";
+import { refOf } from "../address/nodes";
+import { lineageOf, type PathsView } from "../address/view";
 import type { Schemas } from "../api/client";
 import { pathsBetween } from "../api/questions";
 import { counted } from "../format/text";
@@ -64,9 +65,8 @@ export default function Paths({ view }: { view: PathsView }) {
 }
 
 function PathNode({ node }: { node: Schemas["GraphNode"] }) {
-    const ref: NodeRef = { kind: node.kind === "job" ? "job" : "dataset", namespace: node.namespace, name: node.name };
     return (
-        <ViewLink to={lineageOf(ref)} className={`path-node ${node.kind}`}>
+        <ViewLink to={lineageOf(refOf(node))} className={`path-node ${node.kind}`}>
             <FullName {...node} />
         </ViewLink>
     );

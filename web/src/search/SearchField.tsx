@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useId, useState, type KeyboardEvent } from "react";
 
 import { show } from "../address/history";
-import { lineageOf, type View } from "../address/view";
+import { refOf } from "../address/nodes";
+import { lineageOf, type NodeRef, type View } from "../address/view";
 import { search } from "../api/questions";
 import { Icon } from "../parts/Icon";
 import { ShortName } from "../parts/Name";
@@ -12,7 +13,9 @@ const SHOWN = 8;
 interface Props {
     autoFocus?: boolean;
     /** Where a found node leads; its lineage by default. */
-    to?: (node: { kind: "dataset" | "job"; namespace: string; name: string }) => View;
+    to?: (node: NodeRef) => View;
+    /** What is shown: with Shift, a found node leads to the paths to it from there. */
+    from?: NodeRef | undefined;
     onChosen?: () => void;
     label?: string;
 }
@@ -21,6 +24,7 @@ interface Props {
 export function SearchField({
     autoFocus = false,
     to = lineageOf,
+    from,
     onChosen,
     label = "Search datasets, jobs and columns",
 }: Props) {
@@ -32,10 +36,10 @@ export function SearchField({
     const { data, error, isFetching } = useQuery(search(asked, SHOWN));
     const results = asked === "" || error ? [] : (data?.results ?? []);
     const isShown = isOpen && asked !== "";
-    const choose = (index: number) => {
+    const choose = (index: number, isPath: boolean) => {
         const found = results[index];
-        if (found)
-            show(to({ kind: found.kind === "job" ? "job" : "dataset", namespace: found.namespace, name: found.name }));
+        if (found && isPath && from) show({ page: "paths", source: from, target: refOf(found) });
+        else if (found) show(to(refOf(found)));
         else if (asked !== "") show({ page: "search", text: asked });
         onChosen?.();
     };
@@ -48,7 +52,7 @@ export function SearchField({
         } else if (event.key === "Enter" && asked !== "") {
             event.preventDefault();
             // What is shown may be of an earlier text: Enter waits for nobody, so it then goes to the results.
-            choose(isFetching && data === undefined ? -1 : at);
+            choose(isFetching && data === undefined ? -1 : at, event.shiftKey);
         } else if (event.key === "Escape" && isShown) {
             event.preventDefault();
             setOpen(false);
@@ -87,7 +91,7 @@ export function SearchField({
                         aria-selected={index === at}
                         onMouseEnter={() => setAt(index)}
                         onMouseDown={(event) => event.preventDefault()}
-                        onClick={() => choose(index)}
+                        onClick={(event) => choose(index, event.shiftKey)}
                     >
                         <Icon name={found.kind === "job" ? "job" : "table"} />
                         <span>

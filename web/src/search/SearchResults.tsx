@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { ViewLink } from "../address/history";
+import { refOf } from "../address/nodes";
 import { lineageOf, type SearchView } from "../address/view";
 import { search } from "../api/questions";
 import { counted } from "../format/text";
@@ -37,13 +38,7 @@ export function SearchResults({ view }: { view: SearchView }) {
                             <ul className="plain results">
                                 {results.map((node) => (
                                     <li key={node.id}>
-                                        <ViewLink
-                                            to={lineageOf({
-                                                kind: node.kind === "job" ? "job" : "dataset",
-                                                namespace: node.namespace,
-                                                name: node.name,
-                                            })}
-                                        >
+                                        <ViewLink to={lineageOf(refOf(node))}>
                                             <Icon name={node.kind === "job" ? "job" : "table"} />
                                             <FullName {...node} />
                                         </ViewLink>

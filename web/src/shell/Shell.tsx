@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, memo, Suspense, useEffect, useRef, useState } from "react";
 
-import { useView, ViewLink } from "../address/history";
+import { back, useView, ViewLink } from "../address/history";
+import { subjectOf } from "../address/nodes";
 import type { View } from "../address/view";
 import { Problem } from "../api/client";
 import { readiness, session } from "../api/questions";
@@ -46,6 +47,9 @@ export function Shell() {
                 else setSearching(true);
             } else if (!isTyping(event) && event.key === "?") {
                 setHelping(true);
+            } else if (!isTyping(event) && event.key === "Backspace") {
+                event.preventDefault();
+                back();
             }
         };
         window.addEventListener("keydown", onKey);
@@ -92,7 +96,7 @@ export function Shell() {
             <main id="main" ref={main} tabIndex={-1}>
                 {refused ? <SignIn problem={who.error as Problem} /> : <Content view={view} />}
             </main>
-            {searching && <SearchDialog close={() => setSearching(false)} />}
+            {searching && <SearchDialog from={subjectOf(view)} close={() => setSearching(false)} />}
             {helping && <Shortcuts close={() => setHelping(false)} />}
         </>
     );

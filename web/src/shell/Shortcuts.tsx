@@ -3,6 +3,7 @@ import { Modal } from "./Modal";
 const KEYS: readonly [string, string][] = [
     ["/", "search"],
     ["Ctrl K", "search, from anywhere"],
+    ["Shift Enter", "in the search: the paths from what is shown to what is chosen"],
     ["L", "hop ledger: where did the number go wrong?"],
     ["B", "blast radius: what does a change affect?"],
     ["W", "the whole estate: systems, and what flows between them"],
@@ -19,7 +20,7 @@ const KEYS: readonly [string, string][] = [
     ["C", "show or hide the columns of the selected dataset"],
     ["Enter", "open what has the focus"],
     ["Escape", "close, or select nothing"],
-    ["Alt ←", "the view before"],
+    ["Backspace", "the view before"],
 ];
 
 export function Shortcuts({ close }: { close: () => void }) {

@@ -1,14 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { show, ViewLink } from "../address/history";
+import { refOf } from "../address/nodes";
 import { lineageOf, traceOf, type TraceView } from "../address/view";
 import type { Schemas } from "../api/client";
 import { trace } from "../api/questions";
 import { moment, whole } from "../format/text";
+import { CopyButton } from "../parts/CopyButton";
 import { CsvButton } from "../parts/CsvButton";
+import { DirectionSwitch } from "../parts/DirectionSwitch";
 import { Icon } from "../parts/Icon";
 import { Answer, Empty } from "../parts/Messages";
 import { FullName, Name } from "../parts/Name";
+import { report } from "./report";
 
 type Trace = Schemas["TraceAnswer"];
 
@@ -28,16 +32,11 @@ export default function TraceOfColumn({ view }: { view: TraceView }) {
                 </small>
             </h1>
             <div className="tools">
-                <span className="segments" role="group" aria-label="Direction">
-                    <button type="button" aria-pressed={isUp} onClick={() => change({ direction: "upstream" })}>
-                        <Icon name="upstream" />
-                        comes from
-                    </button>
-                    <button type="button" aria-pressed={!isUp} onClick={() => change({ direction: "downstream" })}>
-                        <Icon name="downstream" />
-                        goes to
-                    </button>
-                </span>
+                <DirectionSwitch
+                    direction={view.direction}
+                    words={{ upstream: "comes from", downstream: "goes to" }}
+                    choose={(direction) => change({ direction })}
+                />
                 <label className="check">
                     <input
                         type="checkbox"
@@ -54,11 +53,28 @@ export default function TraceOfColumn({ view }: { view: TraceView }) {
                     />
                     continue behind masking
                 </label>
+                <button
+                    type="button"
+                    aria-pressed={view.at !== ""}
+                    onClick={() => change({ at: view.at === "" ? now() : "" })}
+                    title="Keep the time in the address, so that others see the same"
+                >
+                    <Icon name="pause" />
+                    {view.at === "" ? "Pin the time" : `As of ${moment(view.at)}`}
+                </button>
                 <ViewLink className="button" to={lineageOf(view.dataset)}>
                     <Icon name="graph" />
                     Graph
                 </ViewLink>
                 {found.data && <CsvButton name="trace" rows={() => csvRows(found.data)} />}
+                {found.data && (
+                    <CopyButton
+                        label="Copy as a report in Markdown"
+                        text={() => report(view, found.data, now(), window.location.href)}
+                    >
+                        Report
+                    </CopyButton>
+                )}
             </div>
             <Answer query={found}>
                 {(answer) => (
@@ -89,6 +105,9 @@ function Coverage({ answer }: { answer: Trace }) {
             {whole(told)} of {whole(told + untold)} flows on the way have column evidence.
             {untold > 0 && " The column may have passed through the others, too: they are below."}
             {answer.truncated !== "" && ` The limit of ${answer.truncated} ended the search.`}
+            <span className="digest" title={`SHA-256 of this answer, by names: ${answer.digest}`}>
+                Digest <code>{answer.digest.slice(0, 12)}</code>
+            </span>
         </p>
     );
 }
@@ -113,11 +132,7 @@ function Flows({ answer, direction }: { answer: Trace; direction: TraceView["dir
     const column = (id: string, field: string) => {
         const node = nodes.get(id);
         if (!node) return null;
-        const ref = {
-            kind: node.kind === "job" ? ("job" as const) : ("dataset" as const),
-            namespace: node.namespace,
-            name: node.name,
-        };
+        const ref = refOf(node);
         return (
             <>
                 <ViewLink to={field === "" ? lineageOf(ref) : traceOf(ref, field, direction)}>
@@ -131,7 +146,7 @@ function Flows({ answer, direction }: { answer: Trace; direction: TraceView["dir
     };
     return (
         <div className="table-frame" tabIndex={0} role="region" aria-label="Flows">
-            <table>
+            <table className="trace">
                 <thead>
                     <tr>
                         <th scope="col" className="number">
@@ -233,4 +248,9 @@ function csvRows(answer: Trace): (string | number | undefined)[][] {
             ...[flow.proof?.event_id, flow.proof?.event_time],
         ]),
     ];
+}
+
+/** The time now to the second: what was reported until then is known. */
+function now(): string {
+    return new Date().toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -211,7 +211,10 @@ class TraceCoverage(Struct, frozen=True):
 
 
 class TraceAnswer(Struct, frozen=True):
-    """The columns from which a column is derived, or which are derived from it."""
+    """The columns from which a column is derived, or which are derived from it.
+
+    `digest` is the SHA-256 of the question and of what was found, by names: answers with one digest have one content.
+    """
 
     origin: GraphNode
     field: str
@@ -226,3 +229,4 @@ class TraceAnswer(Struct, frozen=True):
     resolution: str
     settling: bool
     position: str
+    digest: str

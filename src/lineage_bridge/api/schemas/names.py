@@ -30,13 +30,21 @@ class DescribedNode(Struct, frozen=True):
     facets: dict[str, Raw]
 
 
+class FieldProblem(Struct, frozen=True):
+    """A member of the request that is wrong, by its path (`settings.url`), and why."""
+
+    path: str
+    reason: str
+
+
 class Problem(Struct, frozen=True):
-    """An error: a stable code, a message, a hint what to do, and similar names."""
+    """An error: a stable code, a message, a hint what to do, similar names, and the members of the request that are wrong."""
 
     code: str
     message: str
     hint: str = ""
     near: list[Name] | UnsetType = UNSET
+    fields: list[FieldProblem] | UnsetType = UNSET
     id: Text = UNSET
 
 

@@ -11,7 +11,17 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, PrivateAttr, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 from typing_extensions import Self
 
 from lineage_bridge.config.outbound import ANYWHERE, Outbound
@@ -23,6 +33,7 @@ _REFERENCE = re.compile(r"\$\{(?P<how>env|file|keyring|sealed|given):(?P<what>[^
 
 
 _MOST_BYTES = 1 << 20
+_MOST_REFUSED = 20
 
 
 def _nothing_sealed(name: str) -> str:
@@ -199,6 +210,14 @@ def _of_keyring(entry: str) -> str:
     if value is None:
         raise ConfigError(f"the keyring has no entry of {service} for {user}", f"add the entry with: keyring set {service} {user}")
     return value
+
+
+def refused_settings(what: str, error: ValidationError, hint: str) -> ConfigError:
+    """What is wrong with the settings of a source, an input or a target (`what`): each by its name, never by its value."""
+    items = error.errors(include_url=False, include_context=False, include_input=False)[:_MOST_REFUSED]
+    found = [(".".join(map(str, item["loc"])), item["msg"].removeprefix("Value error, ")) for item in items]
+    reasons = [f"setting {setting}: {reason}" if setting else reason for setting, reason in found]
+    return ConfigError(f"{what}: {'; '.join(reasons)}", hint, {f"settings.{setting}": reason for setting, reason in found if setting})
 
 
 class SourceSettings(BaseModel):

@@ -11,7 +11,7 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.model.sources import SourceRecord
 from lineage_bridge.ports.sources import SourceRepository
 from lineage_bridge.sources.common.observer import Observer
-from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
+from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext, refused_settings
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata, merge_metadata
 from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
 
@@ -71,11 +71,7 @@ def make_observer(
     try:
         return found.observer(name, found.settings.model_validate(dict(settings), context=context))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        setting = ".".join(map(str, first["loc"]))
-        reason = first["msg"].removeprefix("Value error, ")
-        where = f"setting {setting}: " if setting else ""
-        raise ConfigError(f"source {name} ({kind}): {where}{reason}", f"`lineage-bridge source kinds {kind}` lists the settings") from error
+        raise refused_settings(f"source {name} ({kind})", error, f"`lineage-bridge source kinds {kind}` lists the settings") from error
 
 
 def system_id(record: SourceRecord, observer: Observer[Any]) -> str:

@@ -76,7 +76,8 @@ class SourceService:
         if name in self._in_file:
             raise RequestError(f"source {name} is defined in the settings file", "change it there")
         if not replace and name in self._repository.added():
-            raise RequestError(f"source {name} already exists", "replace it, or choose another name")
+            hint = "replace it, or choose another name"
+            raise RequestError(f"source {name} already exists", hint, {"name": f"it already exists: {hint}"})
         self._check(name, kind, settings)
         self._repository.save(name, kind, settings)
         self._repository.make_due(name)
@@ -120,9 +121,8 @@ class SourceService:
 
     def _check(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
         if not _NAME.fullmatch(name):
-            raise ConfigError(
-                f"{name!r} is not a valid source name", "use at most 100 letters, digits, . _ -, and begin with a letter or digit"
-            )
+            hint = "use at most 100 letters, digits, . _ -, and begin with a letter or digit"
+            raise ConfigError(f"{name!r} is not a valid source name", hint, {"name": f"it is not a valid name: {hint}"})
         make_observer(name, kind, settings, kinds=self._kinds).close()
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.api.support import NOW, Server, running
@@ -94,6 +95,29 @@ def test_an_invalid_source_is_refused_and_no_secret_is_quoted(server: Server) ->
         server.client.post(SOURCES, json={"name": "one", "kind": "scripted", "settings": {"system": "b"}, "replace": True}).status_code
         == 201
     )
+
+
+@pytest.mark.usefixtures("poll")
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        (
+            {"name": "two", "kind": "scripted", "settings": {"password": "hunter2", "interval_s": 0}},
+            {"settings.interval_s", "settings.password", "settings.system"},
+        ),
+        ({"name": "a b", "kind": "scripted", "settings": {"system": "a"}}, {"name"}),
+        ({"name": "one", "kind": "scripted", "settings": {"system": "a"}}, {"name"}),
+        ({"name": "two", "kind": "unheard"}, set()),
+    ],
+)
+def test_a_refusal_names_each_field_that_is_wrong_and_no_value(server: Server, body: dict[str, Any], fields: set[str]) -> None:
+    answer = server.client.post(SOURCES, json=body)
+    found = {field["path"]: field["reason"] for field in answer.json()["error"].get("fields", [])}
+    assert (answer.status_code, set(found)) == (422, fields)
+    assert all(found.values())
+    assert "hunter2" not in answer.text
+    if len(fields) > 1:
+        assert all(f"setting {path.removeprefix('settings.')}: {reason}" in answer.json()["detail"] for path, reason in found.items())
 
 
 @pytest.mark.usefixtures("poll")

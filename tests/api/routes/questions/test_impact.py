@@ -58,6 +58,22 @@ def test_a_trace_names_columns_proofs_and_gaps(server: Server) -> None:
     assert server.ask("/graph/trace", 404, namespace="ns", name="nowhere")["error"]
 
 
+def test_traces_as_of_one_time_have_one_digest_whatever_came_later(server: Server) -> None:
+    server.send(*CHAIN)
+    about: dict[str, Any] = {"namespace": "ns", "name": "a", "field": "email", "direction": "downstream"}
+    then = format_time(server.parts.now_us)
+    first = server.ask("/graph/trace", **about, at=then)
+    assert len(first["flows"]) == 2
+    server.parts.now_us += DAY_US
+    further = dataset("e", columnLineage=columns(contact=[("ns", "c", "contact")]))
+    server.send(run_event(run=RUNS[3], job="j4", time_us=server.parts.now_us, inputs=[dataset("c")], outputs=[further]))
+    assert server.ask("/graph/trace", **about, at=then)["digest"] == first["digest"]
+    now = server.ask("/graph/trace", **about)
+    assert (len(now["flows"]), len(now["digest"])) == (3, 64)
+    digests = {server.ask("/graph/trace", **about, **more)["digest"] for more in ({}, {"indirect": True}, {"depth": 1})}
+    assert len(digests | {first["digest"]}) == 4
+
+
 def test_every_call_is_described(server: Server) -> None:
     document = server.client.get("/openapi.json").json()
     for path in ("impact", "paths", "trace"):

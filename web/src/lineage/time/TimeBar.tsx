@@ -10,6 +10,7 @@ import type { TimeState } from "./useTime";
 
 const SPANS: readonly [number, string][] = [
     [24, "day"],
+    [48, "2 days"],
     [24 * 7, "week"],
     [24 * 30, "30 days"],
     [24 * 365, "year"],

@@ -5,7 +5,7 @@ import type { Key } from "../../api/lists";
 import { Allowed, type Scope } from "../../parts/ActionButton";
 import { CopyButton } from "../../parts/CopyButton";
 import { DialogButton, Form, LinesField, TextField } from "../../parts/Form";
-import { linesOf, refusedName, textOf } from "../../parts/fields";
+import { linesOf, textOf } from "../../parts/fields";
 import { Name } from "../../parts/Name";
 import { useWrite } from "../../parts/useWrite";
 import { read } from "./newKey";
@@ -42,7 +42,7 @@ function KeyForm({ close }: { close: () => void }) {
             days: textOf(given, "days"),
         });
         setErrors(wrong);
-        if (key) creating.mutate(key, { onError: (problem) => setErrors(refusedName(problem) ?? {}) });
+        if (key) creating.mutate(key, { onError: (problem) => setErrors(problem.fields) });
     };
     return (
         <Form

@@ -7,7 +7,7 @@ import { answered, client, type Schemas } from "../../api/client";
 import { kinds, SINGULAR, type SystemList } from "../../api/lists";
 import { Allowed } from "../../parts/ActionButton";
 import { DialogButton, Form, FormField, LinesField, TextField } from "../../parts/Form";
-import { refusedName, textOf } from "../../parts/fields";
+import { textOf } from "../../parts/fields";
 import { Answer } from "../../parts/Messages";
 import { useWrite } from "../../parts/useWrite";
 import { read, refused, shapeOf, usualOf, type Setting } from "./settings";
@@ -61,8 +61,7 @@ function SystemForm({ list, label, kinds, close }: Props) {
                     close();
                     show(workOf(list, {}, name));
                 },
-                onError: (problem) =>
-                    setErrors(refusedName(problem) ?? prefixed(refused(problem.message, settings) ?? {})),
+                onError: (problem) => setErrors(refused(problem.fields, settings)),
             },
         );
     };

@@ -88,7 +88,6 @@ export function Tasks({ view }: { view: WorkView }) {
 }
 
 export function Task({ id }: { id: string }) {
-    const path = { task_id: id };
     return (
         <>
             <h1>
@@ -115,32 +114,14 @@ export function Task({ id }: { id: string }) {
                         )}
                         <Allowed scope="operate" what="Cancelling and resuming a task">
                             {!item.completed_at && (
-                                <ActionButton
+                                <TaskAction
+                                    id={id}
+                                    action="cancel"
                                     label="Cancel"
                                     question="It stops between two calls. Its events stay, and it can be resumed."
-                                    act={(headers) =>
-                                        answered(
-                                            client.POST("/api/v1/tasks/{task_id}/cancel", {
-                                                params: { path },
-                                                headers,
-                                            }),
-                                        )
-                                    }
                                 />
                             )}
-                            {item.resumable && (
-                                <ActionButton
-                                    label="Resume"
-                                    act={(headers) =>
-                                        answered(
-                                            client.POST("/api/v1/tasks/{task_id}/resume", {
-                                                params: { path },
-                                                headers,
-                                            }),
-                                        )
-                                    }
-                                />
-                            )}
+                            {item.resumable && <TaskAction id={id} action="resume" label="Resume" />}
                         </Allowed>
                         <Facts
                             of={[
@@ -179,5 +160,20 @@ export function Task({ id }: { id: string }) {
                 )}
             </Answer>
         </>
+    );
+}
+
+/** Does something to a task. */
+function TaskAction(props: { id: string; action: "cancel" | "resume"; label: string; question?: string }) {
+    const { id, action, ...button } = props;
+    return (
+        <ActionButton
+            {...button}
+            act={(headers) =>
+                answered(
+                    client.POST(`/api/v1/tasks/{task_id}/${action}`, { params: { path: { task_id: id } }, headers }),
+                )
+            }
+        />
     );
 }

@@ -52,13 +52,15 @@ test("a secret is never read as itself", () => {
     expect(errors.password).toContain("${env:NAME}");
 });
 
-test("a refusal belongs to the setting that it names", () => {
-    expect(refused("source a (kafka): setting interval_s: Input should be a number", SETTINGS)).toEqual({
-        interval_s: "Input should be a number.",
+test("a refusal belongs to the fields that it names", () => {
+    expect(
+        refused({ "settings.interval_s": "Not a number.", "settings.mapping.a": "No.", name: "Taken." }, SETTINGS),
+    ).toEqual({
+        "setting.interval_s": "Not a number.",
+        "setting.mapping": "No.",
+        name: "Taken.",
     });
-    expect(refused("input a (kafka): setting mapping.a: no: really", SETTINGS)).toEqual({ mapping: "no: really." });
-    expect(refused("source a already exists", SETTINGS)).toBeUndefined();
-    expect(refused("source a (kafka): setting nosuch: no", SETTINGS)).toBeUndefined();
+    expect(refused({ "settings.nosuch": "No.", body: "No." }, SETTINGS)).toEqual({});
 });
 
 test("what a setting usually is, is a text", () => {

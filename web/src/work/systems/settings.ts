@@ -57,9 +57,18 @@ function plainOrJson(text: string): unknown {
     }
 }
 
-/** The setting that a refusal names, and why; undefined if it names none of these. */
-export function refused(message: string, settings: readonly Setting[]): Record<string, string> | undefined {
-    const [, path = "", why = ""] = /: setting ([^\s:]+): (.+)$/s.exec(message) ?? [];
-    const name = path.split(".")[0] ?? "";
-    return settings.some((setting) => setting.name === name) ? { [name]: `${why}.` } : undefined;
+/**
+ * By the names of the form's fields, what the server says is wrong with them: a setting's own members are wrong with it. What is wrong
+ * with no field of the form is left out.
+ */
+export function refused(
+    fields: Readonly<Record<string, string>>,
+    settings: readonly Setting[],
+): Record<string, string> {
+    const known = new Set(["name", ...settings.map(({ name }) => `setting.${name}`)]);
+    const found = Object.entries(fields).map(([path, why]) => [
+        path.replace(/^settings\.([^.]+).*$/s, "setting.$1"),
+        why,
+    ]);
+    return Object.fromEntries(found.filter(([name = ""]) => known.has(name))) as Record<string, string>;
 }

@@ -206,6 +206,7 @@ def _trace(nodes: NodeReader, progress: ProgressReader, trace: Trace, style: str
         resolution=trace.resolution,
         settling=progress.settling(),
         position=position_tokens.encode(progress.position()),
+        digest=serialization.trace_digest(trace),
     )
 
 

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+
+import { traceOf } from "../address/view";
+import type { Schemas } from "../api/client";
+import { report } from "./report";
+
+const node = (id: string, kind: string, name: string) => ({ id, kind, namespace: "ns", name });
+const NODES = [node("1", "dataset", "raw`s"), node("2", "dataset", "clean"), node("3", "job", "hash")];
+const ANSWER = {
+    ...{ origin: NODES[0], field: "email", direction: "downstream", depth: 20, nodes: NODES, columns: [] },
+    flows: [
+        {
+            ...{ source: "1", source_field: "email", target: "2", target_field: "hash", job: "3", origin: "observed" },
+            transformations: [{ type: "DIRECT", subtype: "TRANSFORMATION", masking: true }],
+            ...{ masked: true, indirect: false, descriptions: [] },
+        },
+    ],
+    coverage: { told: 1, untold: 1, gaps: [{ source: "1", target: "2", job: "3", origin: "observed", evidence: "" }] },
+    ...{ truncated: "", hidden: 0, resolution: "exact", settling: false, position: "", digest: "ab".repeat(32) },
+} as unknown as Schemas["TraceAnswer"];
+
+test("a report has the question, the time, each step, what is not known, and the digest", () => {
+    const view = traceOf({ kind: "dataset", namespace: "ns", name: "raw`s" }, "email", "downstream");
+    const lines = report(view, ANSWER, "2026-05-01T00:00:00Z", "http://host/view").split("\n");
+    expect(lines).toEqual([
+        "**Where it goes:** `email` of `raw's` in `ns`",
+        "As of 2026-05-01T00:00:00Z",
+        "",
+        "- `email` of `raw's` in `ns` → `hash` of `clean` in `ns`, by `hash` in `ns`: direct transformation, masked",
+        "",
+        "1 of 2 flows on the way have column evidence.",
+        "- no column evidence: `raw's` in `ns` → `clean` in `ns`, by `hash` in `ns`",
+        `SHA-256 of the answer: ${"ab".repeat(32)}`,
+        "http://host/view",
+        "",
+    ]);
+    expect(report({ ...view, at: "2026-04-01T00:00:00Z", indirect: true }, ANSWER, "", "")).toContain(
+        "As of 2026-04-01T00:00:00Z, with filters and join keys",
+    );
+});

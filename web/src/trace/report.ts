@@ -1,0 +1,38 @@
+/** A trace as a text for an auditor. Pure. */
+
+import type { TraceView } from "../address/view";
+import type { Schemas } from "../api/client";
+import { literal } from "../format/markdown";
+import { counted, whole } from "../format/text";
+
+type Trace = Schemas["TraceAnswer"];
+
+/** Where a column comes from or goes, with the question, the time, what is not known, and the digest. */
+export function report(view: TraceView, answer: Trace, time: string, link: string): string {
+    const nodes = new Map(answer.nodes.map((node) => [node.id, node]));
+    const name = (id: string, field?: string) => {
+        const node = nodes.get(id);
+        const column = field === undefined ? "" : field === "" ? "all of " : `${literal(field)} of `;
+        return node === undefined ? "" : `${column}${literal(node.name)} in ${literal(node.namespace)}`;
+    };
+    const { told, untold, gaps } = answer.coverage;
+    const options = [view.indirect && "with filters and join keys", view.masked && "continued behind masking"];
+    return [
+        `**${view.direction === "upstream" ? "Where it comes from" : "Where it goes"}:** ${name(answer.origin.id, view.field)}`,
+        [`As of ${view.at === "" ? time : view.at}`, ...options.filter(Boolean)].join(", "),
+        "",
+        ...answer.flows.map((flow) => {
+            const how = flow.transformations.map(({ type, subtype }) => `${type} ${subtype}`.trim().toLowerCase());
+            return [
+                `- ${name(flow.source, flow.source_field)} → ${name(flow.target, flow.target_field)}`,
+                `by ${name(flow.job)}: ${how.join("; ") || "not stated"}${flow.masked ? ", masked" : ""}`,
+            ].join(", ");
+        }),
+        "",
+        `${whole(told)} of ${counted(told + untold, "flow")} on the way have column evidence${answer.truncated === "" ? "" : `; the limit of ${answer.truncated} ended the search`}.`,
+        ...gaps.map((gap) => `- no column evidence: ${name(gap.source)} → ${name(gap.target)}, by ${name(gap.job)}`),
+        `SHA-256 of the answer: ${answer.digest}`,
+        link,
+        "",
+    ].join("\n");
+}
