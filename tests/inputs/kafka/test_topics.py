@@ -21,6 +21,7 @@ from tests.servers import broker
 from tests.servers.broker import ADMIN, ISSUER, LIMITED, Kafka, password_of
 from tests.servers.openid import PROGRAM_USER, OpenIdProvider, made_key
 from tests.servers.tls import CLIENT
+from tests.sources.kafka import identity
 
 from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.graph.log_record import RecordKind
@@ -352,6 +353,20 @@ def test_it_logs_in_with_tokens_of_an_issuer(
     with installation.reading(topics=[topic], timeout_s=5, **settings) as reader:
         until(lambda: reader.meter.status.state == "failing", "a token that the broker does not believe")
     assert openid.secret not in str(reader.meter.status)
+
+
+def test_it_logs_in_as_a_managed_identity_of_azure(kafka: Kafka, installation: Installation, topic: str) -> None:
+    """The metadata service is one of the tests: it answers as Azure's is documented to, with tokens that the broker checks."""
+    write(kafka, topic, 0, event(0))
+    settings: dict[str, Any] = {"bootstrap_servers": kafka.address("plain"), "security_protocol": "SASL_PLAINTEXT", "topics": [topic]}
+    settings |= {"sasl_mechanism": "OAUTHBEARER", "oauth_identity": "azure", "oauth_scope": "api://lineage", "oauth_client_id": "1234"}
+    with identity.provider(kafka.token_key) as azure:
+        assert installation.bring(1, oauth_token_url=azure.url, **settings) == [event(0)]
+        assert azure.asked[0] == {"api-version": ["2018-02-01"], "resource": ["api://lineage"], "client_id": ["1234"]}
+    context = SourceContext(withheld=frozenset({"azure"}))
+    with installation.reading(context=context, **settings) as reader:
+        until(lambda: "credentials of this machine" in reader.meter.status.error)
+        assert "machine_credentials" in reader.meter.status.hint
 
 
 def test_what_is_not_allowed_is_reported(kafka: Kafka, installation: Installation, topic: str, monkeypatch: pytest.MonkeyPatch) -> None:
