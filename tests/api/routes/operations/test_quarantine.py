@@ -1,19 +1,24 @@
 import gzip
 import json
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from tests.api.support import LINEAGE, NOW, Server, changed
 from tests.events import KEY, PRODUCER, run_event
 from tests.poison import LINES, poisoned
 
+from lineage_bridge.eventlog.archive.files import ArchivedPartition
+from lineage_bridge.eventlog.archive.writer import ArchiveWriter, PartFile
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordKind, read_note
-from lineage_bridge.graph.record_origin import StreamPartition, read_origin
+from lineage_bridge.graph.record_origin import EventPlace, StreamPartition, read_origin
 from lineage_bridge.inputs.input import IncomingRecord
 from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.store.write.apply import GraphWriter
 
 EVENT = run_event()
 RETRY = "/api/v1/quarantine/{}/retry"
@@ -127,12 +132,33 @@ def test_a_retried_event_that_its_input_leaves_out_now_stays(server: Server, lat
     assert [record.body for record in server.stored() if record.kind == RecordKind.EVENT] == [EVENT]
 
 
-@pytest.mark.parametrize("kind", ["kafka", "kinesis", "folder"])
+def archive(server: Server, where: StreamPartition, records: Sequence[LogRecord]) -> None:
+    """Archive and fold records, as the stream does."""
+    of, writer = ArchivedPartition("events", where), ArchiveWriter(server.folder / "archive")
+    with writer.parts() as folder:
+        part = PartFile(folder)
+        for record in records:
+            part.append(record)
+        part.close()
+        writer.put({of: (0, EventPlace(len(records), 0).address)}, {of: [part.path]})
+    server.fold()
+    stored = server.records.archive.read(of.source, of.partition, 0, server.records.archive.end(of.source, of.partition))
+    store = GraphWriter(server.folder / "graph.db", server.names)
+    store.apply(Batch({}, dict(flat(fold_records(stored, server.names)))), Budget(1000))
+    store.close()
+
+
+@pytest.mark.parametrize("kind", ["kafka", "kafka, read by Spark", "kinesis", "folder"])
 def test_what_a_reader_could_not_read_comes_in_when_it_can(server: Server, kind: str) -> None:
     where = StreamPartition("stream", "life", "0")
-    judge = RecordJudge("events", kind, (), KEY)
+    judge = RecordJudge("events", kind.partition(",")[0], (), KEY)
+    rejected: list[LogRecord] = []
     for offset, event in enumerate((EVENT, changed(EVENT, eventType="START"))):
-        server.log.append(judge(IncomingRecord(where, offset, event, refused="an older reader did not know this"), lambda: NOW).records)
+        rejected += judge(IncomingRecord(where, offset, event, refused="an older reader did not know this"), lambda: NOW).records
+    if "Spark" in kind:
+        archive(server, where, rejected)
+    else:
+        server.log.append(rejected)
     server.fold()
     items = server.ask("/quarantine")["items"]
     assert sorted(item["message"][item["message"].rindex("(") :] for item in items) == [
