@@ -69,7 +69,7 @@ def test_a_provider_that_does_not_answer_is_reported() -> None:
             Tokens(oauth(identity.url)).token()
 
 
-AZURE = {
+AZURE: dict[str, Any] = {
     "bootstrap_servers": "a:9092",
     "security_protocol": "SASL_PLAINTEXT",
     "sasl_mechanism": "OAUTHBEARER",
