@@ -219,6 +219,28 @@ def test_it_stops_before_deleted_records_if_it_is_to(kafka: Kafka, installation:
     assert len(installation.records()) == 1
 
 
+def test_a_damaged_partition_does_not_stop_the_other(kafka: Kafka, installation: Installation, topic: str) -> None:
+    """Nothing of what the broker's disk has damaged is taken in, and nothing behind it, until the damage is deleted."""
+    write(kafka, topic, 0, event(0))
+    write(kafka, topic, 1, event(1))
+    write(kafka, topic, 0, event(2))
+    (segment,) = kafka.folder.rglob(f"{topic}-0/*.log")
+    at = segment.read_bytes().index(b"job-0")
+    with segment.open("r+b") as file:
+        file.seek(at)
+        file.write(b"JOB-0")
+    with installation.reading(bootstrap_servers=kafka.bootstrap, topics=[topic]) as reader:
+        until(lambda: any(f"topic {topic}, partition 0, from offset 0: " in problem for problem in reader.meter.status.problems))
+        write(kafka, topic, 1, event(3))
+        until(lambda: len(installation.records()) == 2)
+        assert installation.bodies() == [event(1), event(3)]
+        admin = kafka.admin()
+        admin.delete_records([TopicPartition(topic, 0, 1)])[TopicPartition(topic, 0)].result(30)
+        until(lambda: len(installation.records()) == 3 and not reader.meter.status.problems, f"the rest ({reader.meter.status})")
+        assert reader.meter.status.lost == 1
+    assert installation.bodies() == [event(1), event(3), event(2)]
+
+
 def test_a_second_consumer_of_the_group_takes_partitions_and_gives_them_back(kafka: Kafka, installation: Installation, topic: str) -> None:
     with installation.reading(bootstrap_servers=kafka.bootstrap, topics=[topic], session_timeout_s=6) as reader:
         until(lambda: reader.meter.status.partitions == 2)

@@ -132,6 +132,7 @@ def consumer_config(settings: KafkaInputSettings, group: str) -> dict[str, Any]:
         "queued.max.messages.kbytes": 16_384,
         "queued.min.messages": 10_000,
         "fetch.wait.max.ms": 200,
+        "check.crcs": True,
         **client_config(settings),
         "group.id": group,
         "enable.auto.commit": False,
