@@ -48,7 +48,8 @@ def test_an_input_from_its_beginning_to_its_end(call, server: Server, kafka: Kaf
     for text in ("accepted 1 event", "cli-lineage, partition 0, offset 1", setting.replace("=", " = ")):
         assert text in shown
     status = call("status", *url).out
-    assert "input events" in status
+    for text in ("input events", "lag 0 records; ", " records a second; rejected: 1 not_json; last record at 20"):
+        assert text in status
     assert json.loads(call("status", "--json", *url).out)["inputs"][0]["name"] == "events"
     assert call("input", "pause", "events", *url).out == "events is paused\n"
     assert "paused" in call("input", "list", *url).out

@@ -166,6 +166,15 @@ def expired(victim: "Installation", chance: random.Random) -> str:
     return f"{done}; deleted {sum(end.offset for end in ends)} records of topics and {len(origins)} of the stream"
 
 
+def jump_clock(victim: "Installation", chance: random.Random) -> str:
+    """The wall clock of all Python processes jumps while events come in, forwards or back, and is still off in the next rounds."""
+    jumps = [chance.choice((-1, 1)) * chance.choice((2, 90, 4000, 100_000, 10 * 86_400)) for _ in range(3)]
+    for off_s in jumps:
+        time.sleep(chance.random())
+        victim.clock.be_off(off_s)
+    return f"the clock was off by {', '.join(f'{off_s:+,}' for off_s in jumps)} s"
+
+
 FAULTS: Mapping[str, Callable[["Installation", random.Random], str]] = MappingProxyType(
     {
         "kill the API": kill_api,
@@ -182,6 +191,7 @@ FAULTS: Mapping[str, Callable[["Installation", random.Random], str]] = MappingPr
         "lost graph": lost_graph,
         "rebalance": rebalance,
         "expired records": expired,
+        "clock jumps": jump_clock,
     }
 )
 TOGETHER = (

@@ -27,7 +27,7 @@ from tests.crash.support import (
     settings_in,
     until,
 )
-from tests.crash.surroundings import Disk
+from tests.crash.surroundings import Clock, Disk
 from tests.crash.ways import PARTITIONS, WAYS, Way
 from tests.events import dataset, run_event
 from tests.inputs.kinesis import faults as kinesis_faults
@@ -64,9 +64,9 @@ class Installation:
 
     parts = ("api", "pipeline", "inputs")
 
-    def __init__(self, folder: Path, kafka: Kafka, stream: Faults, brokers: ExitStack) -> None:
+    def __init__(self, folder: Path, kafka: Kafka, stream: Faults, brokers: ExitStack, clock: Clock) -> None:
         data = folder / "data"
-        self.disk = Disk(data)
+        self.disk, self.clock = Disk(data), clock
         for part in self.parts:  # what they log is kept when the disk is full
             (data / f"output-{part}").symlink_to(folder / f"output-{part}")
         self.settings = settings_in(data, input_folders=str(folder))
@@ -289,7 +289,10 @@ def installed(folder: Path) -> Iterator[Installation]:
         keys.setenv("AWS_SECRET_ACCESS_KEY", "secret")
         kafka = servers.enter_context(broker.started(folder / "kafka", CLUSTER))
         kinesis = servers.enter_context(local_started(folder / "kinesis"))
-        made = Installation(folder, kafka, servers.enter_context(kinesis_faults.before(kinesis)), servers)
+        clock = Clock(folder / "clock")
+        for variable, value in clock.environment.items():
+            keys.setenv(variable, value)
+        made = Installation(folder, kafka, servers.enter_context(kinesis_faults.before(kinesis)), servers, clock)
         try:
             yield made
         finally:

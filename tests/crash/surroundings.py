@@ -1,4 +1,4 @@
-"""What the processes of an installation run on: a disk of their own that can be full."""
+"""What the processes of an installation run on: a disk of their own that can be full, and a clock of their own that can be wrong."""
 
 import errno
 import os
@@ -22,6 +22,26 @@ def alone(program: str, arguments: Sequence[str]) -> int | None:
     if subprocess.run([*own, "true"], check=False).returncode:
         raise OSError(errno.EPERM, "no file system can be mounted here to be filled: allow namespaces of users, or run as root")
     return subprocess.run([*own, sys.executable, "-m", program, _MOUNTED, *arguments], check=False).returncode
+
+
+class Clock:
+    """The wall clock of the Python processes that are started with `environment`."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables of a process that has this clock."""
+        path = os.environ.get("PYTHONPATH", "")
+        own = str(Path(__file__).with_name("clock"))
+        return {"TORTURE_CLOCK": str(self._file), "PYTHONPATH": f"{own}{os.pathsep}{path}" if path else own}
+
+    def be_off(self, seconds: int) -> None:
+        """Be ahead of the machine's clock by so many seconds, or behind it."""
+        written = self._file.with_suffix(".new")
+        written.write_text(str(seconds), encoding="ascii")
+        written.replace(self._file)
 
 
 class Disk:

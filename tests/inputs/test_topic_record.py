@@ -31,8 +31,9 @@ def incoming(body: bytes, *headers: tuple[str, bytes | None]) -> IncomingRecord:
         record(RecordKind.EVENT, LIMITED, run_event(number=2)),
         record(RecordKind.REJECTED, REFUSED, b"\xff no event"),
         record(RecordKind.OPERATOR, b"", b'{"veto": 1}'),
+        record(RecordKind.EVENT, write_note(RecordNote(releases=bytes(range(16)))), run_event(number=3)),
     ],
-    ids=["event", "limited", "rejected", "operator"],
+    ids=["event", "limited", "rejected", "operator", "releases"],
 )
 def test_a_record_is_read_back_with_the_place_where_it_was_read(written: LogRecord) -> None:
     headers = headers_of(written, "request-1")

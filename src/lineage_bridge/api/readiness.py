@@ -152,7 +152,9 @@ def _inputs(services: Services, *, names: bool) -> PartState | UnsetType:
         texts = [f"{sum(counts):,} records are not read yet"] if counts else []
         texts += [f"{sum(files):,} files are not read yet"] if files else []
         behind = ", ".join([*texts, f"the slowest of {len(seconds)} inputs is {max(seconds):.0f} s behind"] if seconds else texts)
-    return PartState(HEALTHY, f"{len(records)} input{'' if len(records) == 1 else 's'}: {behind}")
+    rejected = sum(sum(record.progress.rejected.values()) for record in records if record.progress)
+    brought = f"{sum(status.records_per_s for status in statuses):g} records a second, {rejected:,} events rejected"
+    return PartState(HEALTHY, f"{len(records)} input{'' if len(records) == 1 else 's'}: {behind}; {brought}")
 
 
 def _targets(services: Services, *, names: bool) -> PartState | UnsetType:

@@ -168,6 +168,21 @@ def describe_input(item: Json) -> str:
     return f"lag {lag}" if (lag := _lag(item)) else ""
 
 
+def describe_reading(item: Json) -> str:
+    """How an input is read: its error or its lag, its rate, what was rejected, and its last record."""
+    parts = [
+        describe_input(item),
+        f"{item['records_per_s']:g} records a second",
+        f"rejected: {_rejected(item)}" if item["rejected"] else "",
+    ]
+    parts.append(f"last record at {item['last_record']['taken_in_at']}" if "last_record" in item else "")
+    return "; ".join(filter(None, parts))
+
+
+def _rejected(item: Json) -> str:
+    return ", ".join(f"{count} {code}" for code, count in item["rejected"].items())
+
+
 def _read_file(path: Path) -> dict[str, Any]:
     """The settings in a file. Raises RequestError."""
     try:
@@ -188,18 +203,16 @@ def _lag(item: Json) -> str:
 
 
 def _row(item: Json) -> list[str]:
-    rejected = ", ".join(f"{count} {code}" for code, count in item["rejected"].items())
     problem = describe_input({name: value for name, value in item.items() if not name.startswith("lag_")})
     rate = f"{item['records_per_s']:g}/s"
-    return [item["name"], item["kind"], item["state"], str(item["accepted"]), rejected, _lag(item), rate, problem]
+    return [item["name"], item["kind"], item["state"], str(item["accepted"]), _rejected(item), _lag(item), rate, problem]
 
 
 def _print_input(item: Json) -> None:
     print_line(f"{item['name']} ({item['kind']}, {_ORIGINS[item['origin']]}): {item['state']}")
     for setting, value in item["settings"].items():
         print_line(f"  {setting} = {value if isinstance(value, str) else json.dumps(value)}")
-    rejected = ", ".join(f"{count} {code}" for code, count in item["rejected"].items())
-    print_line(f"accepted {format_count(item['accepted'], 'event')}; rejected {rejected or 'none'}")
+    print_line(f"accepted {format_count(item['accepted'], 'event')}; rejected {_rejected(item) or 'none'}")
     counts = f"{item['read']} records read, {item['skipped']} without a value, {item['lost']} deleted before they were read"
     left_out = f"; {format_count(item['filtered'], 'event')} left out by the setting jobs" if item["filtered"] else ""
     print_line(f"records since its process started: {counts}{left_out}; {item['records_per_s']:g} a second")

@@ -6,7 +6,7 @@ from rich.filesize import decimal
 from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_line, print_table
-from lineage_bridge.cli.input import describe_input
+from lineage_bridge.cli.input import describe_reading
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.cli.source import describe_problem
 from lineage_bridge.cli.target import describe_failure, describe_lag
@@ -44,7 +44,7 @@ def _print_status(address: str, answer: Json, sources: list[Json], inputs: list[
     rows.append(["answers", state, detail])
     rows.append(["disk", "", f"the log uses {decimal(disk['used_bytes'])}, {decimal(disk['free_bytes'])} are free"])
     rows += [[f"source {source['name']}", source["state"], describe_problem(source)] for source in sources]
-    rows += [[f"input {item['name']}", item["state"], describe_input(item)] for item in inputs]
+    rows += [[f"input {item['name']}", item["state"], describe_reading(item)] for item in inputs]
     rows += [[f"target {item['name']}", item.get("continuous", item)["state"], _describe_target(item)] for item in targets]
     print_table(["part", "state", "detail"], rows)
 

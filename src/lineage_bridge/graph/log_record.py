@@ -8,7 +8,9 @@ import msgspec
 from lineage_bridge.graph.record_origin import RecordOrigin
 
 RETRY = "retry"
-"""The channel of an event that was validated again after it had been in quarantine. Bytes and event id stay the same."""
+"""The channel of an event that was validated again after it had been in quarantine. Bytes and event id stay the same, unless it was within
+a value that could not be read then.
+"""
 
 
 class RecordKind(IntEnum):
@@ -41,6 +43,7 @@ class RecordNote(msgspec.Struct, frozen=True, omit_defaults=True):
     `code`, `path` and `message`: why it was rejected. `namespaces` are the globs that its sender was limited to when it arrived; without
     globs, the whole event has effect. For an event that another principal accepted from quarantine, `sender` is the original principal, and
     `waived` means that the event was accepted although its job or dataset lies outside `namespaces`. `origin` is where an input read it.
+    `releases` is the id of what leaves quarantine with an event, if that has another id.
     """
 
     code: str = ""
@@ -50,6 +53,7 @@ class RecordNote(msgspec.Struct, frozen=True, omit_defaults=True):
     sender: str = ""
     waived: bool = False
     origin: RecordOrigin | None = None
+    releases: bytes = b""
 
 
 NO_NOTE = RecordNote()

@@ -45,7 +45,8 @@ def _take_all(_: Event) -> Rejected | None:
 class Sender(NamedTuple):
     """The channel of a payload, and the principal that sent it, which may be limited to namespaces.
 
-    `first`: the note of an event in quarantine that is validated again; its sender, limits and origin are kept. `origin` is where an input
+    `first`: the note of an event in quarantine that is validated again; its sender, limits and origin are kept. `releases` is the id of
+    what was in quarantine, if the event was only a part of it. `origin` is where an input
     read the payload, and is stored with each of its records. `left_out` says why an event is not taken in, whatever else it is: it comes
     before the sender's limits.
     """
@@ -55,6 +56,7 @@ class Sender(NamedTuple):
     first: RecordNote | None = None
     origin: RecordOrigin | None = None
     left_out: Callable[[Event], Rejected | None] = _take_all
+    releases: bytes = b""
 
     @property
     def note(self) -> RecordNote:
@@ -64,7 +66,8 @@ class Sender(NamedTuple):
             return RecordNote(namespaces=limits, origin=self.origin)
         sender = self.first.sender if self.first.namespaces else ""
         waived = bool(self.first.namespaces) and (self.first.waived or self.first.code == FOREIGN_NAMESPACE)
-        return RecordNote(namespaces=self.first.namespaces or limits, sender=sender, waived=waived, origin=self.origin or self.first.origin)
+        origin = self.origin or self.first.origin
+        return RecordNote(namespaces=self.first.namespaces or limits, sender=sender, waived=waived, origin=origin, releases=self.releases)
 
     def event_origin(self, index: int, count: int) -> RecordOrigin | None:
         """The origin of one of `count` events that came in together."""

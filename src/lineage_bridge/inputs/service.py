@@ -8,11 +8,13 @@ import msgspec
 
 from lineage_bridge.conversion import decode
 from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
+from lineage_bridge.ingest.payload import SAMPLE_BYTES, SplitPayload, split_payload
 from lineage_bridge.inputs.input import IncomingRecord, InputKind
 from lineage_bridge.inputs.judging import RecordJudge, is_left_out, why_left_out
 from lineage_bridge.inputs.kinds import KINDS, InputKinds
 from lineage_bridge.inputs.openmetadata import translated
 from lineage_bridge.inputs.settings import InputSettings, JobPatterns, is_streamed
+from lineage_bridge.inputs.values import payload_of
 from lineage_bridge.model.sources import InputProgress, InputRecord, InputStatus, KindRecord, SourceCheck
 from lineage_bridge.openlineage.event import Event
 from lineage_bridge.openlineage.verdict import Rejected
@@ -127,6 +129,14 @@ class InputService:
         """Why an input does not take in an event, by the setting `jobs` that it has now; None if it does, or if there is no such input."""
         _, settings = self._in_file.get(name) or self._repository.added().get(name) or ("", {})
         return why_left_out(name, JobPatterns.model_validate(settings.get("jobs", {})), event)
+
+    def events_in(self, value: bytes) -> Sequence[bytes]:
+        """The events in a value of a record, as inputs read values now; the value itself if that is not possible."""
+        if len(value) >= SAMPLE_BYTES:  # it was cut
+            return [value]
+        payload = payload_of(value)
+        events = payload if isinstance(payload, SplitPayload) else split_payload(payload)
+        return [value] if events.rejected or not events.items else events.items
 
     def problem(self, records: Sequence[InputRecord]) -> str:
         """Why these inputs are not read; empty if they are."""

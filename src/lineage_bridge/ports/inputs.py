@@ -156,6 +156,9 @@ class InputService(Protocol):
     def left_out(self, name: str, event: Event) -> Rejected | None:
         """Why an input does not take in an event, by the setting `jobs` that it has now; None if it does, or if there is no such input."""
 
+    def events_in(self, value: bytes) -> Sequence[bytes]:
+        """The events in a value of a record, as inputs read values now; the value itself if that is not possible."""
+
     def problem(self, records: Sequence[InputRecord]) -> str:
         """Why these inputs are not read; empty if they are."""
 

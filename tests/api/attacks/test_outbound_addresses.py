@@ -119,9 +119,17 @@ def test_no_spelling_of_a_refused_address_is_accepted_with_a_task(attacked: Atta
 
 @pytest.mark.parametrize(
     "setting",
-    ["bootstrap.servers", "metadata.broker.list", "sasl.oauthbearer.token.endpoint.url", "plugin.library.paths", "sasl.kerberos.kinit.cmd"],
+    [
+        "bootstrap.servers",
+        "metadata.broker.list",
+        "plugin.library.paths",
+        "sasl.kerberos.kinit.cmd",
+        "sasl.oauthbearer.assertion.file",
+        "sasl.oauthbearer.assertion.jwt.template.file",
+        "sasl.oauthbearer.token.endpoint.url",
+    ],
 )
-def test_no_property_of_a_client_names_an_address_a_command_or_a_library(client: httpx.Client, setting: str) -> None:
+def test_no_property_of_a_client_names_an_address_a_command_a_library_or_a_file_to_send(client: httpx.Client, setting: str) -> None:
     for collection, settings in BY_SERVER.values():
         asked = {**settings, "bootstrap_servers": "localhost:9", "properties": {setting: "${env:PATH}"}}
         answer = add(client, collection, asked)

@@ -10,9 +10,11 @@ from prometheus_client import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families as prometheus_text
 from tests.api.support import LINEAGE, NOW, Server
-from tests.events import run_event
+from tests.events import T0, run_event
+from tests.inputs.test_ledger import batch, records
 
-from lineage_bridge.model.sources import SourceState
+from lineage_bridge.model.sources import InputStatus, SourceState
+from lineage_bridge.ports.inputs import InputsReport
 
 ROOT = Path(__file__).parents[3]
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
@@ -49,6 +51,10 @@ def filled(server: Server) -> Server:
     server.parts.pipeline = PIPELINE
     server.sources.add("broker", "kafka", {"bootstrap_servers": "localhost:9092"}, replace=False)
     server.source_repository.save_poll("broker", _polled(server), None, [("/api/v1/lineage", b"{}")])
+    server.inputs.add("topic", "kafka", {"bootstrap_servers": "localhost:9092", "topics": ["lineage"]}, replace=False)
+    server.ledger.append("topic", batch(records(4, run_event(job="a"), name="topic"), records(5, b"bad", name="topic"), session="session"))
+    files = InputStatus("reading", lag_s=7.5, lag_files=2, lag_bytes=300, problems=("one",), read=9, skipped=1, lost=3, filtered=4)
+    server.parts.report = InputsReport(7, NOW, {"topic": msgspec.structs.replace(files, lag_records=12)})
     server.client.post(LINEAGE, content=run_event())
     server.client.post(LINEAGE, content=b"{}")
     server.client.post(LINEAGE, content=run_event().replace(b"COMPLETE", b"complete"))
@@ -89,7 +95,7 @@ def test_requests_are_counted_by_their_route(server: Server) -> None:
 def test_the_state_of_the_parts_is_read_when_metrics_are(server: Server) -> None:
     families = scrape(filled(server))
     assert values(families["lineage_bridge_ready"]) == {(): 0}
-    assert values(families["lineage_bridge_part_up"]) == {("intake",): 1, ("log",): 1, ("store",): 0, ("pipeline",): 1}
+    assert values(families["lineage_bridge_part_up"]) == {("intake",): 1, ("log",): 1, ("store",): 0, ("pipeline",): 1, ("inputs",): 1}
     assert values(families["lineage_bridge_pipeline_events"]) == {(): 40}
     assert values(families["lineage_bridge_pipeline_commit_seconds"]) == {(): 1.5}
     assert values(families["lineage_bridge_pipeline_freshness_seconds"]) == {(): 0.25}
@@ -109,6 +115,21 @@ def test_the_state_of_the_parts_is_read_when_metrics_are(server: Server) -> None
     families = scrape(server)
     assert values(families["lineage_bridge_ready"]) == {(): 1}
     assert values(families["lineage_bridge_lag_bytes"]) == {(): 0}
+
+
+def test_each_input_has_its_lag_rate_outcomes_and_last_record(server: Server) -> None:
+    families = scrape(filled(server))
+    topic = ("topic", "kafka")
+    found = {name: values(families[f"lineage_bridge_input_{name}"]) for name in ("lag_records", "lag_seconds", "lag_files", "lag_bytes")}
+    assert found == {"lag_records": {topic: 12}, "lag_seconds": {topic: 7.5}, "lag_files": {topic: 2}, "lag_bytes": {topic: 300}}
+    counted = {name: values(families[f"lineage_bridge_input_{name}"]) for name in ("records", "skipped_records", "lost_records")}
+    assert counted == {"records": {topic: 9}, "skipped_records": {topic: 1}, "lost_records": {topic: 3}}
+    assert values(families["lineage_bridge_input_filtered_events"]) == {topic: 4}
+    assert values(families["lineage_bridge_input_problems"]) == values(families["lineage_bridge_input_up"]) == {topic: 1}
+    assert values(families["lineage_bridge_input_events"]) == {(*topic, "accepted"): 1, (*topic, "not_json"): 1}
+    assert values(families["lineage_bridge_input_last_record_timestamp_seconds"]) == {topic: T0 / 1e6}
+    server.inputs.pause("topic", paused=True)
+    assert values(scrape(server)["lineage_bridge_input_paused"]) == {topic: 1}
 
 
 def test_both_text_formats_have_the_same_metrics(server: Server) -> None:
@@ -131,6 +152,8 @@ def test_what_the_dashboard_and_the_alerts_ask_for_is_there(server: Server) -> N
     asked = {name for expression in (*targets, *rules) for name in NAME.findall(expression)}
     assert len(targets) >= 30
     assert asked - known == set()
+    everything = {name for name in known if name.startswith("lineage_bridge_input_")}
+    assert everything - asked == {"lineage_bridge_input_lag_bytes"}, "metrics of inputs that nobody looks at"
 
 
 def test_the_page_about_monitoring_lists_every_metric(server: Server) -> None:

@@ -8,8 +8,11 @@ from pydantic import ValidationError
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.inputs.kafka.settings import KafkaInputSettings, consumer_config
 from lineage_bridge.inputs.kinds import KINDS
+from lineage_bridge.sources.common.kafka.protocol import login
 
 BASE: dict[str, Any] = {"bootstrap_servers": "127.0.0.1:9092", "topics": ["lineage"]}
+SASL = {"security_protocol": "SASL_SSL"}
+AZURE = {"sasl_mechanism": "OAUTHBEARER", "oauth_identity": "azure", "oauth_scope": "s"}
 
 
 def config(**settings: Any) -> dict[str, Any]:
@@ -44,10 +47,25 @@ def config(**settings: Any) -> dict[str, Any]:
             },
             {"sasl.oauthbearer.method": "oidc", "sasl.oauthbearer.client.secret": "s3cret", "sasl.oauthbearer.scope": "kafka"},
         ),
+        (
+            {
+                "security_protocol": "SASL_SSL",
+                "sasl_mechanism": "OAUTHBEARER",
+                "oauth_identity": "azure",
+                "oauth_scope": "api://a,b",
+                "oauth_client_id": "id",
+            },
+            {
+                "sasl.oauthbearer.method": "oidc",
+                "sasl.oauthbearer.metadata.authentication.type": "azure_imds",
+                "sasl.oauthbearer.config": "query=api-version=2018-02-01&resource=api%3A%2F%2Fa%2Cb&client_id=id",
+            },
+        ),
     ],
 )
 def test_settings_reach_the_client(settings: dict[str, Any], expected: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LB_TEST_CLIENT", "s3cret")
+    monkeypatch.setattr(login, "check_kerberos", lambda: None)  # PyPI's librdkafka has none
     found = config(**settings)
     assert {name: found[name] for name in expected} == expected
 
@@ -69,11 +87,26 @@ def test_settings_reach_the_client(settings: dict[str, Any], expected: dict[str,
         ({"namespaces": [""]}, "none of them empty"),
         ({"batch_records": 0}, "batch_records"),
         ({"groups": ["x"]}, "groups"),
+        ({"properties": {"sasl.oauthbearer.assertion.file": "/etc/passwd"}}, "a file to send"),
+        ({"properties": {"sasl.oauthbearer.assertion.jwt.template.file": "/etc/passwd"}}, "a file to send"),
+        ({"properties": {"sasl.oauthbearer.assertion.private.key.file": "/etc/key.pem"}}, "a file to send"),
+        ({**SASL, "sasl_mechanism": "OAUTHBEARER", "oauth_token_url": "http://b/"}, "or `oauth_identity`"),
+        ({**SASL, "sasl_mechanism": "OAUTHBEARER", "oauth_identity": "azure"}, "requires OAUTHBEARER and `oauth_scope`"),
+        ({"oauth_identity": "azure", "oauth_scope": "s"}, "requires OAUTHBEARER and `oauth_scope`"),
+        ({**SASL, **AZURE, "oauth_client_secret": "${env:S}"}, "has no `oauth_client_secret`"),
+        ({**SASL, **AZURE, "form": "stream"}, "form stream does not support `oauth_identity`"),
     ],
 )
 def test_what_cannot_be_is_refused(settings: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValidationError, match=reason):
         KafkaInputSettings(**{**BASE, **settings})
+
+
+def test_kerberos_without_a_librdkafka_that_has_it_says_so() -> None:
+    made: Any = KINDS.make("events", "kafka", {**BASE, **SASL, "sasl_mechanism": "GSSAPI"})
+    with pytest.raises(ConfigError, match=r"built without Kerberos \(GSSAPI\)") as refused:
+        list(made.test(lambda _: ""))
+    assert "install confluent-kafka from its source" in refused.value.hint
 
 
 def test_the_group_is_this_installations_and_this_inputs() -> None:

@@ -21,6 +21,7 @@ from tests.servers import broker
 from tests.servers.broker import ADMIN, ISSUER, LIMITED, Kafka, password_of
 from tests.servers.openid import PROGRAM_USER, OpenIdProvider, made_key
 from tests.servers.tls import CLIENT
+from tests.sources.kafka import identity
 
 from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.graph.log_record import RecordKind
@@ -218,6 +219,28 @@ def test_it_stops_before_deleted_records_if_it_is_to(kafka: Kafka, installation:
     assert len(installation.records()) == 1
 
 
+def test_a_damaged_partition_does_not_stop_the_other(kafka: Kafka, installation: Installation, topic: str) -> None:
+    """Nothing of what the broker's disk has damaged is taken in, and nothing behind it, until the damage is deleted."""
+    write(kafka, topic, 0, event(0))
+    write(kafka, topic, 1, event(1))
+    write(kafka, topic, 0, event(2))
+    (segment,) = kafka.folder.rglob(f"{topic}-0/*.log")
+    at = segment.read_bytes().index(b"job-0")
+    with segment.open("r+b") as file:
+        file.seek(at)
+        file.write(b"JOB-0")
+    with installation.reading(bootstrap_servers=kafka.bootstrap, topics=[topic]) as reader:
+        until(lambda: any(f"topic {topic}, partition 0, from offset 0: " in problem for problem in reader.meter.status.problems))
+        write(kafka, topic, 1, event(3))
+        until(lambda: len(installation.records()) == 2)
+        assert installation.bodies() == [event(1), event(3)]
+        admin = kafka.admin()
+        admin.delete_records([TopicPartition(topic, 0, 1)])[TopicPartition(topic, 0)].result(30)
+        until(lambda: len(installation.records()) == 3 and not reader.meter.status.problems, f"the rest ({reader.meter.status})")
+        assert reader.meter.status.lost == 1
+    assert installation.bodies() == [event(1), event(3), event(2)]
+
+
 def test_a_second_consumer_of_the_group_takes_partitions_and_gives_them_back(kafka: Kafka, installation: Installation, topic: str) -> None:
     with installation.reading(bootstrap_servers=kafka.bootstrap, topics=[topic], session_timeout_s=6) as reader:
         until(lambda: reader.meter.status.partitions == 2)
@@ -352,6 +375,20 @@ def test_it_logs_in_with_tokens_of_an_issuer(
     with installation.reading(topics=[topic], timeout_s=5, **settings) as reader:
         until(lambda: reader.meter.status.state == "failing", "a token that the broker does not believe")
     assert openid.secret not in str(reader.meter.status)
+
+
+def test_it_logs_in_as_a_managed_identity_of_azure(kafka: Kafka, installation: Installation, topic: str) -> None:
+    """The metadata service is one of the tests: it answers as Azure's is documented to, with tokens that the broker checks."""
+    write(kafka, topic, 0, event(0))
+    settings: dict[str, Any] = {"bootstrap_servers": kafka.address("plain"), "security_protocol": "SASL_PLAINTEXT", "topics": [topic]}
+    settings |= {"sasl_mechanism": "OAUTHBEARER", "oauth_identity": "azure", "oauth_scope": "api://lineage", "oauth_client_id": "1234"}
+    with identity.provider(kafka.token_key) as azure:
+        assert installation.bring(1, oauth_token_url=azure.url, **settings) == [event(0)]
+        assert azure.asked[0] == {"api-version": ["2018-02-01"], "resource": ["api://lineage"], "client_id": ["1234"]}
+    context = SourceContext(withheld=frozenset({"azure"}))
+    with installation.reading(context=context, **settings) as reader:
+        until(lambda: "credentials of this machine" in reader.meter.status.error)
+        assert "machine_credentials" in reader.meter.status.hint
 
 
 def test_what_is_not_allowed_is_reported(kafka: Kafka, installation: Installation, topic: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""An identity provider that gives tokens to those who know a secret: what OAUTHBEARER asks for them."""
+"""An identity provider that gives tokens to those who know a secret, and to virtual machines of Azure: what OAUTHBEARER asks for them."""
 
 import base64
 import json
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from joserfc import jwt
 from tests.servers.broker import ISSUER
@@ -42,8 +42,15 @@ def provider(key: Key | None = None) -> Iterator[Provider]:
             form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
             made.asked.append(form)
             login = base64.b64decode(self.headers.get("Authorization", "").removeprefix("Basic ")).decode()
-            good = login == f"{CLIENT}:{SECRET}"
-            token = {"access_token": made.token(), "token_type": "bearer", "expires_in": 3600}
+            self.answer(login == f"{CLIENT}:{SECRET}", 3600)
+
+        def do_GET(self) -> None:
+            """As Azure's metadata service, which only answers with this header, and writes numbers as texts."""
+            made.asked.append(parse_qs(urlsplit(self.path).query))
+            self.answer(self.headers.get("Metadata") == "true" and "resource" in made.asked[-1], "3600")
+
+        def answer(self, good: bool, expires_in: int | str) -> None:
+            token = {"access_token": made.token(), "token_type": "bearer", "expires_in": expires_in}
             body = (made.answer or json.dumps(token).encode()) if good else b'{"error": "invalid_client"}'
             self.send_response(200 if good else 401)
             self.send_header("Content-Type", "application/json")

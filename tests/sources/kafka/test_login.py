@@ -8,8 +8,9 @@ import pytest
 from tests.sources.kafka.identity import CLIENT, SECRET, provider
 
 from lineage_bridge.errors import ConfigError, ForbiddenError, UnreachableError
-from lineage_bridge.sources.common.kafka.protocol.login import Tokens, protocol_config
+from lineage_bridge.sources.common.kafka.protocol.login import Tokens, protocol_config, records_config
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
+from lineage_bridge.sources.common.settings import SourceContext
 
 
 def oauth(url: str, **more: Any) -> KafkaSettings:
@@ -66,6 +67,33 @@ def test_a_provider_that_does_not_answer_is_reported() -> None:
         identity.answer = b"<html>"
         with pytest.raises(UnreachableError, match="token endpoint does not answer"):
             Tokens(oauth(identity.url)).token()
+
+
+AZURE: dict[str, Any] = {
+    "bootstrap_servers": "a:9092",
+    "security_protocol": "SASL_PLAINTEXT",
+    "sasl_mechanism": "OAUTHBEARER",
+    "oauth_identity": "azure",
+    "oauth_scope": "https://events.servicebus.windows.net",
+    "oauth_client_id": "1234",
+}
+
+
+def test_a_managed_identity_of_azure_gets_a_token_from_the_metadata_service() -> None:
+    with provider() as identity:
+        token = Tokens(KafkaSettings(**AZURE, oauth_token_url=identity.url)).token()
+        assert token.count(".") == 2
+        assert identity.asked == [
+            {"api-version": ["2018-02-01"], "resource": ["https://events.servicebus.windows.net"], "client_id": ["1234"]}
+        ]
+
+
+def test_a_managed_identity_is_not_used_unless_the_operator_allows_it() -> None:
+    withheld = KafkaSettings.model_validate(AZURE, context=SourceContext(withheld=frozenset({"azure"})))
+    for ask in (Tokens(withheld).token, lambda: records_config(withheld)):
+        with pytest.raises(ConfigError, match="do not allow connections to Kafka to use the credentials of this machine") as refused:
+            ask()
+        assert "machine_credentials" in refused.value.hint
 
 
 KERBEROS = KafkaSettings(

@@ -12,12 +12,11 @@ from lineage_bridge.api.readiness import readiness
 from lineage_bridge.api.schemas.operations import Readiness
 from lineage_bridge.api.services import HEALTHY, LogHealth, Services
 from lineage_bridge.api.telemetry.counters import PREFIX
+from lineage_bridge.api.telemetry.inputs import input_metrics
 from lineage_bridge.api.telemetry.targets import target_metrics
-from lineage_bridge.model.sources import InputRecord, SourceRecord
+from lineage_bridge.model.sources import SourceRecord
 
 _US: Final = 1e6
-_READ: Final = frozenset({"reading", "idle", "starting"})
-"""States of an input that is being read, or that is read again without an operator."""
 
 
 class Exposition:
@@ -39,7 +38,7 @@ class Exposition:
             (InfoMetricFamily(f"{PREFIX}graph_store", "The database of the graph.", {"kind": services.store_kind}),),
             _questions(self._questions),
             _sources(services.sources.records(), services.sources.pending()),
-            _inputs(services.inputs.records()),
+            input_metrics(services.inputs.records()),
             target_metrics(services.targets.records()),
         )
 
@@ -156,44 +155,6 @@ def _sources(records: Iterable[SourceRecord], pending: int) -> Iterator[Metric]:
     )
     yield counter("polls", "Polls that ended.", ((record, state.polls) for record, state in states))
     yield counter("events", "Events that a source reported.", ((record, state.events) for record, state in states))
-
-
-def _inputs(records: Iterable[InputRecord]) -> Iterator[Metric]:
-    records = list(records)
-
-    def gauge(name: str, text: str, values: Iterable[tuple[InputRecord, float | None]]) -> Metric:
-        known = (((record.name, record.kind), value) for record, value in values if value is not None)
-        return _labelled(f"input_{name}", text, ("input", "kind"), known)
-
-    running = [(record, record.status) for record in records if record.status]
-    yield gauge("up", "1 if an input is read.", ((record, status.state in _READ) for record, status in running))
-    yield gauge("paused", "1 if an input is not read until it is resumed.", ((record, record.paused) for record in records))
-    yield gauge("lag_records", "Records that have not been read yet.", ((record, status.lag_records) for record, status in running))
-    yield gauge("lag_files", "Files that have not been read completely.", ((record, status.lag_files) for record, status in running))
-    yield gauge("lag_bytes", "Bytes of files that have not been read yet.", ((record, status.lag_bytes) for record, status in running))
-    yield gauge(
-        "lag_seconds",
-        "Age of the newest record that was read, while further records wait.",
-        ((rec, status.lag_s) for rec, status in running),
-    )
-    yield gauge(
-        "problems", "Problems of an input that do not stop the rest of it.", ((rec, len(status.problems)) for rec, status in running)
-    )
-    family = CounterMetricFamily(
-        f"{PREFIX}input_events", "Events of an input in the log, by outcome (accepted, or the code).", labels=("input", "kind", "outcome")
-    )
-    for record in records:
-        for outcome, count in {"accepted": record.progress.accepted, **record.progress.rejected}.items() if record.progress else ():
-            family.add_metric((record.name, record.kind, outcome), count)
-    yield family
-    left_out = CounterMetricFamily(
-        f"{PREFIX}input_filtered_events",
-        "Events that an input left out by the names of their jobs, since its process has started.",
-        labels=("input", "kind"),
-    )
-    for record, status in running:
-        left_out.add_metric((record.name, record.kind), status.filtered)
-    yield left_out
 
 
 def _seconds(time_us: int | None) -> float | None:

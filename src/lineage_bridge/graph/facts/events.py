@@ -107,7 +107,7 @@ def _rows_of_event(stored: StoredRecord, verdict: Clean | Repaired, names: Names
         (record.arrival_us, record.channel, record.principal),
     )
     if record.channel == RETRY:
-        statement.add("released", (record.event_id,), (record.arrival_us,))
+        statement.add("released", (note.releases or record.event_id,), (record.arrival_us,))
     statement.add_rows()
     for some in limited.foreign:
         statement.add_foreign(some, note.sender or record.principal)

@@ -74,6 +74,10 @@ class Assignment:
         """The offset before which the log has everything."""
         return self._done.get((topic, number), 0)
 
+    def next_offset(self, topic: str, number: int) -> int | None:
+        """The next offset that is read of a partition; None if it is not read."""
+        return self._next.get((topic, number))
+
     def recover(self, partitions: Iterable[tuple[str, int]]) -> None:
         """Store where to continue in partitions whose next offset does not exist. Raises SourceError if the settings say to stop."""
         pairs = sorted({pair for pair in partitions if pair in self._where and self._current(*pair) == self._where[pair]})

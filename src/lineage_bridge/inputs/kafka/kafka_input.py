@@ -48,6 +48,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         self._kept: list[Message] = []
         self._is_held, self._raised = False, list[LineageBridgeError]()
         self._behind: list[tuple[str, int]] = []
+        self._stuck: dict[tuple[str, int], str] = {}
         try:
             self._admin = AdminClient(client_config(self.settings) | {"error_cb": self._note_cause})
             self._finder = TopicFinder(self.settings, self._admin, self._causes)
@@ -142,7 +143,8 @@ class KafkaInput(Input[KafkaInputSettings]):
             lag += max(0, high - max(at, low))
         count = len(self._assignment.partitions())
         causes = tuple(sorted({error_text(cause) for cause in self._causes[-1:]})) if not count else ()
-        return ReadingState(count, lag if known and count else None, self._lost + self._assignment.lost, (*self._problems, *causes))
+        problems = (*self._problems, *self._stuck.values(), *causes)
+        return ReadingState(count, lag if known and count else None, self._lost + self._assignment.lost, problems)
 
     def close(self) -> None:
         """Commit, and leave the group."""
@@ -187,6 +189,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         self._commit(consumer, asynchronous=False)
         self._assignment.clear()
         self._kept.clear()
+        self._stuck.clear()
         consumer.unassign()
 
     def _assign_again(self) -> None:
@@ -203,6 +206,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         where = self._assignment.take(topic, number, offset)
         if where is None:
             return None
+        self._stuck.pop((topic, number), None)
         return IncomingRecord(where, offset, as_bytes(message.value()), _time(message), as_bytes(message.key()), _headers(message))
 
     def _handle(self, failures: Sequence[Message]) -> None:
@@ -219,10 +223,16 @@ class KafkaInput(Input[KafkaInputSettings]):
                 raise input_error(error, "records cannot be read", *self._causes)
             else:
                 self._note_cause(error)
+                topic, number = message.topic() or "", message.partition() or 0
+                offset = self._assignment.next_offset(topic, number)
+                if offset is not None:
+                    self._stuck[topic, number] = f"topic {topic}, partition {number}, from offset {offset}: {error.str()}"
 
     def _recover(self) -> None:
         """Continue in partitions whose next offset does not exist. Records that were read before this was noticed are in the log by now."""
         behind, self._behind = self._behind, []
+        for pair in behind:
+            self._stuck.pop(pair, None)
         self._refresh()
         self._assignment.recover(behind)
         self._assign_again()

@@ -93,6 +93,8 @@ class KafkaInputSettings(KafkaConnection, InputSettings):
     def _translated_login(self) -> Self:
         if self.form == STREAM and self.sasl_mechanism == "GSSAPI":
             raise ValueError("the form stream does not support GSSAPI; use the form embedded")
+        if self.form == STREAM and self.oauth_identity:
+            raise ValueError("the form stream does not support `oauth_identity`, as Kafka's Java client has none; use the form embedded")
         return self
 
     @property
@@ -130,6 +132,7 @@ def consumer_config(settings: KafkaInputSettings, group: str) -> dict[str, Any]:
         "queued.max.messages.kbytes": 16_384,
         "queued.min.messages": 10_000,
         "fetch.wait.max.ms": 200,
+        "check.crcs": True,
         **client_config(settings),
         "group.id": group,
         "enable.auto.commit": False,

@@ -102,7 +102,11 @@ def test_readiness_names_inputs_that_are_not_read_and_is_ready_all_the_same(serv
     assert part() is None
     add(server)
     assert part() == {"state": "failing", "detail": "no process reads inputs"}
-    for status, expected in ((InputStatus("reading", lag_records=3), "3 records are not read yet"), (InputStatus(), "not known yet")):
+    rated = InputStatus("reading", lag_records=3, records_per_s=2.5)
+    for status, expected in (
+        (rated, "3 records are not read yet; 2.5 records a second, 0 events rejected"),
+        (InputStatus(), "not known yet"),
+    ):
         server.parts.report = InputsReport(7, NOW, {"events": status})
         assert (part()["state"], expected in part()["detail"]) == ("ok", True)
     server.parts.report = InputsReport(7, NOW, {"events": InputStatus("failing")})

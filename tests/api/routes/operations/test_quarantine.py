@@ -1,16 +1,24 @@
+import gzip
 import json
+import zlib
+from collections.abc import Callable, Sequence
 
 import pytest
 from tests.api.support import LINEAGE, NOW, Server, changed
 from tests.events import KEY, PRODUCER, run_event
 from tests.poison import LINES, poisoned
 
+from lineage_bridge.eventlog.archive.files import ArchivedPartition
+from lineage_bridge.eventlog.archive.writer import ArchiveWriter, PartFile
+from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import event_id
-from lineage_bridge.graph.log_record import LogRecord, RecordKind
-from lineage_bridge.graph.record_origin import StreamPartition
+from lineage_bridge.graph.log_record import LogRecord, RecordKind, read_note
+from lineage_bridge.graph.record_origin import EventPosition, StreamPartition, read_origin
 from lineage_bridge.inputs.input import IncomingRecord
 from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.store.write.apply import GraphWriter
 
 EVENT = run_event()
 RETRY = "/api/v1/quarantine/{}/retry"
@@ -124,12 +132,33 @@ def test_a_retried_event_that_its_input_leaves_out_now_stays(server: Server, lat
     assert [record.body for record in server.stored() if record.kind == RecordKind.EVENT] == [EVENT]
 
 
-@pytest.mark.parametrize("kind", ["kafka", "kinesis", "folder"])
+def archive(server: Server, where: StreamPartition, records: Sequence[LogRecord]) -> None:
+    """Archive and fold records, as the stream does."""
+    of, writer = ArchivedPartition("events", where), ArchiveWriter(server.folder / "archive")
+    with writer.parts() as folder:
+        part = PartFile(folder)
+        for record in records:
+            part.append(record)
+        part.close()
+        writer.put({of: (0, EventPosition(len(records), 0).address)}, {of: [part.path]})
+    server.fold()
+    stored = server.records.archive.read(of.source, of.partition, 0, server.records.archive.end(of.source, of.partition))
+    store = GraphWriter(server.folder / "graph.db", server.names)
+    store.apply(Batch({}, dict(flat(fold_records(stored, server.names)))), Budget(1000))
+    store.close()
+
+
+@pytest.mark.parametrize("kind", ["kafka", "kafka, read by Spark", "kinesis", "folder"])
 def test_what_a_reader_could_not_read_comes_in_when_it_can(server: Server, kind: str) -> None:
     where = StreamPartition("stream", "life", "0")
-    judge = RecordJudge("events", kind, (), KEY)
+    judge = RecordJudge("events", kind.partition(",")[0], (), KEY)
+    rejected: list[LogRecord] = []
     for offset, event in enumerate((EVENT, changed(EVENT, eventType="START"))):
-        server.log.append(judge(IncomingRecord(where, offset, event, refused="an older reader did not know this"), lambda: NOW).records)
+        rejected += judge(IncomingRecord(where, offset, event, refused="an older reader did not know this"), lambda: NOW).records
+    if "Spark" in kind:
+        archive(server, where, rejected)
+    else:
+        server.log.append(rejected)
     server.fold()
     items = server.ask("/quarantine")["items"]
     assert sorted(item["message"][item["message"].rindex("(") :] for item in items) == [
@@ -141,3 +170,54 @@ def test_what_a_reader_could_not_read_comes_in_when_it_can(server: Server, kind:
     assert server.ask("/quarantine")["items"] == []
     retried = [record for record in server.stored() if record.kind == RecordKind.EVENT]
     assert sorted(record.body for record in retried) == sorted((EVENT, changed(EVENT, eventType="START")))
+
+
+def array(events: list[bytes]) -> bytes:
+    return b"[" + b",".join(events) + b"]"
+
+
+@pytest.mark.parametrize(
+    "pack",
+    [
+        lambda events: gzip.compress(array(events)),
+        lambda events: zlib.compress(array(events)),
+        lambda events: b"\0\0\0\0\x11" + array(events),
+        b"\n".join,
+    ],
+    ids=["gzip", "zlib", "a registry's header", "lines"],
+)
+def test_a_value_in_which_no_event_could_be_read_is_read_anew(server: Server, pack: Callable[[list[bytes]], bytes]) -> None:
+    """As if an older reader had not known the form: what is in quarantine is the value, and its events come in, each with its place."""
+    first, second = run_event(job="a"), run_event(job="b")
+    value = pack([first, second])
+    where = StreamPartition("stream", "life", "0")
+    judge = RecordJudge("events", "kafka", (), KEY)
+    server.log.append(judge(IncomingRecord(where, 7, value, refused="an older reader did not know this"), lambda: NOW).records)
+    server.fold()
+    (item,) = server.ask("/quarantine")["items"]
+    assert server.client.get(f"/api/v1/quarantine/{item['event_id']}/body").content == value
+    answer = server.client.post(RETRY.format(item["event_id"]))
+    assert (answer.status_code, answer.json()["event_id"]) == (201, event_id(first).hex())
+    server.fold()
+    assert server.ask("/quarantine")["items"] == []
+    retried = [record for record in server.stored() if record.kind == RecordKind.EVENT]
+    assert [record.body for record in retried] == [first, second]
+    origins = [origin for record in retried if (origin := read_origin(record.note))]
+    assert [(origin.offset, origin.index, origin.count) for origin in origins] == [(7, 0, 2), (7, 1, 2)]
+    assert {read_note(record.note).releases.hex() for record in retried} == {item["event_id"]}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [gzip.compress(array([EVENT, b"{}"])), gzip.compress(b"[]"), gzip.compress(array([array([EVENT])])), EVENT.ljust(2047) + b"\n"],
+    ids=["one is bad", "none", "nested", "cut"],
+)
+def test_a_value_whose_events_are_not_all_there_and_valid_stays(server: Server, value: bytes) -> None:
+    where = StreamPartition("stream", "life", "0")
+    judge = RecordJudge("events", "kafka", (), KEY)
+    sent = value * 40 if value.endswith(b"\n") else value  # the first 32 lines are kept
+    server.log.append(judge(IncomingRecord(where, 7, sent, refused="an older reader did not know this"), lambda: NOW).records)
+    server.fold()
+    (item,) = server.ask("/quarantine")["items"]
+    assert server.client.post(RETRY.format(item["event_id"])).status_code == 422
+    assert len(server.stored()) == 1

@@ -80,7 +80,8 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     async def post_retry(request: Request, event_id: str) -> Response:
         """Validate a rejected event again. If it is valid now, it is ingested; otherwise nothing changes.
 
-        Of an event that an input read, the input's setting `jobs` counts, as it is now.
+        Of an event that an input read, the input's setting `jobs` counts, as it is now. A record of an input in which no event could be
+        read is read again, as inputs read records now: all of its events have to be valid, and the answer is that of the first.
         """
 
         def ingest_again() -> Ingested:
@@ -88,18 +89,20 @@ def routes(services: Services, intake: Intake) -> APIRouter:
             note = read_note(record.note)
             first = msgspec.structs.replace(note, sender=note.sender or record.principal)
             by = sender(request, RETRY)._replace(first=first)
+            items: Sequence[bytes] = [record.body]
             if note.origin:
                 by = by._replace(left_out=partial(services.inputs.left_out, note.origin.input))
-            payload = SplitPayload([record.body], single=True)
+                if note.code == "not_json" and (items := services.inputs.events_in(record.body)) != [record.body]:
+                    by = by._replace(origin=note.origin, releases=record.event_id)
+            payload = SplitPayload(items, single=len(items) == 1)
             return ingest(
                 payload, by, services.log, services.clock_us(), key=services.key, all_or_nothing=True, limits=services.record_limits()
             )
 
         receipt = await intake.ingest_in_thread(ingest_again, caller_in(request.scope))
-        (event,) = receipt.ingested.events
-        if isinstance(event.verdict, Rejected):
-            verdict = event.verdict
-            return json_response(RejectedAnswer(event.id, receipt.position, verdict.code, verdict.path, verdict.message), 422)
+        for event in receipt.ingested.events:
+            if isinstance(verdict := event.verdict, Rejected):
+                return json_response(RejectedAnswer(event.id, receipt.position, verdict.code, verdict.path, verdict.message), 422)
         return one_answer(receipt)
 
     return router

@@ -16,6 +16,9 @@ _FIXED = frozenset(
         "metadata.broker.list",
         "plugin.library.paths",
         "sasl.kerberos.kinit.cmd",
+        "sasl.oauthbearer.assertion.file",
+        "sasl.oauthbearer.assertion.jwt.template.file",
+        "sasl.oauthbearer.assertion.private.key.file",
         "sasl.oauthbearer.metadata.authentication.type",
         "sasl.oauthbearer.method",
         "sasl.oauthbearer.token.endpoint.url",
@@ -23,7 +26,10 @@ _FIXED = frozenset(
         "ssl.providers",
     }
 )
-"""Properties of librdkafka that name addresses to call, commands to run or libraries to load. They would bypass the checks."""
+"""Properties of librdkafka that name addresses to call, commands to run, libraries to load, or files whose content is sent to the token
+endpoint. They would bypass the checks.
+"""
+AZURE = "azure"
 _SERVER = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:,/@\[\]]+):\d{1,5}")
 
 
@@ -42,7 +48,7 @@ Servers = Annotated[str, AfterValidator(_servers)]
 
 def _properties(value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
     if fixed := sorted(_FIXED & value.keys()):
-        raise ValueError(f"{fixed[0]} cannot be set in `properties`: it names an address to call, or code to run")
+        raise ValueError(f"{fixed[0]} cannot be set in `properties`: it names an address to call, a file to send, or code to run")
     return {name: _referred(name, setting, info) if SECRET_PROPERTY.search(name) else setting for name, setting in value.items()}
 
 
@@ -70,10 +76,14 @@ class KafkaConnection(SourceSettings):
     )
     username: str = Field(default="", description="user for PLAIN and SCRAM")
     password: Secret | None = Field(default=None, description="password of that user, as a reference")
+    oauth_identity: Literal["", "azure"] = Field(
+        default="",
+        description="azure: tokens of OAUTHBEARER are those of the managed identity of the server's machine; empty: client credentials",
+    )
     oauth_token_url: Url | None = Field(default=None, description="token endpoint of OAUTHBEARER (client credentials)")
-    oauth_client_id: str = Field(default="", description="client id at the token endpoint")
+    oauth_client_id: str = Field(default="", description="client id at the token endpoint; of several managed identities, the one to use")
     oauth_client_secret: Secret | None = Field(default=None, description="client secret at the token endpoint, as a reference")
-    oauth_scope: str = Field(default="", description="OAuth scope to request")
+    oauth_scope: str = Field(default="", description="OAuth scope to request; the resource to which a managed identity wants access")
     oauth_extensions: dict[str, str] = Field(
         default_factory=dict, description="SASL extensions sent with the token (logicalCluster, identityPoolId)"
     )
@@ -106,8 +116,11 @@ class KafkaConnection(SourceSettings):
             raise ValueError("set `sasl_mechanism` if `security_protocol` is SASL_PLAINTEXT or SASL_SSL, and only then")
         if (self.sasl_mechanism == "PLAIN" or self.sasl_mechanism.startswith("SCRAM")) and not (self.username and self.password):
             raise ValueError(f"{self.sasl_mechanism} requires `username` and `password`")
-        if self.sasl_mechanism == "OAUTHBEARER" and not (self.oauth_token_url and self.oauth_client_id and self.oauth_client_secret):
-            raise ValueError("OAUTHBEARER requires `oauth_token_url`, `oauth_client_id` and `oauth_client_secret`")
+        if self.sasl_mechanism == "OAUTHBEARER" and not self.oauth_identity:
+            if not (self.oauth_token_url and self.oauth_client_id and self.oauth_client_secret):
+                raise ValueError("OAUTHBEARER requires `oauth_token_url`, `oauth_client_id` and `oauth_client_secret`, or `oauth_identity`")
+        elif self.oauth_identity and (self.sasl_mechanism != "OAUTHBEARER" or self.oauth_client_secret or not self.oauth_scope):
+            raise ValueError("`oauth_identity` requires OAUTHBEARER and `oauth_scope`, and has no `oauth_client_secret`")
         if (self.ssl_ca_file or self.ssl_cert_file or self.ssl_key_file or self.ssl_key_password) and not self.tls:
             raise ValueError("certificates require `security_protocol` SSL or SASL_SSL")
         if self.ssl_key_file and not self.ssl_cert_file:

@@ -3,17 +3,21 @@
 import ssl
 import time
 from collections.abc import Callable
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
 
 import httpx
+from confluent_kafka import Consumer, KafkaException
 
 from lineage_bridge.errors import ConfigError, ForbiddenError, UnreachableError
-from lineage_bridge.sources.common.kafka.settings import SECRET_PROPERTY, KafkaConnection, KafkaSettings
+from lineage_bridge.sources.common.kafka.settings import AZURE, SECRET_PROPERTY, KafkaConnection, KafkaSettings
 from lineage_bridge.sources.common.settings import reveal
 
 _EARLY_S = 30.0
 """How many seconds before its expiry a token is replaced."""
+_AZURE_URL: Final = "http://169.254.169.254/metadata/identity/oauth2/token"
+"""Where virtual machines of Azure get the tokens of their managed identities (Azure Instance Metadata Service)."""
+_AZURE_VERSION: Final = "2018-02-01"
 
 
 class Hidden(str):
@@ -105,6 +109,7 @@ def records_config(settings: KafkaConnection) -> dict[str, Any]:
         "sasl.username": settings.username,
         "sasl.password": _revealed(settings.password),
     }
+    check_identity(settings)
     if settings.sasl_mechanism == "OAUTHBEARER":
         extensions = ",".join(f"{name}={value}" for name, value in sorted(settings.oauth_extensions.items()))
         named |= {
@@ -115,7 +120,11 @@ def records_config(settings: KafkaConnection) -> dict[str, Any]:
             "sasl.oauthbearer.scope": settings.oauth_scope,
             "sasl.oauthbearer.extensions": extensions,
         }
+    if settings.oauth_identity == AZURE:
+        query = urlencode(_identity(settings))
+        named |= {"sasl.oauthbearer.metadata.authentication.type": "azure_imds", "sasl.oauthbearer.config": f"query={query}"}
     if settings.sasl_mechanism == "GSSAPI":
+        check_kerberos()
         named |= {
             "sasl.kerberos.service.name": settings.kerberos_service_name,
             "sasl.kerberos.principal": settings.kerberos_principal,
@@ -123,6 +132,30 @@ def records_config(settings: KafkaConnection) -> dict[str, Any]:
         }
     given = {name: reveal(value) if SECRET_PROPERTY.search(name) else value for name, value in settings.properties.items()}
     return {name: value for name, value in named.items() if value} | given
+
+
+def check_identity(settings: KafkaConnection) -> None:
+    """Check whether the connection may use the identity that a cloud gives this machine. Raises ConfigError."""
+    if settings.oauth_identity in settings.context.withheld:
+        hint = "use client credentials; an operator can allow this machine's credentials with the setting `machine_credentials`"
+        raise ConfigError("the settings do not allow connections to Kafka to use the credentials of this machine", hint)
+
+
+def _identity(settings: KafkaConnection) -> dict[str, str]:
+    """The parameters of a request for a token of a managed identity of Azure."""
+    chosen = {"client_id": settings.oauth_client_id} if settings.oauth_client_id else {}
+    return {"api-version": _AZURE_VERSION, "resource": settings.oauth_scope, **chosen}
+
+
+def check_kerberos() -> None:
+    """Check whether librdkafka was built with Kerberos. Raises ConfigError."""
+    try:
+        Consumer({"group.id": "none", "builtin.features": "sasl_gssapi"}).close()
+    except (KafkaException, ValueError) as error:
+        raise ConfigError(
+            "the librdkafka in the package confluent-kafka was built without Kerberos (GSSAPI)",
+            "use another `sasl_mechanism`, or install confluent-kafka from its source, with a librdkafka that has Kerberos",
+        ) from error
 
 
 def _host_and_port(server: str) -> tuple[str, int]:
@@ -135,7 +168,7 @@ def _revealed(reference: str | None) -> str:
 
 
 class Tokens:
-    """Fetches bearer tokens from a token endpoint with client credentials, and reuses each until shortly before it expires."""
+    """Fetches bearer tokens, with client credentials or as a managed identity, and reuses each until shortly before it expires."""
 
     def __init__(self, settings: KafkaSettings, clock: Callable[[], float] = time.monotonic) -> None:
         self._settings, self._clock = settings, clock
@@ -151,16 +184,13 @@ class Tokens:
 
     def _ask(self) -> dict[str, Any]:
         settings = self._settings
-        form = {"grant_type": "client_credentials"} | ({"scope": settings.oauth_scope} if settings.oauth_scope else {})
-        login = (settings.oauth_client_id, reveal(settings.oauth_client_secret or ""))
+        check_identity(settings)
         try:
             trusted = ssl.create_default_context()
             if settings.ssl_ca_file:
                 trusted.load_verify_locations(settings.ssl_ca_file)
-            url = str(settings.oauth_token_url)
-            with httpx.Client(auth=login, timeout=settings.timeout_s, verify=trusted) as client:
-                trace = settings.outbound.trace(urlsplit(url).hostname or "")
-                answer = client.post(url, data=form, extensions={"trace": trace})
+            with httpx.Client(timeout=settings.timeout_s, verify=trusted) as client:
+                answer = client.send(self._request(client))
             body = answer.json() if answer.is_success else {}
         except (httpx.HTTPError, OSError, ValueError) as error:
             raise UnreachableError(
@@ -170,6 +200,19 @@ class Tokens:
             hint = "check the settings `oauth_client_id`, `oauth_client_secret` and `oauth_scope`"
             raise ForbiddenError(f"the token endpoint returned no token (HTTP {answer.status_code})", hint)
         return body
+
+    def _request(self, client: httpx.Client) -> httpx.Request:
+        settings = self._settings
+        url = settings.oauth_token_url
+        extensions = {"trace": settings.outbound.trace(urlsplit(url).hostname or "")} if url else {}
+        if settings.oauth_identity == AZURE:
+            return client.build_request(
+                "GET", url or _AZURE_URL, params=_identity(settings), headers={"Metadata": "true"}, extensions=extensions
+            )
+        form = {"grant_type": "client_credentials"} | ({"scope": settings.oauth_scope} if settings.oauth_scope else {})
+        basic = httpx.BasicAuth(settings.oauth_client_id, reveal(settings.oauth_client_secret or ""))
+        request = client.build_request("POST", str(url), data=form, extensions=extensions)
+        return next(basic.auth_flow(request))
 
 
 def token_provider(settings: KafkaSettings) -> Any:  # noqa: ANN401  # kafka-python has no types
