@@ -1,4 +1,4 @@
-"""A store that is replayed beside the one in use, compared with it, and put in its place in one transaction.
+"""A store that is replayed beside the one in use, compared with it, and put in its location in one transaction.
 
 SQLite's backup copies the new content into the write-ahead log of the file in use: readers continue with the old content until the commit,
 and a process killed before that leaves the old content.
@@ -40,16 +40,16 @@ def remove(path: Path) -> None:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
-def compare(place: Path | StoreLocation, fresh: GraphWriter) -> list[RowCount]:
+def compare(location: Path | StoreLocation, fresh: GraphWriter) -> list[RowCount]:
     """The rows of each relation in the store in use (0 if it cannot be read by this version) and in the fresh one."""
     after = _counts(fresh.connection)
-    before = _counts_of(place)
+    before = _counts_of(location)
     return [RowCount(name, before.get(name, 0), rows) for name, rows in after.items()]
 
 
-def refuse_loss(place: Path | StoreLocation, fresh: GraphWriter, counted: list[RowCount]) -> None:
+def refuse_loss(location: Path | StoreLocation, fresh: GraphWriter, counted: list[RowCount]) -> None:
     """Raise StoreError if the log has fewer records than the store in use was computed from."""
-    behind = sorted(offset for offset, at in _position_of(place).items() if fresh.position(offset[0]).get(offset[1], 0) < at)
+    behind = sorted(offset for offset, at in _position_of(location).items() if fresh.position(offset[0]).get(offset[1], 0) < at)
     records = {row.relation: row for row in counted if row.relation in _RECORD_RELATIONS}
     before, after = (sum(getattr(row, side) for row in records.values()) for side in ("before", "after"))
     if behind or after < before:
@@ -92,21 +92,21 @@ def _counts(connection: StoreConnection) -> dict[str, int]:
     return {r.name: int(connection.execute(f'SELECT count(*) FROM "{r.name}"').fetchone()[0]) for r in RELATIONS}
 
 
-def _connected(place: Path | StoreLocation) -> StoreConnection:
-    return connect_reader(place) if isinstance(place, Path) else place.connect()
+def _connected(location: Path | StoreLocation) -> StoreConnection:
+    return connect_reader(location) if isinstance(location, Path) else location.connect()
 
 
-def _counts_of(place: Path | StoreLocation) -> dict[str, int]:
+def _counts_of(location: Path | StoreLocation) -> dict[str, int]:
     try:
-        with closing(_connected(place)) as connection:
+        with closing(_connected(location)) as connection:
             return _counts(connection)
     except (StoreMissingError, StoreVersionError, StoreDamagedError):
         return {}
 
 
-def _position_of(place: Path | StoreLocation) -> dict[tuple[str, int], int]:
+def _position_of(location: Path | StoreLocation) -> dict[tuple[str, int], int]:
     try:
-        with closing(_connected(place)) as connection:
+        with closing(_connected(location)) as connection:
             return {
                 (source, partition): offset
                 for source, partition, offset in connection.execute('SELECT source, partition, "offset" FROM position')
