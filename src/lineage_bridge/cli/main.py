@@ -22,6 +22,7 @@ COMMANDS = {
     "input": "input",
     "target": "target",
     "publish": "publish",
+    "enrich": "enrich",
     "secret": "secret",
     "key": "key",
     "session": "session",
