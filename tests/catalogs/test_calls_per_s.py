@@ -1,5 +1,6 @@
 """What `calls_per_s` allows over a time, on a clock that only waits move."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from lineage_bridge.catalogs.calls import TargetCalls
 from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.catalogs.pace import Pace
+from lineage_bridge.errors import BusyError, StoppedError
 
 SECOND_US = 1_000_000
 START_US = 1_700_000_000 * SECOND_US
@@ -89,3 +91,39 @@ def test_the_setting_limits_the_calls_of_a_target(tmp_path: Path) -> None:
     target.close()
 
     assert times == [0] * 5 + [250_000, 500_000, 750_000]
+
+
+def test_a_stop_lets_a_call_make_its_other_requests(tmp_path: Path) -> None:
+    """Else an object would be left half written where it needs no more than to go on."""
+    clock, made = Clock(), list[int]()
+    target = TargetKinds(tmp_path).make("catalog", "openlineage", {"url": "http://127.0.0.1:9"})
+    calls = TargetCalls(target, clock.read, clock.wait, lambda: len(made) >= 2)
+
+    def call(asked: Sequence[int]) -> int:
+        for number in asked:
+            target.repeated(lambda number=number: made.append(number))  # type: ignore[misc]  # of this turn
+        return len(asked)
+
+    assert list(calls.answers(call, [1, 2, 3, 4])) == [([1, 2, 3, 4], 4)]
+    assert made == [1, 2, 3, 4]
+    with pytest.raises(StoppedError):
+        list(calls.answers(call, [5]))
+    target.close()
+
+
+def test_a_request_that_is_to_be_repeated_is_not_after_a_stop(tmp_path: Path) -> None:
+    clock, made = Clock(), list[int]()
+    target = TargetKinds(tmp_path).make("catalog", "openlineage", {"url": "http://127.0.0.1:9"})
+    calls = TargetCalls(target, clock.read, clock.wait, lambda: bool(made))
+
+    def request() -> None:
+        made.append(1)
+        raise BusyError("later")
+
+    def call(_: Sequence[int]) -> None:
+        target.repeated(request)
+
+    with pytest.raises(StoppedError):
+        list(calls.answers(call, [1]))
+    assert made == [1]
+    target.close()

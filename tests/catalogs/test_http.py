@@ -10,6 +10,9 @@ from tests.catalogs.conftest import EDGES, Other, added, published
 from tests.catalogs.places import Place, edges_of
 from tests.events import KEY, dataset, job_event
 
+from lineage_bridge.catalogs.http import TargetClient
+from lineage_bridge.catalogs.kinds.openlineage import OpenLineageSettings
+from lineage_bridge.errors import BusyError
 from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.graph.log_record import RecordKind
 
@@ -88,3 +91,28 @@ def _export(server: Server) -> set[str]:
 
 def _items(page: Any) -> list:
     return page if isinstance(page, list) else next(value for value in page.values() if isinstance(value, list))
+
+
+# tries
+
+
+def test_each_try_of_a_request_has_headers_of_its_own(other: Other, faulty: Callable) -> None:
+    """A token may expire while a target is waited for."""
+    proxy, tokens = faulty(other.url), iter("abc")
+    proxy.answer(503, "/api", times=2)
+    seen: list[str] = []
+
+    def headers() -> dict[str, str]:
+        seen.append(next(tokens))
+        return {"X-Token": seen[-1]}
+
+    def thrice(request: Callable[[], Any], /) -> Any:
+        for _ in range(2):
+            with pytest.raises(BusyError):
+                request()
+        return request()
+
+    client = TargetClient(OpenLineageSettings.model_validate({"url": proxy.url}), thrice)
+    assert client.call("GET", "/api/v1/health", None, headers).status == 200
+    assert seen == ["a", "b", "c"]
+    client.close()

@@ -69,24 +69,40 @@ class TargetCalls:
             raise error
 
     def _tried(self, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT]) -> AnswerT:
-        return self._retried(lambda: call(asked), is_paced=self._is_paced)
+        def begun() -> AnswerT:
+            if self._is_paced:
+                self._pace.turn()
+            self._check_running()
+            return call(asked)
+
+        return self._retried(begun)
 
     def _repeated(self, request: Callable[[], AnswerT], /) -> AnswerT:
-        """Make a request of a call, so that a call of many requests does not begin anew with each that the target is too busy for."""
+        """Make a request of a call, so that a call of many requests does not begin anew with each that the target is too busy for.
+
+        A stop does not end a call between its requests unless one has to wait or to be repeated.
+        """
+        is_first = True
+
+        def begun() -> AnswerT:
+            nonlocal is_first
+            self._pace.turn()
+            if not is_first:
+                self._check_running()
+            is_first = False
+            return request()
+
         try:
-            return self._retried(request, is_paced=True)
+            return self._retried(begun)
         except SourceError as error:
             error.was_repeated = True
             raise
 
-    def _retried(self, request: Callable[[], AnswerT], *, is_paced: bool) -> AnswerT:
-        def begun() -> AnswerT:
-            if is_paced:
-                self._pace.turn()
-            if self._is_stopped():
-                raise StoppedError("the publication was stopped")
-            return request()
+    def _check_running(self) -> None:
+        if self._is_stopped():
+            raise StoppedError("the publication was stopped")
 
+    def _retried(self, begun: Callable[[], AnswerT]) -> AnswerT:
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(self._settings.tries),
             wait=self._before_next,

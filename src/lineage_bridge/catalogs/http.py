@@ -44,6 +44,9 @@ class HttpAnswer(NamedTuple):
             raise SourceError("the answer is not JSON", "check that the address is that of the API") from error
 
 
+Headers = Mapping[str, str] | Callable[[], Mapping[str, str]]
+
+
 class TargetClient:
     """Calls one target's API. Thread-safe."""
 
@@ -53,30 +56,33 @@ class TargetClient:
         repeat: Repeat,
         headers: Mapping[str, str] | None = None,
         is_refusal: Callable[[int, bytes], bool] = lambda _, __: False,
+        is_busy: Callable[[HttpAnswer], bool] = lambda _: False,
     ) -> None:
-        """`repeat` makes each request. `is_refusal` returns whether an answer is a permanent refusal even if the status
-        suggests otherwise.
+        """`repeat` makes each request. `is_refusal` and `is_busy` return whether an answer is a permanent refusal, or asks to call again,
+        even if the status suggests otherwise.
         """
-        self._settings, self._headers, self._is_refusal, self._repeat = settings, dict(headers or {}), is_refusal, repeat
+        self._settings, self._headers, self._repeat = settings, dict(headers or {}), repeat
+        self._is_refusal, self._is_busy = is_refusal, is_busy
         self._host = urlsplit(settings.url)
         self._trace = settings.outbound.trace(self._host.hostname or "")
         self._opening = threading.Lock()
         self._client: httpx.Client | None = None
 
-    def call(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> HttpAnswer:
-        """The answer, even if it is an error. `path` is below the address, escaped.
+    def call(self, method: str, path: str, body: bytes | None = None, headers: Headers | None = None) -> HttpAnswer:
+        """The answer, even if it is an error. `path` is below the address, escaped. `headers`: if it is a function, each try calls it.
 
         Raises UnreachableError, TimedOutError if only this call is not answered; BusyError for 408, 425, 429 and 5xx, with the requested
         wait; UnauthenticatedError for 401, ForbiddenError for 403.
         """
         return self._repeat(lambda: self._called(method, path, body, headers))
 
-    def _called(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str] | None) -> HttpAnswer:
+    def _called(self, method: str, path: str, body: bytes | None, headers: Headers | None) -> HttpAnswer:
         named = f"{method} {path.partition('?')[0]} of {self._host.netloc}"
         client = self._opened()
         sent = {"Content-Type": "application/json"} if body is not None else {}
+        more = headers() if callable(headers) else headers
         request = client.build_request(
-            method, f"{self._settings.url}{path}", content=body, headers={**sent, **(headers or {})}, extensions={"trace": self._trace}
+            method, f"{self._settings.url}{path}", content=body, headers={**sent, **(more or {})}, extensions={"trace": self._trace}
         )
         try:
             response = read_whole(client.send(request, stream=True), named)
@@ -90,7 +96,10 @@ class TargetClient:
             ) from error
         if not self._is_refusal(response.status_code, response.content):
             _raise_for_retry_or_credentials(response, named)
-        return HttpAnswer(response.status_code, response.content, message_of(response))
+        answer = HttpAnswer(response.status_code, response.content, message_of(response))
+        if self._is_busy(answer):
+            raise BusyError(f"{named} answered {answer.status}: {answer.message}")
+        return answer
 
     def close(self) -> None:
         """Close connections."""
@@ -145,10 +154,10 @@ def _asked_wait(response: httpx.Response) -> float | None:
         return wait_s
     try:
         details = _FAILURE.decode(response.content).error.details
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
     found = (_DELAY.fullmatch(detail.delay) for detail in details if detail.kind.endswith("/google.rpc.RetryInfo"))
-    return next((float(delay[1]) for delay in found if delay), None)
+    return next((max(1.0, float(delay[1])) for delay in found if delay), None)
 
 
 def outcome_of(answer: HttpAnswer) -> Outcome:

@@ -19,8 +19,11 @@ from lineage_bridge.inputs.kafka.topics import FoundTopic, TopicFinder
 from lineage_bridge.model.sources import SourceCheck
 
 COMMIT_S: Final = 1.0
-LINGER_S: Final = 0.05
-"""How long a read waits for further records once it has one. Longer waits would delay answers, shorter ones make small batches."""
+LINGER_S, STEADY_LINGER_S = 0.05, 0.2
+"""How long a read waits for further records once it has one: shortly for a record that comes alone, longer if the records before it came
+less than `STEADY_S` seconds ago, so that a steady flow makes few batches.
+"""
+STEADY_S: Final = 0.3
 READ_BYTES: Final = 16 << 20
 """The maximum bytes of values that one read returns, unless it returns a single value."""
 
@@ -36,6 +39,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         self._problems: tuple[str, ...] = ()
         self._commits: dict[tuple[str, int], int] = {}
         self._commit_at, self._lost = 0.0, 0
+        self._last_read = float("-inf")
 
     def test(self, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
         """Resolve, connect, log in, find the topics and the group, and read and judge a record."""
@@ -96,9 +100,12 @@ class KafkaInput(Input[KafkaInputSettings]):
             if message is None:
                 break
             if not found:
-                until = min(until, time.monotonic() + LINGER_S)
+                now = time.monotonic()
+                until = min(until, now + (STEADY_LINGER_S if now - self._last_read < STEADY_S else LINGER_S))
             found.append(message)
             size += len(message)
+        if found:
+            self._last_read = time.monotonic()
         return found
 
     def _of_known_topics(self, records: Sequence[IncomingRecord]) -> Sequence[IncomingRecord]:

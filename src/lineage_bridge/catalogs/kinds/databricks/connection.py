@@ -15,7 +15,7 @@ import msgspec
 from lineage_bridge.catalogs.http import HttpAnswer, LoggedInClient, TargetClient, outcome_of
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
 from lineage_bridge.catalogs.target import Json, Outcome, Repeat
-from lineage_bridge.errors import BusyError, SourceError
+from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.settings import reveal
 
@@ -52,7 +52,7 @@ class WorkspaceConnection:
 
     def __init__(self, settings: DatabricksSettings, repeat: Repeat) -> None:
         """`repeat` makes each request."""
-        self._settings, self._plain = settings, TargetClient(settings, repeat)
+        self._settings, self._plain = settings, TargetClient(settings, repeat, is_busy=_is_aborted)
         self._client = LoggedInClient(settings, self._plain, self._asked_for_token)
         self._cfg = SimpleNamespace(workspace_id=settings.workspace_id or None)  # which they read
 
@@ -70,10 +70,7 @@ class WorkspaceConnection:
         answer = self._client.call(method, target, None if body is None else encode(body), headers)
         named = f"{method} {path}"
         if not answer.is_success:
-            error = AnsweredError(named, answer, _code(answer))
-            if error.code == _ABORTED:
-                raise BusyError(str(error))
-            raise error
+            raise AnsweredError(named, answer, _code(answer))
         found = answer.json() if answer.body else {}
         if not isinstance(found, dict):
             raise SourceError(f"{named} answered something other than an object", "check that the address is that of a workspace")
@@ -100,6 +97,10 @@ def _flattened(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield from ((f"{name}.{inner}", text) for inner, text in _flattened(value))
         else:
             yield name, str(value)
+
+
+def _is_aborted(answer: HttpAnswer) -> bool:
+    return not answer.is_success and _code(answer) == _ABORTED
 
 
 def _code(answer: HttpAnswer) -> str:

@@ -20,7 +20,7 @@ from lineage_bridge.catalogs.http import HttpAnswer, TargetClient, outcome_of
 from lineage_bridge.catalogs.kinds.google.credentials import Authorization
 from lineage_bridge.catalogs.kinds.google.settings import GoogleSettings
 from lineage_bridge.catalogs.target import Outcome, Repeat
-from lineage_bridge.errors import BusyError, ConfigError, SourceError
+from lineage_bridge.errors import ConfigError, SourceError
 
 _ABORTED: Final = "ABORTED"
 _PAGE: Final = 100
@@ -63,7 +63,7 @@ class _Session:
     """The HTTP session that Google's client uses."""
 
     def __init__(self, settings: GoogleSettings, repeat: Repeat) -> None:
-        self._client, self._authorization = TargetClient(settings, repeat), Authorization(settings)
+        self._client, self._authorization = TargetClient(settings, repeat, is_busy=_is_aborted), Authorization(settings)
 
     def get(self, url: str, **asked: Any) -> _Response:  # noqa: ANN401  # as requests has it
         """Make a GET request."""
@@ -97,15 +97,12 @@ class _Session:
     ) -> _Response:
         path, query = urlsplit(url).path, urlencode(list(params))
         body = None if data is None else data.encode()
-        answer = self._client.call(method, f"{path}?{query}", body, {**headers, **self._authorization.headers()})
+        answer = self._client.call(method, f"{path}?{query}", body, lambda: {**headers, **self._authorization.headers()})
         if answer.is_success and not answer.body.lstrip().startswith(b"{"):
             raise SourceError(f"{method} {path} answered something other than an object", _HINT)
         if answer.is_success:
             return _Response(answer.status, answer.body, {})
-        error = GoogleAnswerError(f"{method} {path}", answer, _status(answer))
-        if error.status == _ABORTED:
-            raise BusyError(str(error))
-        raise error
+        raise GoogleAnswerError(f"{method} {path}", answer, _status(answer))
 
 
 class _Transport(LineageRestTransport):
@@ -177,6 +174,10 @@ def _readable(method: str) -> Iterator[None]:
         yield
     except (ParseError, GoogleAPIError, UnicodeDecodeError) as error:
         raise SourceError(f"{method}: the answer cannot be read: {' '.join(str(error).split())[:200]}", _HINT) from error
+
+
+def _is_aborted(answer: HttpAnswer) -> bool:
+    return not answer.is_success and _status(answer) == _ABORTED
 
 
 def _status(answer: HttpAnswer) -> str:
