@@ -43,7 +43,8 @@ class RecordNote(msgspec.Struct, frozen=True, omit_defaults=True):
     `code`, `path` and `message`: why it was rejected. `namespaces` are the globs that its sender was limited to when it arrived; without
     globs, the whole event has effect. For an event that another principal accepted from quarantine, `sender` is the original principal, and
     `waived` means that the event was accepted although its job or dataset lies outside `namespaces`. `origin` is where an input read it.
-    `releases` is the id of what leaves quarantine with an event, if that has another id.
+    `releases` is the id of what leaves quarantine with an event, if that has another id. `whole`: the body of a rejected record of an
+    input is all of what was read, unchanged.
     """
 
     code: str = ""
@@ -54,6 +55,7 @@ class RecordNote(msgspec.Struct, frozen=True, omit_defaults=True):
     waived: bool = False
     origin: RecordOrigin | None = None
     releases: bytes = b""
+    whole: bool = False
 
 
 NO_NOTE = RecordNote()

@@ -146,7 +146,8 @@ def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: by
     effort = Effort(events.items)
     try:
         if events.rejected:
-            return [_rejected(mask_beginning(events.items[0], effort.spend, key), events.rejected, sender, arrival_us)]
+            kept = mask_beginning(events.items[0], effort.spend, key)
+            return [_rejected(kept, events.rejected, sender, arrival_us, is_whole=not events.is_cut and kept == events.items[0])]
         effort.spend(sum(EVENT_NS if len(raw) >= LEAST_EVENT else TINY_EVENT_NS for raw in events.items))
         senders = [sender]
         if sender.origin:
@@ -173,7 +174,7 @@ def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, ke
         kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked
         if verdict.code == "not_json":  # its sender may have cut it
             kept = mask_open_values(kept, effort.spend)
-        return _rejected(kept, verdict, sender, arrival_us)
+        return _rejected(kept, verdict, sender, arrival_us, is_whole=kept == raw)
     if left_out := sender.left_out(verdict.event):
         return _rejected(masked, left_out, sender, arrival_us)
     if PUBLICATION_BYTES in masked and (own := own_publication(verdict.event, graph_id(key))):
@@ -198,6 +199,7 @@ def _fitting(event: JudgedEvent, limits: RecordLimits) -> JudgedEvent:
         verdict = Rejected("too_large", "$", message)
         note = msgspec.structs.replace(note, code=verdict.code, path=verdict.path, message=verdict.message)
     body = record.body[: min(SAMPLE_BYTES, most // 2)]
+    note = msgspec.structs.replace(note, whole=False)
     cut = msgspec.structs.replace(record, kind=RecordKind.REJECTED, event_id=event_id(body), note=write_note(note), body=body)
     return JudgedEvent(verdict, cut)
 
@@ -219,8 +221,10 @@ def _outside(kind: str, namespace: str, note: RecordNote) -> Rejected:
     return Rejected(FOREIGN_NAMESPACE, f"$.{kind}.namespace", message)
 
 
-def _rejected(body: bytes, verdict: Rejected, sender: Sender, arrival_us: int) -> JudgedEvent:
+def _rejected(body: bytes, verdict: Rejected, sender: Sender, arrival_us: int, *, is_whole: bool = False) -> JudgedEvent:
+    """`is_whole`: the body is all of what was read, unchanged; it is noted of what inputs read."""
     code, path, message = (text[:_NOTE_CHARACTERS] for text in (verdict.code, verdict.path, verdict.message))
-    note = write_note(msgspec.structs.replace(sender.note, code=code, path=path, message=message))
+    noted, whole = sender.note, is_whole and sender.origin is not None
+    note = write_note(msgspec.structs.replace(noted, code=code, path=path, message=message, whole=whole))
     names = sender.channel, sender.principal.name
     return JudgedEvent(verdict, LogRecord(RecordKind.REJECTED, event_id(body), arrival_us, *names, note, body))

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
@@ -62,11 +62,13 @@ class SplitPayload:
     """The events of a payload, in its order, before validation.
 
     `single`: the payload is one event by itself. `rejected`: the payload is refused as a whole, and the one item is its beginning.
+    `is_cut`: the item is not all of it.
     """
 
     items: Sequence[bytes]
     single: bool = False
     rejected: Rejected | None = None
+    is_cut: bool = False
 
 
 def split_payload(payload: Payload) -> SplitPayload:
@@ -75,7 +77,7 @@ def split_payload(payload: Payload) -> SplitPayload:
     if truncated or payload.truncated:
         return _refused(data, "too_large", f"the body has more than {payload.max_bytes} bytes")
     if damaged:
-        return _refused(data, "not_json", "the body is not a complete gzip or deflate stream")
+        return replace(_refused(data, "not_json", "the body is not a complete gzip or deflate stream"), is_cut=True)
     events = _lines(data) if payload.ndjson else _split(data)
     if len(events.items) > payload.max_events:
         return _refused(data, "too_many", f"the body has {len(events.items)} events; the limit is {payload.max_events}")
@@ -91,7 +93,7 @@ def beginning(raw: bytes, most: int) -> bytes:
 
 
 def _refused(data: bytes, code: str, message: str) -> SplitPayload:
-    return SplitPayload([beginning(data, SAMPLE_BYTES)], True, Rejected(code, "$", message))
+    return SplitPayload([beginning(data, SAMPLE_BYTES)], True, Rejected(code, "$", message), len(data) > SAMPLE_BYTES)
 
 
 def _unpack(data: bytes, limit: int) -> tuple[bytes, bool, bool]:

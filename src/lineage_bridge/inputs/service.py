@@ -8,7 +8,7 @@ import msgspec
 
 from lineage_bridge.conversion import decode
 from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
-from lineage_bridge.ingest.payload import SAMPLE_BYTES, SplitPayload, split_payload
+from lineage_bridge.ingest.payload import SplitPayload, split_payload
 from lineage_bridge.inputs.input import IncomingRecord, InputKind
 from lineage_bridge.inputs.judging import RecordJudge, is_left_out, why_left_out
 from lineage_bridge.inputs.kinds import KINDS, InputKinds
@@ -132,8 +132,6 @@ class InputService:
 
     def events_in(self, value: bytes) -> Sequence[bytes]:
         """The events in a value of a record, as inputs read values now; the value itself if that is not possible."""
-        if len(value) >= SAMPLE_BYTES:  # it was cut
-            return [value]
         payload = payload_of(value)
         events = payload if isinstance(payload, SplitPayload) else split_payload(payload)
         return [value] if events.rejected or not events.items else events.items

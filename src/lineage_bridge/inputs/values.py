@@ -31,16 +31,16 @@ def payload_of(value: bytes, refused: str = "") -> Payload | SplitPayload:
     With `refused`, the value contains no event, for that reason.
     """
     if refused:
-        return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", refused))
+        return _refused(value, Rejected("not_json", "$", refused))
     if value[:1] == b"\0" and len(value) >= _SCHEMA_HEADER:
         if value[_SCHEMA_HEADER:].lstrip(_BLANK)[:1] in (b"{", b"["):
             return _plain(value[_SCHEMA_HEADER:])
         schema = int.from_bytes(value[1:_SCHEMA_HEADER], "big")
         message = f"the value has the header of a schema registry's serializer (schema {schema}), and its content is not JSON"
-        return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", message))
+        return _refused(value, Rejected("not_json", "$", message))
     if value.startswith(_PUT_TOGETHER):
         message = "the value looks like an aggregated record of the Kinesis producer library, but its checksum or its key table is wrong"
-        return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", message))
+        return _refused(value, Rejected("not_json", "$", message))
     if value.startswith(_GZIP) or _is_zlib(value):
         return Payload(value, compressed=True, max_bytes=MAX_VALUE_BYTES)
     return _plain(value)
@@ -83,3 +83,7 @@ def _text(value: bytes | None) -> str:
         return (value or b"").decode()[:MOST_CHARACTERS]
     except UnicodeDecodeError:
         return ""
+
+
+def _refused(value: bytes, why: Rejected) -> SplitPayload:
+    return SplitPayload([value[:SAMPLE_BYTES]], True, why, len(value) > SAMPLE_BYTES)

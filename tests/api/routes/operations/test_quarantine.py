@@ -201,16 +201,28 @@ def test_a_value_in_which_no_event_could_be_read_is_read_anew(server: Server, pa
     server.fold()
     assert server.ask("/quarantine")["items"] == []
     retried = [record for record in server.stored() if record.kind == RecordKind.EVENT]
-    assert [record.body for record in retried] == [first, second]
+    assert [record.body for record in retried] == [first, second] * 2
     origins = [origin for record in retried if (origin := read_origin(record.note))]
-    assert [(origin.offset, origin.index, origin.count) for origin in origins] == [(7, 0, 2), (7, 1, 2)]
-    assert {read_note(record.note).releases.hex() for record in retried} == {item["event_id"]}
+    assert [(origin.offset, origin.index, origin.count) for origin in origins] == [(7, 0, 2), (7, 1, 2)] * 2
+    # The value leaves quarantine only with what was written when all its events were durable.
+    assert [read_note(record.note).releases.hex() for record in retried] == ["", "", item["event_id"], item["event_id"]]
+
+
+DAMAGED = gzip.compress(EVENT + b"\n") + gzip.compress(EVENT.replace(b"a", b"b") + b"\n")[:-6]
+"""What is kept of it are the events before the damage."""
+LINE = EVENT.ljust(2047) + b"\n"
 
 
 @pytest.mark.parametrize(
     "value",
-    [gzip.compress(array([EVENT, b"{}"])), gzip.compress(b"[]"), gzip.compress(array([array([EVENT])])), EVENT.ljust(2047) + b"\n"],
-    ids=["one is bad", "none", "nested", "cut"],
+    [
+        DAMAGED,
+        gzip.compress(array([EVENT, b"{}"])),
+        gzip.compress(b"[]"),
+        gzip.compress(array([array([EVENT])])),
+        EVENT.ljust(2047) + b"\n",
+    ],
+    ids=["damaged behind its first member", "one is bad", "none", "nested", "cut"],
 )
 def test_a_value_whose_events_are_not_all_there_and_valid_stays(server: Server, value: bytes) -> None:
     where = StreamPartition("stream", "life", "0")

@@ -21,7 +21,7 @@ from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, OffsetError, RecordError
 from lineage_bridge.graph.log_record import RETRY, LogRecord, RecordKind, read_note
-from lineage_bridge.ingest.ingest import Ingested, ingest
+from lineage_bridge.ingest.ingest import Ingested, Sender, ingest
 from lineage_bridge.ingest.payload import SplitPayload
 from lineage_bridge.ingest.rejected_event import EventSender, sender_of
 from lineage_bridge.model.events import QuarantineRecord
@@ -85,19 +85,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         """
 
         def ingest_again() -> Ingested:
-            record = _quarantined_record(services, event_id)
-            note = read_note(record.note)
-            first = msgspec.structs.replace(note, sender=note.sender or record.principal)
-            by = sender(request, RETRY)._replace(first=first)
-            items: Sequence[bytes] = [record.body]
-            if note.origin:
-                by = by._replace(left_out=partial(services.inputs.left_out, note.origin.input))
-                if note.code == "not_json" and (items := services.inputs.events_in(record.body)) != [record.body]:
-                    by = by._replace(origin=note.origin, releases=record.event_id)
-            payload = SplitPayload(items, single=len(items) == 1)
-            return ingest(
-                payload, by, services.log, services.clock_us(), key=services.key, all_or_nothing=True, limits=services.record_limits()
-            )
+            return _ingest_again(services, _quarantined_record(services, event_id), sender(request, RETRY))
 
         receipt = await intake.ingest_in_thread(ingest_again, caller_in(request.scope))
         for event in receipt.ingested.events:
@@ -106,6 +94,33 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         return one_answer(receipt)
 
     return router
+
+
+def _ingest_again(services: Services, record: LogRecord, by: Sender) -> Ingested:
+    """Ingest an event from quarantine, or the events of a value of an input.
+
+    A value leaves quarantine with a copy of its events, once all of them are durable: else a crash in between could lose some.
+    """
+    note = read_note(record.note)
+    by = by._replace(first=msgspec.structs.replace(note, sender=note.sender or record.principal))
+
+    def ingest_all(items: Sequence[bytes], by: Sender) -> Ingested:
+        now_us, limits = services.clock_us(), services.record_limits()
+        payload = SplitPayload(items, single=len(items) == 1)
+        return ingest(payload, by, services.log, now_us, key=services.key, all_or_nothing=True, limits=limits)
+
+    if not note.origin:
+        return ingest_all([record.body], by)
+    by = by._replace(left_out=partial(services.inputs.left_out, note.origin.input))
+    items = services.inputs.events_in(record.body) if note.whole else [record.body]
+    if items == [record.body]:
+        return ingest_all(items, by)
+    by = by._replace(origin=note.origin)
+    ingested = ingest_all(items, by)
+    if ingested.accepted < len(items):
+        return ingested
+    ingested.offsets.result()
+    return ingest_all(items, by._replace(releases=record.event_id))
 
 
 def _senders(services: Services, records: Sequence[QuarantineRecord]) -> dict[bytes, EventSender]:
