@@ -28,7 +28,6 @@ from lineage_bridge.api.services import DiskSpace, LogHealth, Services
 from lineage_bridge.catalogs.apply import Publisher
 from lineage_bridge.catalogs.continuous.feed import changes_behind
 from lineage_bridge.catalogs.continuous.status import Followed
-from lineage_bridge.catalogs.enrichment.targets import EnrichingTargets
 from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.catalogs.publish import Publication
 from lineage_bridge.catalogs.service import TargetService
@@ -315,12 +314,11 @@ def task_service(server: Server, first: int = 1) -> TaskService:
         MetadataCache(server.sources.records, server.source_repository, allowed, server.kinds),
         allowed,
         take,
-        lambda: server.parts.now_us,
+        lambda: NOW,
         server.log.end,
         folded,
         lambda: GraphSize("g", 3, 2),
         server.kinds,
-        EnrichingTargets(server.targets, server.pool.reader, lambda: server.parts.now_us),
     )
     return TaskService(server.sources, context, lambda: next(ids))
 

@@ -43,7 +43,6 @@ operate target cancel t
 operate target resume t
 operate target remove t
 operate publish t
-operate enrich t
 admin   session list
 admin   session end x
 operate extract

@@ -17,7 +17,6 @@ from lineage_bridge.catalogs.target import InexpressibleError, Json, ObjectKey, 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.openlineage.event_builder import OWN_FACETS, encode
-from lineage_bridge.openlineage.facets.enrichment import is_enrichment
 from lineage_bridge.openlineage.facets.publication import PUBLICATION, installations_in
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.projections.event_shapes import ViewEvent
@@ -84,32 +83,17 @@ def add_object(state: DesiredState, target: Target[Any], event: Json) -> None:
 
 
 def marked(view: ViewEvent, installation: str) -> Json:
-    """The event of a view, marked with its publisher, which follows earlier publishers; without its time, and without what enrichments
-    stated.
-    """
+    """The event of a view without its time, marked with its publisher, which follows earlier publishers."""
     event: Json = msgspec.json.decode(msgspec.json.encode(view))
     del event["eventTime"]
     kind = "job" if "job" in event else "dataset"
-    datasets = (*event.get("inputs", ()), *event.get("outputs", ()))
-    for dataset in datasets:
+    for dataset in (*event.get("inputs", ()), *event.get("outputs", ())):
         dataset.get("facets", {}).pop(PUBLICATION, None)
-    for described in (event[kind], *datasets):
-        _forget_enrichments(described)
     facets = event[kind].setdefault("facets", {})
     before = {PUBLICATION: encode(facets[PUBLICATION])} if PUBLICATION in facets else {}
     through = [text for text in installations_in(before) if text != installation]
     facets[PUBLICATION] = publication_facet(kind.title(), [*through, installation])
     return {**event, "producer": PRODUCER}
-
-
-def _forget_enrichments(described: Json) -> None:
-    """Make a job or dataset as it would be without enrichments."""
-    stated = described.get("facets", {})
-    if keys := [key for key in stated if is_enrichment(key)]:
-        for key in keys:
-            del stated[key]
-        if not stated:
-            del described["facets"]
 
 
 def publication_facet(kind: str, installations: Sequence[str]) -> Json:

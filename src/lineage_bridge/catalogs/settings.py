@@ -80,14 +80,6 @@ class EventSettings(TargetSettings):
     )
 
 
-class ReadableSettings(TargetSettings):
-    """Settings of a target whose catalog an enrichment can read."""
-
-    enrich: bool = Field(
-        default=False, description="what the catalog has about tables of the graph may be read into the graph, by an enrichment"
-    )
-
-
 class HttpTargetSettings(HttpSettings, TargetSettings):
     """Settings of a target with an HTTP API."""
 

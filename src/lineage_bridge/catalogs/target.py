@@ -1,4 +1,4 @@
-"""The interface of a target: a system to which lineage is published, object by object, and whose catalog may be readable."""
+"""The interface of a target: a system to which lineage is published, object by object."""
 
 import time
 from abc import ABC, abstractmethod
@@ -139,36 +139,6 @@ class Target(ABC, Generic[SettingsT]):
 
     def close(self) -> None:  # most have nothing to close
         """Close connections. Does not raise."""
-
-
-class CatalogAnswer(NamedTuple):
-    """What a catalog has about a table: members of the facet of an enrichment; None if it has no such table.
-
-    With a `problem`, it could not be read, and nothing is known about it; `hint` says what to do.
-    """
-
-    members: Json | None
-    problem: str = ""
-    hint: str = ""
-
-
-class ReadableCatalog(Target[SettingsT]):
-    """A target whose catalog can be read, table by table."""
-
-    @property
-    @abstractmethod
-    def catalog(self) -> str:
-        """Identifies the catalog, such as by account and region."""
-
-    @abstractmethod
-    def table_key(self, namespace: str, name: str) -> ObjectKey | None:
-        """The table that a dataset of this name is in the catalog; None if it is none. Pure."""
-
-    @abstractmethod
-    def describe(self, key: ObjectKey) -> CatalogAnswer:
-        """What the catalog has about a table, without what was published to it from here. One call. Raises as `Target.write`, for failures
-        that other tables would meet too.
-        """
 
 
 @dataclass(frozen=True)

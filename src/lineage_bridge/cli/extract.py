@@ -110,7 +110,7 @@ def print_task(task: Json) -> None:
         hint = f" ({task['hint']})" if task["hint"] else ""
         print_line(f"failed: {task['error']}{hint}")
         if task["resumable"]:
-            print_line(f"resume it with: lineage-bridge task resume {task['task_id']}")
+            print_line(f"resume it with: lineage-bridge extract --resume {task['task_id']}")
     else:
         print_line(f"{task['status']}: {task['progress'][-1] if task['progress'] else ''}")
 
@@ -173,4 +173,4 @@ def _cancel(client: Client, id_: str) -> None:
         while task["status"] not in _ENDED and time.monotonic() < until:
             time.sleep(POLL_S)
             task = client.get(f"{TASKS}/{id_}")
-        print_message(f"cancelled; resume it with: lineage-bridge task resume {id_}")
+        print_message(f"cancelled; resume it with: lineage-bridge extract --resume {id_}")

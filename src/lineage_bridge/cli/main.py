@@ -22,7 +22,6 @@ COMMANDS = {
     "input": "input",
     "target": "target",
     "publish": "publish",
-    "enrich": "enrich",
     "secret": "secret",
     "key": "key",
     "session": "session",

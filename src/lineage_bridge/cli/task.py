@@ -1,4 +1,4 @@
-"""`task`: running and finished extractions and enrichments."""
+"""`task`: running and finished extractions."""
 
 import click
 
@@ -15,7 +15,7 @@ _id = click.argument("task_id", metavar="TASK")
 
 @click.group(cls=Group, examples=("task list --status running", "task show TASK"))
 def task() -> None:
-    """List, show, cancel and resume extractions and enrichments."""
+    """List, show, cancel and resume extractions."""
 
 
 @task.command(name="list", examples=("task list", "task list --status failed"))
@@ -33,7 +33,7 @@ def list_(settings: Settings, status: str | None, limit: int, offset: int, as_js
         rows = [
             [
                 item["task_id"],
-                item["source"] or f"target {item['target']}",
+                item["source"],
                 item["status"],
                 format_time(item["created_at"]),
                 str(item["events"]),
@@ -72,7 +72,7 @@ def cancel(settings: Settings, task_id: str, as_json: bool) -> None:
     """Cancel a task. The events that it has sent stay in the graph."""
     with connect(settings) as client:
         answer = client.post(f"{TASKS}/{task_id}/cancel")
-    print_json(answer) if as_json else print_line(f"{task_id} is cancelled; resume it with: lineage-bridge task resume {task_id}")
+    print_json(answer) if as_json else print_line(f"{task_id} is cancelled; resume it with: lineage-bridge extract --resume {task_id}")
 
 
 @task.command(examples=("task resume TASK",))
@@ -83,7 +83,7 @@ def cancel(settings: Settings, task_id: str, as_json: bool) -> None:
 def resume(context: click.Context, settings: Settings, task_id: str, as_json: bool) -> None:
     """Resume a cancelled or interrupted task, and follow it.
 
-    For an extraction, does the same as `extract --resume`, with the same exit codes.
+    Does the same as `extract --resume`, with the same exit codes.
     """
     with connect(settings) as client:
         ended = follow_task(client, client.post(f"{TASKS}/{task_id}/resume"))

@@ -6,15 +6,13 @@ from typing import NamedTuple
 
 import msgspec
 
-EXTRACT, ENRICH = "extract", "enrich"
+EXTRACT = "extract"
 PENDING, RUNNING, COMPLETED, FAILED = "pending", "running", "completed", "failed"
 STATUSES = (PENDING, RUNNING, COMPLETED, FAILED)
 SEEN = frozenset(("observed", "gone"))
 """The states of a plane about which nothing is unknown."""
 ASKED = "asked"
 """The state of a plane that has answered and whose events have not been sent yet."""
-TARGET = "target "
-"""Begins the name of a target's catalog as a source. No source that a user names has a space in its name."""
 
 
 class Credential(NamedTuple):
@@ -76,7 +74,6 @@ class GraphSize(msgspec.Struct, frozen=True):
 class TaskRecord(msgspec.Struct, frozen=True):
     """A task. Times are UTC microseconds, None if there is none yet. It contains no credentials.
 
-    `source` is the source, or for an enrichment TARGET and the name of the target; `removes`: it takes back what enrichments stated.
     `given` lists the planes and scopes for which the request had credentials. `steps` describe the progress in words. A failed task has
     `error`; `cancelled` and `interrupted` (its process ended) are two ways to fail.
     """
@@ -101,12 +98,6 @@ class TaskRecord(msgspec.Struct, frozen=True):
     hint: str = ""
     cancelled: bool = False
     interrupted: bool = False
-    removes: bool = False
-
-    @property
-    def target(self) -> str:
-        """The target whose catalog is read; empty for an extraction."""
-        return self.source.removeprefix(TARGET) if self.kind == ENRICH else ""
 
     @property
     def ended(self) -> bool:

@@ -1,4 +1,4 @@
-"""Interfaces of tasks: their stored state, and users' operations on them."""
+"""Interfaces of extraction tasks: their stored state, and users' operations on them."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -53,9 +53,6 @@ class TaskService(Protocol):
 
     def extract(self, options: ExtractionOptions) -> TaskRecord:
         """Start an extraction."""
-
-    def enrich(self, target: str, *, removes: bool) -> TaskRecord:
-        """Start an enrichment from the catalog of a target; with `removes`, take back what enrichments from it stated."""
 
     def resume(self, task_id: str, credentials: ExtractionOptions) -> TaskRecord:
         """Resume a stopped task. Credentials that came with its request must be sent again; the other options are ignored."""

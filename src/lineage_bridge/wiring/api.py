@@ -14,7 +14,6 @@ from lineage_bridge.access.authentication import Authenticators
 from lineage_bridge.access.networks import Networks
 from lineage_bridge.api.position_tokens import Position, covers
 from lineage_bridge.catalogs.continuous.feed import changes_behind
-from lineage_bridge.catalogs.enrichment.targets import EnrichingTargets
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.config.tls import server_certificate
 from lineage_bridge.errors import StoreError, StoreMissingError, StoreUnreachableError
@@ -30,7 +29,6 @@ from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.projections.whole_graph import graph_stats
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
-from lineage_bridge.sources.runtime.extraction_options import CatalogSources
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
 from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
@@ -113,8 +111,6 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
             proxies=Networks(settings.trusted_proxy.addresses),
             external=external,
         )
-        targets = target_service(settings, partial(changes_behind, pool.reader))
-        catalogs = EnrichingTargets(targets, pool.reader, now_us)
         yield create_app(
             Services(
                 log=received.log,
@@ -133,8 +129,8 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 sources=service,
                 inputs=input_service(settings, partial(input_progress, settings, ledger)),
                 input_log=ledger,
-                targets=targets,
-                tasks=_tasks(stack, settings, service, pool, received.ends, partial(_size, graph, pool), catalogs),
+                targets=target_service(settings, partial(changes_behind, pool.reader)),
+                tasks=_tasks(stack, settings, service, pool, received.ends, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),
                 is_graph_suspect=paths.graph_suspect.exists if database is None else lambda: False,
                 log_health=lambda: _log_health(watch.found()),
@@ -185,7 +181,6 @@ def _tasks(
     pool: ReaderPool,
     written: Callable[[], Position],
     size: Callable[[], GraphSize],
-    catalogs: CatalogSources,
 ) -> TaskService:
     """The task service of this process. Closing `stack` stops its tasks."""
     state, allowed = state_database(settings), source_context(settings)
@@ -208,7 +203,6 @@ def _tasks(
         written,
         has_folded,
         size,
-        catalogs=catalogs,
     )
     tasks = TaskService(service, context, lambda: str(uuid.uuid4()))
     stack.callback(tasks.close)

@@ -27,8 +27,6 @@ class Fault:
     code: str
     times: int
     headers: dict[str, str] = field(default_factory=dict)
-    body: bytes = b""
-    """Instead of an error: what is answered, of whatever form."""
 
 
 class Glue:
@@ -49,8 +47,6 @@ class Glue:
         for fault in self.faults:
             if fault.operation == operation and fault.times:
                 fault.times -= 1
-                if fault.body:
-                    return Answer(fault.status, fault.body)
                 return _error(fault.code, "on command", fault.status, fault.headers)
         asked = json.loads(request.body)
         if found := problems(model_of("glue").operation_model(operation).input_shape, asked):

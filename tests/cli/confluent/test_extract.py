@@ -176,7 +176,7 @@ def test_a_task_is_cancelled_and_resumed_by_its_id(call, healthy: Installation) 
     healthy.cloud.heal()
     output = command.communicate(timeout=40)[0]
     assert command.returncode == 1
-    assert f"lineage-bridge task resume {task}" in output
+    assert f"lineage-bridge extract --resume {task}" in output
     assert call("task", "resume", task, "--url", healthy.server.url).code in (0, 3)
     assert json.loads(call("task", "show", task, "--json", "--url", healthy.server.url).out)["status"] == "completed"
 

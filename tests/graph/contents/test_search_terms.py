@@ -53,24 +53,3 @@ def test_lines_that_match() -> None:
     assert matching_lines(text, ["%"]) == []
     assert matching_lines("a" * 500 + " here it is " + "b" * 500, ["here"]) == [("a" * 500 + " here it is " + "b" * 500)[461:581]]
     assert plain("Ä_b-C") == " ä b c"
-
-
-def test_what_the_catalog_of_a_target_has_says_so_and_comes_last() -> None:
-    entry = {"target": "lake", "catalog": "c", "table": "t", "description": "all\norders", "owners": ["ann"]}
-    more = {"tags": [{"key": "team", "value": "sales"}], "columns": [{"name": "id", "description": "the\x1fkey"}]}
-    found = search_text_of(
-        lineagebridge_catalog_lake={**facet(), **entry, **more},
-        lineagebridge_catalog_other={**facet(), **entry},
-        lineagebridge_catalog_odd={**facet(), "target": "odd", "columns": 7},
-        schema=facet(fields=[{"name": "n", "description": "a number"}]),
-        documentation=facet(description="in the catalog \x1flake"),
-    )
-    lines = matching_lines(found["description"], ["catalog", "number", "orders", "key"], limit=10)
-    assert lines == ["in the catalog  lake", "a number", "in the catalog lake: all orders", "in the catalog lake: the key"]
-    assert {name: matching_lines(found[name], [word]) for name, word in (("owners", "ann"), ("tags", "sales"), ("columns", "id"))} == {
-        "owners": ["in the catalog lake: ann"],
-        "tags": ["in the catalog lake: team=sales"],
-        "columns": ["in the catalog lake: id"],
-    }
-    long = search_text_of(lineagebridge_catalog_lake={**facet(), **entry, "description": "a" * 500 + " here it is " + "b" * 500})
-    assert matching_lines(long["description"], ["here"]) == ["in the catalog lake: " + ("a" * 500 + " here it is " + "b" * 500)[461:581]]

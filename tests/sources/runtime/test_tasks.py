@@ -14,9 +14,9 @@ from tests.sources import stepwise
 from tests.sources.stepwise import Plane
 
 from lineage_bridge.errors import OverloadedError
-from lineage_bridge.model.tasks import ASKED, FAILED, PENDING, Credential, ExtractionOptions, GraphSize, TaskFilter, TaskRecord
+from lineage_bridge.model.tasks import FAILED, PENDING, Credential, ExtractionOptions, GraphSize, TaskFilter, TaskRecord
 from lineage_bridge.sources.common.settings import Secrets, SourceContext
-from lineage_bridge.sources.runtime.extraction import MOST_STEPS, ExtractionContext
+from lineage_bridge.sources.runtime.extraction import ExtractionContext
 from lineage_bridge.sources.runtime.extraction_options import prepare_source
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
 from lineage_bridge.sources.runtime.service import SourceService
@@ -139,31 +139,6 @@ def test_only_so_many_tasks_wait_and_a_refused_one_leaves_nothing(script: stepwi
         assert service.record(waiting[0]).cancelled
 
 
-class SlowRepository(TaskRepository):
-    """Stores the first step of a task only when its source could have been read to its end."""
-
-    is_first = True
-
-    def save_steps(self, *args: Any, **named: Any) -> bool:
-        if self.is_first:
-            self.is_first = False
-            time.sleep(0.5)
-            self.ahead = [plane.state for plane in self.service.record(args[0].id).planes].count(ASKED)
-        return super().save_steps(*args, **named)
-
-    service: TaskService
-
-
-def test_a_source_is_not_read_far_ahead_of_what_is_stored(script: stepwise.Script, tmp_path: Path) -> None:
-    script.planes = [Plane(f"plane-{number:02} env-1", (f"job {number}",)) for number in range(60)]
-    slow = SlowRepository(StateDatabase(tmp_path / "state.db"))
-    with closing(service_of(tmp_path, slow)) as service:
-        slow.service, delivered = service, Counter[str]()
-        found = wait_until_ended(service, tmp_path, service.extract(ExtractionOptions()).id, delivered)
-    assert (found.status, len(delivered), sum(delivered.values())) == ("completed", 60, 60)
-    assert 0 < slow.ahead <= 2 * (MOST_STEPS + 1)
-
-
 def test_the_oldest_ended_tasks_are_forgotten(tmp_path: Path) -> None:
     repository = TaskRepository(StateDatabase(tmp_path / "state.db"), most_kept=3)
     for number in range(6):
@@ -174,7 +149,7 @@ def test_the_oldest_ended_tasks_are_forgotten(tmp_path: Path) -> None:
 def test_the_repr_of_values_with_credentials_shows_no_secret() -> None:
     options = ExtractionOptions(credentials={("kafka", "lkc-1"): Credential("KEY", "hush")})
     service = SourceService({"cloud": {"kind": "confluent", "cloud": {"key": "k", "secret": "${env:HOME}"}}}, _empty_repository())
-    filled = prepare_source(service.record("cloud"), options, SourceContext(), stepwise.KINDS)
+    filled = prepare_source(service.record("cloud"), options, stepwise.KINDS.load_extracted())
     assert filled.given
     assert "hush" not in f"{options} {options.credentials} {filled} {filled.record} {Secrets(given=filled.given)}"
 

@@ -10,7 +10,6 @@ import { Answer, Empty } from "../parts/Messages";
 import { FullName, Name, ShortName } from "../parts/Name";
 import { State } from "../parts/State";
 import { useNow } from "../parts/useNow";
-import { headingOf } from "../work/facets";
 import type { PictureNode } from "./picture";
 import type { Mark } from "./time/comparison";
 import { NodeChanges } from "./time/NodeChanges";
@@ -188,7 +187,7 @@ function Facets({ node }: { node: NodeRef }) {
                 return found.map(([key, facet]) => (
                     <details key={key} open={key === "documentation" || key === "sql" || key === "ownership"}>
                         <summary>
-                            <Name text={headingOf(key)} />
+                            <Name text={key} />
                         </summary>
                         <Facet value={facet} />
                     </details>

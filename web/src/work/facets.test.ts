@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { columnsOf, descriptionOf, headingOf, jobTypeOf, ownersOf, tagsOf } from "./facets";
+import { columnsOf, descriptionOf, jobTypeOf, ownersOf, tagsOf } from "./facets";
 
 const FACETS = {
     ownership: { owners: [{ name: "team:a", type: "MAINTAINER" }, { name: "team:a" }, { name: "b" }] },
@@ -17,10 +17,6 @@ const FACETS = {
 };
 
 describe("facets", () => {
-    test("of a target's catalog are headed as such", () => {
-        expect(["schema", "lineagebridge_catalog_lake"].map(headingOf)).toEqual(["schema", "In the catalog lake"]);
-    });
-
     test("have owners, tags, a description, columns and a type of job", () => {
         expect(ownersOf(FACETS)).toEqual(["team:a", "b"]);
         expect(tagsOf(FACETS)).toEqual(["gold", "tier=1"]);

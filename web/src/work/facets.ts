@@ -17,13 +17,6 @@ export function tagsOf(facets: Facets): string[] {
     });
 }
 
-const CATALOG = "lineagebridge_catalog_";
-
-/** A facet's key for people: what a target's catalog has says so. */
-export function headingOf(key: string): string {
-    return key.startsWith(CATALOG) ? `In the catalog ${key.slice(CATALOG.length)}` : key;
-}
-
 export function descriptionOf(facets: Facets): string {
     const { documentation } = facets;
     return isRecord(documentation) ? (textOf(documentation.description)[0] ?? "") : "";

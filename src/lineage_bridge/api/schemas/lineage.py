@@ -8,17 +8,15 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 from lineage_bridge.api.schemas.names import DescribedNode, Text
 from lineage_bridge.api.schemas.nodes import GraphNode, TransformationItem
 from lineage_bridge.api.schemas.runs import RunItem
-from lineage_bridge.openlineage.facets.enrichment import CatalogEntry
 from lineage_bridge.projections.event_shapes import RunRef
 from lineage_bridge.projections.shapes import Name
 
 
 class DatasetDetail(DescribedNode, frozen=True):
-    """A dataset with its canonical name and its aliases. `catalogs`: what the catalogs of targets have about it."""
+    """A dataset with its canonical name and its aliases."""
 
     canonical: Name
     aliases: list[Name]
-    catalogs: list[CatalogEntry]
     position: str
 
 

@@ -50,19 +50,6 @@ class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw
     sr_endpoints: dict[str, str] | None = None
 
 
-class EnrichmentRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Whose catalog to read: that of `target`, by name. `remove`: take back what enrichments from it stated, and read nothing.
-
-    `enable_catalog`, `enable_metrics` and `metrics_lookback_hours` are LineageBridge's: catalogs are read, and nothing else.
-    """
-
-    target: str | None = None
-    remove: bool = False
-    enable_catalog: bool = True
-    enable_metrics: bool = False
-    metrics_lookback_hours: float | None = None
-
-
 class PlaneItem(Struct, frozen=True):
     """The outcome of one plane of one scope; `why`: what could not be read, and the reason; `hints`: what to do about it.
 
@@ -101,8 +88,7 @@ class TaskItem(Struct, frozen=True):
     """A task. `status` is pending, running, completed or failed; `progress` is a summary of `planes` in words.
 
     A completed task may have `unknown` planes. A failed task has the reason in `error` and what to do in `hint`; `resumable`: it was
-    cancelled, or its process ended. `params` is the request without credentials; `credentials` names those that it contained. `target`:
-    whose catalog an enrichment reads; empty for an extraction, as `source` is for an enrichment.
+    cancelled, or its process ended. `params` is the request without credentials; `credentials` names those that it contained.
     """
 
     task_id: str
@@ -117,7 +103,6 @@ class TaskItem(Struct, frozen=True):
     hint: str
     params: dict[str, Any]
     source: str
-    target: str
     planes: list[PlaneItem]
     unknown: list[UnknownItem]
     events: int

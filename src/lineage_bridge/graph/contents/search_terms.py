@@ -16,7 +16,6 @@ from lineage_bridge.openlineage.facets import (
     Where,
     read,
 )
-from lineage_bridge.openlineage.facets.enrichment import CatalogEntry, is_enrichment, read_enrichment
 
 FIELDS = ("title", "columns", "owners", "tags", "description", "sql", "failure")
 """The fields of a search text, in order; `title` is the node's own name."""
@@ -34,8 +33,6 @@ SEARCHED: dict[str, Where] = {
 MAX_TEXT = 32_768
 """The maximum length of one field in characters; the rest is not searched."""
 _WORD = re.compile(r"[^\W_]+")
-_FROM = "\x1f"
-"""Stands in a line between the target whose catalog has what follows, and that."""
 
 SearchText = tuple[str, str, str, str, str, str, str]
 
@@ -43,40 +40,11 @@ SearchText = tuple[str, str, str, str, str, str, str]
 @lru_cache(8_192)
 def facet_words(key: str, text: bytes) -> tuple[tuple[str, str], ...]:
     """The text that a facet adds: (field, one line per item). Empty if the facet is a tombstone or unreadable."""
+    facet = read(SEARCHED[key], key, text)
     found: dict[str, list[str]] = {}
-    for field, line in _catalog_lines(key, text) if is_enrichment(key) else _facet_lines(key, text):
+    for field, line in _lines(facet) if facet else ():
         found.setdefault(field, []).append(line)
     return tuple((field, "\n".join(lines)[:MAX_TEXT]) for field, lines in found.items())
-
-
-def is_searched(key: str) -> bool:
-    """Whether the facets under a key are searched."""
-    return key in SEARCHED or is_enrichment(key)
-
-
-def _facet_lines(key: str, text: bytes) -> Iterator[tuple[str, str]]:
-    facet = read(SEARCHED[key], key, text)
-    for field, line in _lines(facet) if facet else ():
-        yield field, line.replace(_FROM, " ")
-
-
-def _catalog_lines(key: str, text: bytes) -> Iterator[tuple[str, str]]:
-    if entry := read_enrichment(key, text):
-        target = _one_line(entry.target)
-        yield from ((field, f"{target}{_FROM}{words}") for field, line in _entry_lines(entry) if (words := _one_line(line)))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.replace(_FROM, " ").split())
-
-
-def _entry_lines(entry: CatalogEntry) -> Iterator[tuple[str, str]]:
-    yield from (("owners", owner) for owner in entry.owners)
-    yield from (("tags", f"{tag.key}={tag.value}") for tag in entry.tags)
-    yield "description", entry.description
-    for column in entry.columns:
-        yield "columns", column.name
-        yield "description", column.description
 
 
 def _lines(facet: Facet) -> Iterator[tuple[str, str]]:
@@ -106,7 +74,7 @@ def _columns(fields: Iterable[SchemaField], above: str) -> Iterator[tuple[str, s
 def search_text(namespace: str, name: str, facets: Mapping[str, bytes]) -> SearchText | None:
     """The search text of a node from its name and the texts of its current facets by key; None if the facets add nothing to its name."""
     found: dict[str, list[str]] = {}
-    for key in sorted(filter(is_searched, facets), key=lambda key: (is_enrichment(key), key)):
+    for key in sorted(facets.keys() & SEARCHED.keys()):
         for field, lines in facet_words(key, facets[key]):
             found.setdefault(field, []).append(lines)
     if not found:
@@ -124,16 +92,12 @@ def plain(text: str) -> str:
 
 
 def matching_lines(text: str, words: Iterable[str], limit: int = 3, width: int = 120) -> list[str]:
-    """At most `limit` lines of a text that have one of the words, or a word that begins with one; each cut to `width` characters. A line
-    from the catalog of a target says so.
-    """
+    """At most `limit` lines of a text that have one of the words, or a word that begins with one; each cut to `width` characters."""
     plain_words = [plain(word) for word in words]
     found = []
     for line in text.split("\n"):
         if any(word and word in plain(line) for word in plain_words):
-            target, _, own = line.rpartition(_FROM)
-            origin = f"in the catalog {target}: " if target else ""
-            found.append(origin + _around(own, plain_words, width))
+            found.append(_around(line, plain_words, width))
             if len(found) == limit:
                 break
     return found

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from lineage_bridge.graph.contents.search_terms import SEARCHED_OF_RUNS, is_searched, search_text
+from lineage_bridge.graph.contents.search_terms import SEARCHED, SEARCHED_OF_RUNS, search_text
 from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS, NO_RUN
 from lineage_bridge.graph.facts.facet_texts import FacetTexts
 from lineage_bridge.graph.facts.fold import Tables
@@ -171,7 +171,7 @@ class _Derivation:
     def read_search_texts(self) -> None:
         facets: dict[int, dict[str, bytes]] = defaultdict(dict)
         for node, job, key, facet, *_ in self.out["current_facet"]:
-            if job in (0, OF_RUNS) and is_searched(key) and not self.texts.is_deleted(facet):
+            if job in (0, OF_RUNS) and key in SEARCHED and not self.texts.is_deleted(facet):
                 facets[node][key] = self.texts.text(facet)
         for node, texts in facets.items():
             text = search_text(self.texts.names_by_id[node].namespace, self.texts.names_by_id[node].name, texts)

@@ -19,16 +19,12 @@ from lineage_bridge.ports.tasks import TaskRepository
 from lineage_bridge.sources.common.observer import Observation, Observer
 from lineage_bridge.sources.common.settings import SourceContext
 from lineage_bridge.sources.common.stepwise import PARTLY, PlaneStep, Selection, StepwiseObserver
-from lineage_bridge.sources.runtime.extraction_options import CatalogSources, NoCatalogs, PreparedSource
+from lineage_bridge.sources.runtime.extraction_options import PreparedSource
 from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
-from lineage_bridge.sources.runtime.metadata_cache import MetadataCache, system_id
+from lineage_bridge.sources.runtime.metadata_cache import MetadataCache, make_observer, system_id
 from lineage_bridge.sources.runtime.poller import outbox_messages, unseen_since
 
 TICK_S = 0.1
-MOST_STEPS = 8
-"""How many steps may wait while others are stored; then the source is not read on. About as many are stored together."""
-WAIT_S = 0.01
-NO_CATALOGS = NoCatalogs()
 STORED = SEEN | {PARTLY}
 """States of planes whose steps need not be repeated."""
 
@@ -37,7 +33,7 @@ class ExtractionContext(NamedTuple):
     """The services and values that extractions use.
 
     `hold_source` locks a source for a poll; False if another process holds its lock. `log_end` is the end of what was accepted, `is_folded`
-    is whether the graph contains everything up to such an end, `graph_size` is the size of the graph. `catalogs` are those of targets.
+    is whether the graph contains everything up to such an end, `graph_size` is the size of the graph.
     """
 
     tasks: TaskRepository
@@ -50,7 +46,6 @@ class ExtractionContext(NamedTuple):
     is_folded: Callable[[Any], bool]
     graph_size: Callable[[], GraphSize]
     kinds: SourceKinds = KINDS
-    catalogs: CatalogSources = NO_CATALOGS
 
 
 class Extraction:
@@ -92,7 +87,8 @@ class Extraction:
         record = record._replace(state=context.sources.states().get(record.name, record.state))
         began = context.clock_us()
         self._report("started", status=RUNNING, started_us=self.task.started_us or began)
-        observer = as_stepwise(self.source.make())
+        source_context = context.source_context.with_given(self.source.given)
+        observer = as_stepwise(make_observer(record.name, record.kind, record.settings, source_context, context.kinds))
         try:
             state = msgspec.structs.replace(record.state, tried_us=began, address=system_id(record, observer))
             for steps in self._buffered(self._steps(record, observer, began)):
@@ -121,14 +117,14 @@ class Extraction:
 
         Raises StoppedError; the newest steps are then dropped.
         """
-        arrived: queue.Queue[PlaneStep | None] = queue.Queue(MOST_STEPS + 1)
+        arrived: queue.SimpleQueue[PlaneStep | None] = queue.SimpleQueue()
         with ThreadPoolExecutor(1, thread_name_prefix="extract") as pool:
             reading = pool.submit(self._read, steps, arrived)
             try:
                 going = True
                 while going:
                     group = [arrived.get()]
-                    while len(group) <= MOST_STEPS and not arrived.empty():
+                    while not arrived.empty():
                         group.append(arrived.get())
                     going = group[-1] is not None
                     self._check()
@@ -139,15 +135,13 @@ class Extraction:
                 self.stop.set()
                 raise
 
-    def _read(self, steps: Iterator[PlaneStep], arrived: "queue.Queue[PlaneStep | None]") -> None:
-        """Put all steps into a queue, then None as the end, for which there is always room."""
+    def _read(self, steps: Iterator[PlaneStep], arrived: "queue.SimpleQueue[PlaneStep | None]") -> None:
+        """Put all steps into a queue, then None as the end."""
         try:
             for step in steps:
-                while arrived.qsize() >= MOST_STEPS and not self.stop.wait(WAIT_S):
-                    pass
+                arrived.put(step)
                 if self.stop.is_set():
                     return
-                arrived.put(step)
         finally:
             arrived.put(None)
 

@@ -1,49 +1,24 @@
 """Determines what a task extracts: the source that its options name, with the credentials and limits in the options."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from lineage_bridge.errors import NotFoundError, RequestError
+from lineage_bridge.errors import RequestError
 from lineage_bridge.model.sources import SourceRecord, SourceState
 from lineage_bridge.model.tasks import ExtractionOptions, TaskRecord
-from lineage_bridge.sources.common.observer import Observer
-from lineage_bridge.sources.common.settings import SourceContext
-from lineage_bridge.sources.common.stepwise import CompletedSettings, StepwiseKind
-from lineage_bridge.sources.runtime.kinds import EXTRACTED_KIND, SourceKinds
-from lineage_bridge.sources.runtime.metadata_cache import make_observer
+from lineage_bridge.sources.common.observer import SourceKind
+from lineage_bridge.sources.common.stepwise import StepwiseKind
+from lineage_bridge.sources.runtime.kinds import EXTRACTED_KIND
 
 
 class PreparedSource(NamedTuple):
-    """A source with the settings for one extraction, and the extraction's secrets by the names that the settings use for them.
-
-    `make` creates the observer when the task begins. It raises LineageBridgeError if the source cannot be observed then.
-    """
+    """A source with the settings for one extraction, and the extraction's secrets by the names that the settings use for them."""
 
     record: SourceRecord
     given: dict[str, str]
-    make: Callable[[], Observer[Any]]
 
     def __repr__(self) -> str:
         return f"PreparedSource({self.record.name})"
-
-
-class CatalogSources(Protocol):
-    """The catalogs of targets, as sources of enrichments."""
-
-    def prepare(self, name: str, states: Mapping[str, SourceState], *, removes: bool) -> PreparedSource:
-        """The catalog of a target; with `removes`, to take back what was stated. `states`: those of all sources.
-
-        Raises NotFoundError, RequestError, ConfigError.
-        """
-
-
-class NoCatalogs:
-    """There are no targets."""
-
-    def prepare(self, name: str, states: Mapping[str, SourceState], *, removes: bool) -> PreparedSource:
-        """Raises NotFoundError."""
-        del states, removes
-        raise NotFoundError(f"there is no target {name}")
 
 
 def choose_source(
@@ -71,16 +46,12 @@ def choose_source(
     raise RequestError("there is no source to extract from", kind.how_to_add)
 
 
-def prepare_source(record: SourceRecord, options: ExtractionOptions, context: SourceContext, kinds: SourceKinds) -> PreparedSource:
-    """Complete the settings of a source with an extraction's options."""
-    kind = kinds.load(record.kind)
-    plain = CompletedSettings(record.settings, {})
-    settings, given = kind.apply_options(record.settings, options) if isinstance(kind, StepwiseKind) else plain
-
-    def make() -> Observer[Any]:
-        return make_observer(record.name, record.kind, settings, context.with_given(given), kinds)
-
-    return PreparedSource(record._replace(settings=settings), given, make)
+def prepare_source(record: SourceRecord, options: ExtractionOptions, kind: SourceKind) -> PreparedSource:
+    """Complete the settings of a source of this kind with an extraction's options."""
+    if not isinstance(kind, StepwiseKind):
+        return PreparedSource(record, {})
+    settings, given = kind.apply_options(record.settings, options)
+    return PreparedSource(record._replace(settings=settings), given)
 
 
 def resumed_options(task: TaskRecord, credentials: ExtractionOptions) -> ExtractionOptions:

@@ -1,4 +1,4 @@
-"""Tasks: extractions and enrichments that run in this process, at most one at a time per source and target."""
+"""Tasks: extractions that run in this process, at most one at a time per source."""
 
 import logging
 import threading
@@ -8,10 +8,11 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 import msgspec
 
 from lineage_bridge.errors import LineageBridgeError, NotFoundError, OverloadedError, RequestError, StoppedError
-from lineage_bridge.model.tasks import ENRICH, EXTRACT, FAILED, PENDING, ExtractionOptions, TaskFilter, TaskRecord
+from lineage_bridge.model.tasks import EXTRACT, FAILED, PENDING, ExtractionOptions, TaskFilter, TaskRecord
 from lineage_bridge.ports.sources import SourceService
 from lineage_bridge.sources.runtime.extraction import Extraction, ExtractionContext, as_stepwise
 from lineage_bridge.sources.runtime.extraction_options import PreparedSource, choose_source, prepare_source, resumed_options
+from lineage_bridge.sources.runtime.metadata_cache import make_observer
 
 AT_ONCE, MOST_WAITING = 4, 100
 """The maximum number of tasks that run at once, and of tasks that wait for their turn."""
@@ -54,24 +55,13 @@ class TaskService:
         self._context.tasks.add(task)
         return self._start(task, source)
 
-    def enrich(self, target: str, *, removes: bool) -> TaskRecord:
-        """Start an enrichment."""
-        self._check_room()
-        source = self._prepare_catalog(target, removes=removes)
-        task = TaskRecord(self._new_id(), ENRICH, source.record.name, PENDING, self._context.clock_us(), removes=removes)
-        self._context.tasks.add(task)
-        return self._start(task, source)
-
     def resume(self, task_id: str, credentials: ExtractionOptions) -> TaskRecord:
         """Continue a task that was stopped."""
         task = self.record(task_id)
         if not task.resumable:
             raise RequestError(f"task {task_id} is {task.status} and cannot be resumed", "start another extraction")
         self._check_room()
-        if task.kind == ENRICH:
-            source = self._prepare_catalog(task.target, removes=task.removes)
-        else:
-            source = self._prepare(resumed_options(task, credentials))
+        source = self._prepare(resumed_options(task, credentials))
         task = msgspec.structs.replace(
             task, status=PENDING, error=None, hint="", cancelled=False, interrupted=False, ended_us=None, steps=(*task.steps, "resumed")
         )
@@ -119,17 +109,14 @@ class TaskService:
         """Return the source that the options select, after checking its settings. Raises RequestError, ConfigError."""
         context = self._context
         chosen = choose_source(self._sources.records(), options, context.sources.states(), context.kinds.load_extracted())
-        source = prepare_source(chosen, options, context.source_context, context.kinds)
-        observer = source.make()
+        source = prepare_source(chosen, options, context.kinds.load(chosen.kind))
+        source_context = context.source_context.with_given(source.given)
+        observer = make_observer(chosen.name, chosen.kind, source.record.settings, source_context, context.kinds)
         try:
             as_stepwise(observer)
         finally:
             observer.close()
         return source
-
-    def _prepare_catalog(self, target: str, *, removes: bool) -> PreparedSource:
-        """Return the catalog of a target as a source. Raises NotFoundError, RequestError, ConfigError."""
-        return self._context.catalogs.prepare(target, self._context.sources.states(), removes=removes)
 
     def _check_room(self) -> None:
         """Raise OverloadedError if the queue of tasks is full."""

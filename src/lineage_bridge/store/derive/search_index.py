@@ -2,15 +2,13 @@
 
 from collections.abc import Iterable
 
-from lineage_bridge.graph.contents.search_terms import FIELDS, SEARCHED, is_searched, search_text
+from lineage_bridge.graph.contents.search_terms import FIELDS, SEARCHED, search_text
 from lineage_bridge.graph.flows.derive import OF_RUNS
-from lineage_bridge.openlineage.facets.enrichment import ENRICHMENT
 from lineage_bridge.store.connection import StoreConnection
 
 _KEYS = ", ".join(f"'{key}'" for key in sorted(SEARCHED))
 _FACETS = f"""SELECT c.key, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
-WHERE c.node = ? AND c.job IN (0, {OF_RUNS}) AND f.deleted = 0
-AND (c.key IN ({_KEYS}) OR substr(c.key, 1, {len(ENRICHMENT)}) = '{ENRICHMENT}')"""
+WHERE c.node = ? AND c.job IN (0, {OF_RUNS}) AND f.deleted = 0 AND c.key IN ({_KEYS})"""
 _COLUMNS = ", ".join(FIELDS)
 _MARKS = ", ".join("?" * len(FIELDS))
 _WAITING = 1000
@@ -30,7 +28,7 @@ class SearchTextWriter:
 
     def facets_changed(self, facets: Iterable[tuple[int, str]]) -> None:
         """Record the nodes whose current facets have changed, given as (node, key)."""
-        self.changed.update(node for node, key in facets if is_searched(key))
+        self.changed.update(node for node, key in facets if key in SEARCHED)
 
     def keep_up(self, limit: int) -> None:
         """Update the texts of at most `limit` changed nodes; the others are queued for the next transactions."""

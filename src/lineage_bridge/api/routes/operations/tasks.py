@@ -1,7 +1,6 @@
-"""Tasks: start, follow, cancel and resume extractions and enrichments."""
+"""Tasks: start, follow, cancel and resume extractions."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -12,25 +11,14 @@ from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import Offset, api_router, page
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.routes.graphs.nodes import check_graph_id
 from lineage_bridge.api.schemas.names import ErrorAnswer
-from lineage_bridge.api.schemas.tasks import (
-    Credentials,
-    EnrichmentRequest,
-    ExtractionRequest,
-    KeyPair,
-    PlaneItem,
-    TaskItem,
-    TaskResult,
-    UnknownItem,
-)
+from lineage_bridge.api.schemas.tasks import Credentials, ExtractionRequest, KeyPair, PlaneItem, TaskItem, TaskResult, UnknownItem
 from lineage_bridge.api.services import Services
-from lineage_bridge.errors import RequestError
-from lineage_bridge.model.tasks import ASKED, ENRICH, Credential, ExtractionOptions, PlaneRecord, TaskFilter, TaskRecord
+from lineage_bridge.errors import RefusedError, RequestError
+from lineage_bridge.model.tasks import ASKED, Credential, ExtractionOptions, PlaneRecord, TaskFilter, TaskRecord
 from lineage_bridge.openlineage.times import SECOND_US, format_time
 
 _REQUESTS = msgspec.json.Decoder(ExtractionRequest)
-_ENRICHMENTS = msgspec.json.Decoder(EnrichmentRequest)
 _CREDENTIALS = msgspec.json.Decoder(Credentials)
 _SWITCHES = {
     "enable_connect": ("connect",),
@@ -58,7 +46,6 @@ def routes(services: Services) -> APIRouter:
     router = api_router("tasks")
     _reading_routes(router, services)
     _extract_route(router, services)
-    _enrich_route(router, services)
     _change_routes(router, services)
     return router
 
@@ -110,38 +97,6 @@ def _extract_route(router: APIRouter, services: Services) -> None:
     )
 
 
-def _enrich_route(router: APIRouter, services: Services) -> None:
-    async def post_enrich(
-        request: Request,
-        target: Annotated[str | None, Query(description="Name of the target")] = None,
-        graph_id: Annotated[str | None, Query(description="Id of this installation's graph")] = None,
-    ) -> Response:
-        if graph_id is not None:
-            check_graph_id(services, graph_id)
-        body = await read_body(request)
-        asked = _read(_ENRICHMENTS, body) or EnrichmentRequest()
-        name = target or asked.target
-        if not name or (target and asked.target and target != asked.target):
-            raise RequestError("an enrichment reads the catalog of one target", "name it as `target`, in the query or in the body")
-        if asked.enable_metrics or not asked.enable_catalog:
-            raise RequestError(
-                "an enrichment reads a catalog, and nothing else", "metrics are read by an extraction: /api/v1/tasks/extract"
-            )
-        started = await to_thread.run_sync(partial(services.tasks.enrich, name, removes=asked.remove))
-        return json_response(_item(started), 202)
-
-    router.add_api_route(
-        "/tasks/enrich",
-        post_enrich,
-        methods=["POST"],
-        description="Read what the catalog of a target has about datasets of the graph, for a target with the setting `enrich`.",
-        response_model=None,
-        status_code=202,
-        openapi_extra=body_docs(EnrichmentRequest, required=False),
-        responses=response_docs({202: TaskItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
-    )
-
-
 def _change_routes(router: APIRouter, services: Services) -> None:
     documented = response_docs({200: TaskItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False)
 
@@ -172,6 +127,12 @@ def _change_routes(router: APIRouter, services: Services) -> None:
     def delete_task(task_id: str) -> Response:
         """Cancel a task, as `cancel` does."""
         return json_response(_item(services.tasks.cancel(task_id)))
+
+    @router.post("/tasks/enrich", include_in_schema=False)
+    def enrich() -> Response:
+        raise RefusedError(
+            501, "not_implemented", "enrichment from catalogs is not implemented", "start an extraction: POST /api/v1/tasks/extract"
+        )
 
 
 def _read(decoder: msgspec.json.Decoder[_ReadT], body: bytes) -> _ReadT | None:
@@ -234,8 +195,7 @@ def _item(task: TaskRecord) -> TaskItem:
         error=task.error,
         hint=task.hint,
         params=_params(task),
-        source="" if task.target else task.source,
-        target=task.target,
+        source=task.source,
         planes=[_plane(plane) for plane in task.planes],
         unknown=[UnknownItem(*_names(plane), plane.state, list(plane.why)) for plane in task.unknown] if task.ended else [],
         events=sum(plane.events for plane in task.planes),
@@ -245,8 +205,6 @@ def _item(task: TaskRecord) -> TaskItem:
 
 
 def _params(task: TaskRecord) -> dict[str, Any]:
-    if task.kind == ENRICH:
-        return {"target": task.target, "remove": task.removes}
     return {
         "source": task.source,
         "environment_ids": task.environments,

@@ -40,7 +40,6 @@ from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.events import EventFilter, EventRecord
 from lineage_bridge.model.graph import Node, Port, Walk, WalkLimits
 from lineage_bridge.model.runs import RunRecord
-from lineage_bridge.openlineage.facets.enrichment import catalog_entries
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.graph_reader import GraphReader, LineageReader, NodeReader
 from lineage_bridge.ports.log import RecordReader
@@ -139,14 +138,14 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
         """One dataset, with its other names."""
         with services.graph() as reader:
             node = require_node(reader.nodes, NodeKind.DATASET, namespace, name)
-            members, described = reader.nodes.group(node)[1], serialization.described_node(reader.nodes, node)
+            members = reader.nodes.group(node)[1]
+            described = serialization.described_node(reader.nodes, node)
             detail = DatasetDetail(
                 described.namespace,
                 described.name,
                 described.facets,
                 canonical=serialization.dataset_name(reader.nodes.spelt([node], names)[node.id]),
                 aliases=[*serialization.dataset_names(member for member in members if member.id != node.id)],
-                catalogs=catalog_entries(described.facets),
                 position=position_tokens.encode(reader.progress.position()),
             )
             return json_response(detail, headers=position_header(reader.progress))

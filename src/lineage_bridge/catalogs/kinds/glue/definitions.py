@@ -48,7 +48,7 @@ def changed_definition(table: Json, parameters: Mapping[str, str], descriptions:
     own = dict(table.get("Parameters") or {})
     others = {name: value for name, value in own.items() if not name.startswith(PREFIX)}
     is_iceberg = str(own.get("table_type", "")).upper() == "ICEBERG"
-    marks = own_descriptions(own)
+    marks = _marks(own)
     described = {} if is_iceberg else _describe(definition, descriptions, marks)
     more = {DESCRIBED: json.dumps(described, separators=(",", ":"), sort_keys=True)} if described else {}
     definition["Parameters"] = {**others, **parameters, **more}
@@ -98,10 +98,9 @@ def _describe(definition: Json, descriptions: Mapping[str, str], marks: Mapping[
     return described
 
 
-def own_descriptions(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """The digests of the descriptions that LineageBridge wrote, by column; the table's own has the empty name."""
+def _marks(parameters: Mapping[str, Any]) -> dict[str, str]:
     try:
         found = json.loads(parameters.get(DESCRIBED, "{}"))
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, RecursionError):
         return {}
     return {str(name): str(mark) for name, mark in found.items()} if isinstance(found, dict) else {}

@@ -7,32 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from lineage_bridge.catalogs.kinds.glue.catalog import members_of
 from lineage_bridge.catalogs.kinds.glue.definitions import changed_definition, changes_of, obstacle
 from lineage_bridge.catalogs.kinds.glue.settings import GlueSettings
-from lineage_bridge.catalogs.kinds.glue.tables import (
-    PREFIX,
-    GlueTable,
-    by_table,
-    catalog_arn,
-    digest_of_parameters,
-    express_table,
-    key_of_table,
-    table_of_key,
-    table_of_name,
-)
-from lineage_bridge.catalogs.target import (
-    DELETE,
-    DONE,
-    CatalogAnswer,
-    Expressed,
-    Json,
-    ObjectKey,
-    Operation,
-    Outcome,
-    ReadableCatalog,
-)
-from lineage_bridge.errors import BusyError, SourceError, UnauthenticatedError, UnreachableError
+from lineage_bridge.catalogs.kinds.glue.tables import PREFIX, GlueTable, by_table, digest_of_parameters, express_table, table_of_key
+from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
+from lineage_bridge.errors import BusyError, SourceError
 from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.sources.common.aws.session import error_code, open_client, service_errors
 
@@ -49,11 +28,9 @@ _REFUSED: Final = frozenset(
     (_MISSING, "FederationSourceException", "InvalidInputException", "ResourceNumberLimitExceededException", "ValidationException")
 )
 _BUSY: Final = frozenset(("OperationTimeoutException", "InternalServiceException"))
-_UNREADABLE: Final = (AttributeError, KeyError, TypeError, ValueError)
-"""What botocore raises for answers of another form than its model of the service has."""
 
 
-class GlueTarget(ReadableCatalog[GlueSettings]):
+class GlueTarget(Target[GlueSettings]):
     """Writes the lineage of each table into its parameters. Tables are neither created nor deleted; deleting removes what was published."""
 
     deletes = True
@@ -133,16 +110,12 @@ class GlueTarget(ReadableCatalog[GlueSettings]):
         """A table's definition including its read-only members; None if there is no such table."""
         try:
             asked = {"CatalogId": self.settings.catalog_id, "DatabaseName": table.database, "Name": table.name}
-            answer = self._called("get_table", call := f"GetTable of {table.database}.{table.name}", asked)
+            answer = self._called("get_table", f"GetTable of {table.database}.{table.name}", asked)
         except SourceError as error:
             if error_code(error.__cause__) == _MISSING:
                 return None
             raise
-        except _UNREADABLE as error:
-            raise SourceError(f"{call}: the answer cannot be read") from error
-        found = answer.get("Table")
-        if not isinstance(found, dict):
-            raise SourceError(f"{call}: the answer has no table")
+        found: Json = answer["Table"]
         return found
 
     def _called(self, method: str, named: str, asked: Json) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
@@ -151,28 +124,6 @@ class GlueTarget(ReadableCatalog[GlueSettings]):
                 return getattr(self._opened(), method)(**asked)
 
         return self.repeated(request)
-
-    @property
-    def catalog(self) -> str:
-        """The ARN of the catalog."""
-        return catalog_arn(self.settings)
-
-    def table_key(self, namespace: str, name: str) -> ObjectKey | None:
-        """The table of a dataset."""
-        table = table_of_name(namespace, name, self.settings)
-        return key_of_table(table, self.settings) if table else None
-
-    def describe(self, key: ObjectKey) -> CatalogAnswer:
-        """A table as GetTable answers it. An answer that cannot be read is a problem of that table alone."""
-        try:
-            table = self._table(table_of_key(key))
-            return CatalogAnswer(None if table is None else members_of(table))
-        except (BusyError, UnauthenticatedError, UnreachableError):
-            raise
-        except SourceError as error:
-            if error_code(error.__cause__) in _BUSY:
-                raise BusyError(str(error)) from error
-            return CatalogAnswer(None, str(error), error.hint)
 
     def test(self) -> list[SourceCheck]:
         """Whether databases can be listed. Permissions are granted for each table, so a missing one shows only at a publication."""

@@ -2,11 +2,11 @@
 
 from pydantic import Field
 
-from lineage_bridge.catalogs.settings import ReadableSettings, Renames
+from lineage_bridge.catalogs.settings import Renames, TargetSettings
 from lineage_bridge.sources.common.aws.settings import AwsConnection
 
 
-class GlueSettings(AwsConnection, ReadableSettings):
+class GlueSettings(AwsConnection, TargetSettings):
     """One Data Catalog: that of an account in a region."""
 
     region: str = Field(min_length=1, pattern=r"^[a-z0-9-]+$", description="AWS region of the catalog")

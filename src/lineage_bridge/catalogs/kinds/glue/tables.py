@@ -36,14 +36,8 @@ def table_of(dataset: Json, settings: GlueSettings) -> GlueTable | None:
     symlinks = dataset.get("facets", {}).get("symlinks", {})
     others = symlinks.get("identifiers") if isinstance(symlinks, dict) else None
     names = [dataset, *(other for other in (others if isinstance(others, list) else ()) if isinstance(other, dict))]
-    found = (table_of_name(str(name.get("namespace", "")), str(name.get("name", "")), settings) for name in names)
-    return next(filter(None, found), None)
-
-
-def table_of_name(namespace: str, name: str, settings: GlueSettings) -> GlueTable | None:
-    """The table in this catalog of a dataset with this name."""
-    found = _named(namespace, name, settings)
-    return found if found and all(0 < len(part) <= _LONGEST_NAME for part in found) else None
+    found = (_named(str(name.get("namespace", "")), str(name.get("name", "")), settings) for name in names)
+    return next((table for table in found if table and all(0 < len(part) <= _LONGEST_NAME for part in table)), None)
 
 
 def _named(namespace: str, name: str, settings: GlueSettings) -> GlueTable | None:
@@ -63,14 +57,9 @@ def _named(namespace: str, name: str, settings: GlueSettings) -> GlueTable | Non
     return None
 
 
-def catalog_arn(settings: GlueSettings) -> str:
-    """The ARN of the catalog, which is the namespace of its tables."""
-    return f"arn:aws:glue:{settings.region}:{settings.catalog_id}"
-
-
 def key_of_table(table: GlueTable, settings: GlueSettings) -> ObjectKey:
     """The key of a table: its name by OpenLineage's naming specification."""
-    return ObjectKey("dataset", catalog_arn(settings), f"table/{table.database}/{table.name}")
+    return ObjectKey("dataset", f"arn:aws:glue:{settings.region}:{settings.catalog_id}", f"table/{table.database}/{table.name}")
 
 
 def table_of_key(key: ObjectKey) -> GlueTable:

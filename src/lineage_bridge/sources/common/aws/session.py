@@ -16,7 +16,6 @@ import botocore.session
 from botocore import UNSIGNED, exceptions
 from botocore.config import Config
 from botocore.credentials import AssumeRoleCredentialFetcher, CredentialProvider, CredentialResolver, DeferredRefreshableCredentials
-from botocore.parsers import ResponseParserError
 
 from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, MissingError, SourceError, UnauthenticatedError, UnreachableError
 from lineage_bridge.openlineage.secrets import mask_text
@@ -176,8 +175,6 @@ def service_errors(what: str, rights: str = "") -> Iterator[None]:
         raise UnreachableError(f"{what}: {line(error)}", "check that this machine can reach the region's endpoint") from error
     except exceptions.BotoCoreError as error:
         raise SourceError(f"{what}: {line(error)}") from error
-    except ResponseParserError as error:
-        raise SourceError(f"{what}: the answer cannot be read") from error
 
 
 def error_code(error: BaseException | None) -> str:

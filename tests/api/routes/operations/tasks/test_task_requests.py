@@ -2,7 +2,6 @@
 
 import json
 import logging
-from typing import Any
 
 import pytest
 from tests.api.routes.operations.tasks.task_client import CLOUD, SECRETS, TASKS, TaskClient
@@ -111,19 +110,5 @@ def test_only_this_machine_starts_and_stops(tasks: TaskClient) -> None:
     assert away.get(TASKS).status_code == 200
 
 
-@pytest.mark.parametrize("body", [{"enable_metrics": True}, {"enable_catalog": False}, {"target": 1}, {"others": 1}, {"target": "b"}])
-def test_an_enrichment_reads_one_catalog_and_nothing_else(tasks: TaskClient, body: dict[str, Any]) -> None:
-    tasks.post("/enrich", status=422, params={"target": "a"}, json=body)
-    assert tasks.post("/enrich", status=422)["error"]["code"] == "bad_argument"
-    tasks.post("/enrich", status=404, params={"target": "a", "graph_id": "x"})
-    assert tasks.server.client.get(TASKS).json() == []
-
-
-def test_an_enrichment_needs_a_target_that_is_to_be_read(tasks: TaskClient) -> None:
-    assert tasks.post("/enrich", status=404, json={"target": "none"})["error"]["code"] == "not_found"
-    assert tasks.post("/enrich", status=404, json={"target": "none", "remove": True})["error"]["code"] == "not_found"
-    tasks.server.targets.add("export", "files", {"file": "a.ndjson"}, replace=False)
-    assert "of kind files" in tasks.post("/enrich", status=422, params={"target": "export"})["error"]["message"]
-    tasks.server.targets.add("lake", "glue", {"region": "us-east-1", "catalog_id": "123456789012"}, replace=False)
-    assert "enrich=true" in tasks.post("/enrich", status=422, json={"target": "lake"})["error"]["hint"]
-    assert tasks.server.client.get(TASKS).json() == []
+def test_enrichment_is_501(tasks: TaskClient) -> None:
+    assert tasks.post("/enrich", status=501)["error"]["code"] == "not_implemented"
