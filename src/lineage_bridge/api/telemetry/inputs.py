@@ -20,7 +20,10 @@ def input_metrics(records: Iterable[InputRecord]) -> Iterator[Metric]:
     records = list(records)
     running = [(record, record.status) for record in records if record.status]
     known = [(record, record.progress) for record in records if record.progress]
-    yield _gauge("up", "1 if an input is read.", ((record, status.state in _READ) for record, status in running))
+    read = (
+        (record, record.status is not None and record.status.state in _READ) for record in records if record.status or not record.paused
+    )
+    yield _gauge("up", "1 if an input is read.", read)
     yield _gauge("paused", "1 if an input is not read until it is resumed.", ((record, record.paused) for record in records))
     yield _gauge("lag_records", "Records that have not been read yet.", ((record, status.lag_records) for record, status in running))
     yield _gauge("lag_files", "Files that have not been read completely.", ((record, status.lag_files) for record, status in running))

@@ -148,6 +148,8 @@ class KafkaInput(Input[KafkaInputSettings]):
             at = self._assignment.done(partition.topic, partition.partition)
             known = known and high >= 0
             lag += max(0, high - max(at, low))
+            if 0 <= high <= at:
+                self._stuck.pop((partition.topic, partition.partition), None)
         count = len(self._assignment.partitions())
         causes = tuple(sorted({error_text(cause) for cause in self._causes[-1:]})) if not count else ()
         problems = (*self._problems, *self._stuck.values(), *causes)
