@@ -95,7 +95,7 @@ class Client:
         if pending and self._wait_for_events(pending, has_graph=not isinstance(error, UnavailableError)):
             return ask()
         if pending and isinstance(error, NotFoundError):
-            raise NotFoundError(str(error), "see: lineage-bridge status") from error
+            raise NotFoundError(str(error), "try again when `lineage-bridge status` says that answers are complete") from error
         if error is not None:
             raise error
         return answer

@@ -54,7 +54,7 @@ class Impact:
 
 @dataclass(frozen=True)
 class Path:
-    """A path from one node to another: its nodes, and for each two neighbours the jobs that move the data between them."""
+    """A path from one node to another. `jobs[i]` are the jobs that move data from `nodes[i]` to `nodes[i + 1]`."""
 
     nodes: tuple[Node, ...]
     jobs: tuple[tuple[Node, ...], ...]

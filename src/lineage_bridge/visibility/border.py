@@ -89,7 +89,7 @@ class Border:
         return self._groups[node.id]
 
     def has_name(self, node: Node) -> bool:
-        """Whether a node is own, or recorded as a neighbour of an own node."""
+        """Whether answers show the node's name: it is one of the principal's own, or recorded as a neighbour of one."""
         return self.is_own(node) or self.group(node) in self.beyond.neighbours
 
     def shown(self, node: Node) -> Node:

@@ -1,6 +1,7 @@
-"""DataHub: each job as a DataJob with its inputs, outputs and columns, by metadata proposals to its metadata service.
+"""The target DataHub: writes each job as a DataJob with its inputs, outputs and columns, as proposals to the metadata service.
 
-Calls and aspects are those of acryl-datahub 1.7. Only jobs of one orchestrator are written, and keys of datasets, which repeat their URN.
+Calls and aspects are those of acryl-datahub 1.7. LineageBridge writes DataJobs of its own orchestrator only. Of datasets it writes the key
+aspect only, which repeats the URN.
 """
 
 from collections import Counter

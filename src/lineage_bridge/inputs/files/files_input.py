@@ -138,5 +138,5 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
 
     def _open_listing(self) -> FileListing:
         if self._listing is None:
-            raise SourceError(f"input {self.name} is not open")
+            raise SourceError(f"internal error: input {self.name} was read before it was opened", "please report this")
         return self._listing

@@ -154,7 +154,7 @@ class KafkaInput(Input[KafkaInputSettings]):
 
     def _open_consumer(self) -> Consumer:
         if self._consumer is None:
-            raise SourceError(f"input {self.name} is not open")
+            raise SourceError(f"internal error: input {self.name} was read before it was opened", "please report this")
         return self._consumer
 
     # topics

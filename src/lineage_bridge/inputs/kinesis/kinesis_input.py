@@ -90,7 +90,7 @@ class KinesisInput(Input[KinesisInputSettings]):
 
     def _opened(self) -> KinesisClient:
         if self._client is None:
-            raise SourceError(f"input {self.name} is not open")
+            raise SourceError(f"internal error: input {self.name} was read before it was opened", "please report this")
         return self._client
 
     # the stream

@@ -59,7 +59,10 @@ class SealedFile:
         """Create the key file. Raises RequestError if a key already exists, or a sealed file whose key is missing."""
         with self._locked():
             if self._keys:
-                raise RequestError("a key already exists in the environment", "`lineage-bridge secret rotate` replaces it")
+                raise RequestError(
+                    "a key already exists in the environment",
+                    "to replace it, put a new key before it, separated by a comma, and run `lineage-bridge secret rotate`",
+                )
             if self.key_file.exists():
                 raise RequestError(f"a key already exists in {self.key_file}", "`lineage-bridge secret rotate` replaces it")
             if self.path.exists():

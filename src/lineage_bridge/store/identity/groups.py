@@ -149,7 +149,7 @@ class Identities:
         return self.ids[group.first(s for s in group.spellings if s in self.ids)]
 
     def group_of(self, spelling: Spelling) -> NameGroup:
-        """The group of any spelling: the group that it belongs to as written, or else by the naming rules."""
+        """The group to which a name belongs. If the graph has no node of this name, the naming rules decide."""
         group = groups([spelling], self)[spelling]
         return group if self.members(group) else groups([spelling], WithSpelling(self, self.vetoes, spelling))[spelling]
 

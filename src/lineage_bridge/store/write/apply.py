@@ -148,8 +148,8 @@ class GraphWriter:
             ).fetchone()
             if (row[0] if row else 0) != start:
                 raise PositionError(
-                    f"the store is at {row[0] if row else 0} of {source}/{partition}, the batch starts at {start}",
-                    "another pipeline may be writing this store",
+                    f"a batch of {source}/{partition} starts at offset {start}, but the store expects offset {row[0] if row else 0}",
+                    "make sure that only one pipeline writes this store, and restart it",
                 )
             self.connection.execute(
                 'INSERT INTO position VALUES (?, ?, ?) ON CONFLICT (source, partition) DO UPDATE SET "offset" = excluded."offset"',

@@ -1,4 +1,4 @@
-"""Sends jobs to Atlan as runs that have ended, waits until they are shown, reads them back and archives them."""
+"""The target Atlan: sends each job as a completed run, waits until Atlan shows the run, and reads it back. Jobs to delete are archived."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +18,11 @@ _JOB: Final = "FlowControlOperation"
 
 
 class AtlanTarget(Target[AtlanSettings]):
-    """Sends each state of a job as a run of its own. Atlan answers before it processes events, and does not report events that it drops."""
+    """Sends each new state of a job to Atlan as a completed run. Deleting a job archives it in Atlan.
+
+    Atlan answers before it processes events, and does not report events that it drops, so runs are read back if the
+    settings allow it.
+    """
 
     batch = 10
     read_batch = MOST

@@ -78,7 +78,10 @@ class WorkspaceConnection:
         if not isinstance(found, dict):
             raise SourceError(f"{named} answered something other than an object", "check that the address is that of a workspace")
         if "page_token" in asked and found.get("next_page_token") == asked["page_token"]:
-            raise SourceError(f"{named} answered the same page again", "report this to Databricks")
+            raise SourceError(
+                f"{named} returned the token of the page just read, so the list has no end",
+                "try again later; if it repeats, report it to Databricks",
+            )
         return found
 
     def _asked_for_token(self) -> HttpAnswer:

@@ -43,13 +43,13 @@ class SpaceLink(NamedTuple):
     rule: str
 
     def forth(self, name: str) -> Spelling | None:
-        """The spelling in `other`; None if the link does not apply to this name."""
+        """Convert a name in `space` to the same name in `other`. None if the link does not apply to this name."""
         if not self._holds(name):
             return None
         return self.other, self.prefix + name
 
     def back(self, name: str) -> Spelling | None:
-        """The spelling in `space`; None if the link does not apply to this name."""
+        """Convert a name in `other` to the same name in `space`. None if the link does not apply to this name."""
         if not name.startswith(self.prefix) or not self._holds(rest := name[len(self.prefix) :]):
             return None
         return self.space, rest
