@@ -161,7 +161,7 @@ class Publisher:
         if step.desired is None and entry is not None:
             return entry._replace(state=DELETING, changed_us=now)
         if step.desired is None:
-            raise ValueError(f"{step.key} cannot be deleted: it was never published")
+            raise ValueError(f"internal error: {step.key} is to be deleted, but the ledger has no publication of it")
         fingerprint, revision = step.desired.fingerprint, entry.revision if entry else 0
         is_again = entry is not None and entry.state == SENDING and entry.fingerprint == fingerprint
         return LedgerEntry(key_text(step.key), SENDING, step.ours, fingerprint, step.desired.visible, revision + (not is_again), now)

@@ -81,9 +81,14 @@ class TargetClient:
         try:
             response = read_whole(client.send(request, stream=True), named)
         except (httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            raise UnreachableError(f"{self._host.netloc} accepted no connection within {self._settings.timeout_s:g} s") from error
+            raise UnreachableError(
+                f"{self._host.netloc} accepted no connection within {self._settings.timeout_s:g} s",
+                "check the address, and that the server is running",
+            ) from error
         except httpx.TimeoutException as error:
-            raise TimedOutError(f"{named} did not answer within {self._settings.timeout_s:g} s") from error
+            raise TimedOutError(
+                f"{named} did not answer within {self._settings.timeout_s:g} s", "raise `timeout_s` if the server is slow"
+            ) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UnreachableError(
                 f"{named} failed: {str(error) or type(error).__name__}", "check the address, and that the server is running"

@@ -26,7 +26,7 @@ _CLOSED = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
 """Errors of a connection that the server closed while a request was being sent."""
 _LISTS = {
     "/api/v1/graph/runs/": "lineage-bridge runs NAMESPACE JOB lists the runs of a job",
-    "/api/v1/graph/schemas/diff": "lineage-bridge schemas NAMESPACE NAME lists the versions, lineage-bridge search TEXT finds names",
+    "/api/v1/graph/schemas/diff": "lineage-bridge schemas NAMESPACE NAME lists the versions, `lineage-bridge search TEXT` finds names",
     "/api/v1/quarantine/": "lineage-bridge quarantine list lists its events",
     "/api/v1/sources/": "lineage-bridge source list lists the sources",
     "/api/v1/inputs/": "lineage-bridge input list lists the inputs",
@@ -255,7 +255,7 @@ def error_of(response: httpx.Response) -> LineageBridgeError:
 
 def _where_to_look(path: str) -> str:
     """The command that lists the objects of an API path."""
-    return next((hint for prefix, hint in _LISTS.items() if path.startswith(prefix)), "lineage-bridge search TEXT finds names")
+    return next((hint for prefix, hint in _LISTS.items() if path.startswith(prefix)), "`lineage-bridge search TEXT` finds names")
 
 
 def _did_you_mean(near: list[tuple[str, str]]) -> str:

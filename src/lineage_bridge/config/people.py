@@ -51,7 +51,7 @@ def _asymmetric(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _with_openid(scopes: tuple[str, ...]) -> tuple[str, ...]:
     if "openid" not in scopes:
-        raise ValueError("'openid' must be among them")
+        raise ValueError("the scopes must include 'openid'")
     return scopes
 
 

@@ -107,7 +107,7 @@ def remote_server_context(authorities: Path | None) -> ssl.SSLContext:
 
 
 def _no_password() -> str:
-    raise ValueError("the key is protected by a password")
+    raise ValueError("the key is protected by a password; use a key without one")
 
 
 def _identity(path: Path) -> tuple[int, ...] | None:

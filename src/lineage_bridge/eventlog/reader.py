@@ -63,7 +63,7 @@ class LogReader:
         """The record at an address. Raises OffsetError outside this log, RecordError if no complete record begins there."""
         if address[:2] != (LOG_SOURCE, 0):
             raise OffsetError(
-                f"the address {address.source}/{address.partition} belongs to another log", "the record was received through another log"
+                f"the record is not in this log, but in {address.source}, partition {address.partition}", "read it from the archive"
             )
         extent = self._extent_at(address.offset)
         return record_in(extent.path, extent.first, extent.limit)
@@ -114,7 +114,9 @@ class LogReader:
     def _extent_at(self, offset: int) -> Extent:
         extent = next(self._extents(offset, offset + 1), None) if 0 <= offset < self.durable_end() else None
         if extent is None or (extent.number, extent.first) != (segment_of(offset), byte_of(offset)):
-            raise OffsetError(f"the log in {self._directory} has no record at offset {offset}")
+            raise OffsetError(
+                f"the log in {self._directory} has no record at offset {offset}", "`lineage-bridge log check` lists damage to the log"
+            )
         return extent
 
     def _extents(self, start: int, end: int) -> Iterator[Extent]:

@@ -192,7 +192,7 @@ class InputLedger:
     def _loaded(self, name: str, session: str | None = None) -> _Ledger:
         """The ledger of an input, up to the end of the log. The caller holds its lock. Raises GoneError for another session."""
         if session not in (None, self._session):
-            raise GoneError("the positions were issued before the server was restarted", "ask for the positions again")
+            raise GoneError("these positions were read before the API was restarted", "fetch the positions again")
         if name not in self._ledgers:
             self._ledgers[name] = self._caught_up(name, self._saved.get(name) or _Ledger(FilePositions(name, self._repository)))
         return self._ledgers[name]

@@ -48,7 +48,7 @@ class LogPositions(Positions):
         """What the log has of files with these keys."""
         found = self._log.positions(self._name, keys)
         if found.session != self.session:
-            raise GoneError("the API was restarted", "ask for the positions again")
+            raise GoneError("the API was restarted", "fetch the positions again")
         return found.files
 
     def note(self, files: Sequence[FilePosition]) -> None:

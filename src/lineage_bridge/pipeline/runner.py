@@ -102,7 +102,7 @@ def _watch(
     while not stop.wait(TICK_S):
         if not _is_active(query, spark):
             failure = query.exception()
-            raise failure or UnavailableError("the query ended without a reason")
+            raise failure or UnavailableError("Spark's query ended without a reason", "see logs/spark.log in the data folder")
         for what, cause in (("computing derived tables", settler.failure), ("reading inputs", beside.failure)):
             if isinstance(cause, LineageBridgeError):
                 raise cause

@@ -76,10 +76,13 @@ class IssuerKeys:
         issuer = self._settings.issuer
         document = self._fetch(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
         if document.get("issuer") != issuer:
-            raise SourceError(f"the issuer at {issuer} calls itself {str(document.get('issuer'))[:200]!r}")
+            raise SourceError(
+                f"the issuer at {issuer} calls itself {str(document.get('issuer'))[:200]!r}",
+                "set `issuer` to exactly the address that it calls itself",
+            )
         endpoints = read_endpoints(document, issuer)
         if not endpoints.keys:
-            raise SourceError(f"the issuer {issuer} states no https address for its keys")
+            raise SourceError(f"the issuer {issuer} publishes no https address of its keys (jwks_uri)", "check `issuer` in the settings")
         keys = read_key_set(self._fetch(endpoints.keys), self._settings.algorithms)
         self.endpoints = endpoints
         return keys

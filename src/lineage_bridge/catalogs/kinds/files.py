@@ -71,7 +71,7 @@ class FileTarget(Target[FileSettings]):
             with FileLock(self._path.with_name(f".{self._path.name}.lock")):  # other targets may have this file
                 self._replace(changed)
         except OSError as error:
-            raise SourceError(f"{self._path} cannot be written: {error.strerror}") from error
+            raise SourceError(f"{self._path} cannot be written: {error.strerror}", "allow the server's user to write it") from error
         return [DONE for _ in operations]
 
     def _replace(self, changed: Mapping[ObjectKey, bytes]) -> None:
@@ -106,7 +106,7 @@ class FileTarget(Target[FileSettings]):
         except FileNotFoundError:
             return
         except OSError as error:
-            raise SourceError(f"{self._path} cannot be read: {error.strerror}") from error
+            raise SourceError(f"{self._path} cannot be read: {error.strerror}", "allow the server's user to read it") from error
         for line in filter(None, content.split(b"\n")):
             yield *_parsed(line), line
 

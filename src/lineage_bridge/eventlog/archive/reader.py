@@ -88,7 +88,10 @@ class ArchiveReader:
             if record is None:
                 break
             return record
-        raise OffsetError(f"the archive has no record {address.offset} of {address.source}, partition {address.partition}")
+        raise OffsetError(
+            f"the archive has no record at offset {address.offset} of {address.source}, partition {address.partition}",
+            "`lineage-bridge log check` lists files of the archive that are lost or damaged",
+        )
 
     def size_behind(self, applied: Mapping[tuple[str, int], int]) -> int:
         """The total size of the files with records at or after the positions of their partitions."""

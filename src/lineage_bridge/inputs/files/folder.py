@@ -116,7 +116,9 @@ class Folder(FileStore):
                 with os.scandir(opened) as entries:
                     listed = sorted(entries, key=lambda entry: by_number(entry.name))
             except OSError as error:
-                raise SourceError(f"{self._folder}/{above} cannot be listed: {error.strerror}") from error
+                raise SourceError(
+                    f"{self._folder}/{above} cannot be listed: {error.strerror}", "allow the server's user to read this folder"
+                ) from error
             for entry in listed:
                 yield from self._entry(opened, entry, above, device, depth)
         finally:

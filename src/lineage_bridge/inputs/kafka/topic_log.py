@@ -112,7 +112,7 @@ class TopicLog:
         with self._lock:
             producer, source = self._producer, self._source
             if producer is None or not source:
-                raise UnavailableError(f"events cannot be written: {self.problem}", "send them again later")
+                raise UnavailableError(f"events cannot be written to the topic of `intake`: {self.problem}", "send them again later")
             if self._pending + size > self._most_pending:
                 text = f"the write queue of topic {self.topic} is full: {self._pending} bytes queued, limit {self._most_pending}"
                 raise UnavailableError(text, "send again later")

@@ -135,7 +135,7 @@ def _is_member_secret(frame: Container, key: str, text: bytes) -> bool:
 
 
 def is_weak_secret(name: str, text: bytes) -> bool:
-    """Whether a scalar is a text that looks like a secret under this name."""
+    """Whether a value is a secret because it is a text that looks like one, and its name suggests a secret."""
     return text.startswith(b'"') and holds_weakly(name, text_of(text))
 
 

@@ -37,11 +37,11 @@ class Findings:
         self._behind = len(first)
 
     def lines(self, part: str, limit: int, offset: int) -> list[bytes]:
-        """The lines of one part, unparsed."""
+        """Lines of one part of the findings, not parsed."""
         return list(self._read(part, offset, limit))
 
     def every(self, part: str) -> Iterator[bytes]:
-        """All lines of one part, unparsed; the file is read once, as they are consumed."""
+        """All lines of one part of the findings, not parsed; the file is read once, as they are consumed."""
         return self._read(part, 0, None)
 
     def _read(self, part: str, offset: int, limit: int | None) -> Iterator[bytes]:

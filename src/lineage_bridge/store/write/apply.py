@@ -133,7 +133,8 @@ class GraphWriter:
             self.connection.execute("SELECT 1 FROM position LIMIT 1")
         elif suspicion(self._file[0]).exists() or file_identity(self._file[0]) != self._file[1]:
             raise StoreDamagedError(
-                "the graph store is damaged, was deleted or replaced", "the pipeline restarts with the store that it finds"
+                "the graph store was deleted or replaced while it was open, or is damaged",
+                "nothing to do: the pipeline restarts, and computes the graph again if needed",
             )
 
     def left(self) -> int:

@@ -87,7 +87,7 @@ class AtlanApi:
             asked = {"dsl": dsl, "attributes": list(attributes), "relationAttributes": list(of_related)}
             page = self._page(encode(asked))
             if found and page and page[0].get("guid") == first:
-                raise SourceError(f"POST {_SEARCH} answered the same page again", _HINT)
+                raise SourceError(f"POST {_SEARCH} returned the page just read once more, so the list has no end", _HINT)
             first = page[0].get("guid") if page else None
             found += page
             if len(page) < MOST:

@@ -161,7 +161,10 @@ class LineageConnection:
             if page is None:
                 return
             if page.next_page_token and page.next_page_token == token:
-                raise SourceError(f"{method} answered the same page again", "report this to Google")
+                raise SourceError(
+                    f"{method} returned the token of the page just read, so the list has no end",
+                    "try again later; if it repeats, report it to Google",
+                )
             token = page.next_page_token
             yield from getattr(page, member)
 

@@ -43,7 +43,7 @@ class Authorization:
                     self._credentials.refresh(Request())
                 self._credentials.apply(headers)
             except exceptions.TransportError as error:
-                raise UnreachableError(f"no token: {_line(error)}") from error
+                raise UnreachableError(f"no token: {_line(error)}", "check that this machine can reach Google's token endpoint") from error
             except exceptions.GoogleAuthError as error:
                 raise UnauthenticatedError(f"no token: {_line(error)}", "check the credentials, and this machine's clock") from error
         return {name: str(value) for name, value in headers.items()}

@@ -61,11 +61,11 @@ class TopicTail:
         except KafkaException as error:
             raise self._source_error(error.args[0]) from error
         except ValueError as error:
-            raise SourceError(f"librdkafka rejects the settings: {error}") from error
+            raise SourceError(f"librdkafka rejects the settings: {error}", "check the setting `properties`") from error
         try:
             self._consumer = Consumer(config)
         except (KafkaException, ValueError) as error:
-            raise SourceError(f"librdkafka rejects the settings: {_error_of(error)}") from error
+            raise SourceError(f"librdkafka rejects the settings: {_error_of(error)}", "check the setting `properties`") from error
 
     def close(self) -> None:
         """Close connections."""
