@@ -54,8 +54,8 @@ class TargetClient:
         headers: Mapping[str, str] | None = None,
         is_refusal: Callable[[int, bytes], bool] = lambda _, __: False,
     ) -> None:
-        """`repeat` makes each request. `is_refusal` returns whether an answer is a permanent refusal even if the status
-        suggests otherwise.
+        """`repeat` is called to make each request, and may repeat it. `is_refusal` returns whether an answer refuses for good,
+        although its status suggests otherwise.
         """
         self._settings, self._headers, self._is_refusal, self._repeat = settings, dict(headers or {}), is_refusal, repeat
         self._host = urlsplit(settings.url)
@@ -64,10 +64,10 @@ class TargetClient:
         self._client: httpx.Client | None = None
 
     def call(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> HttpAnswer:
-        """The answer, even if it is an error. `path` is below the address, escaped.
+        """Make a request and return the answer, even if it is an error. `path` is below the address, escaped.
 
-        Raises UnreachableError, TimedOutError if only this call is not answered; BusyError for 408, 425, 429 and 5xx, with the requested
-        wait; UnauthenticatedError for 401, ForbiddenError for 403.
+        Raises UnreachableError; TimedOutError if only this call is not answered; BusyError for 408, 425, 429 and 5xx, with the
+        requested wait; UnauthenticatedError for 401, ForbiddenError for 403.
         """
         return self._repeat(lambda: self._called(method, path, body, headers))
 
@@ -145,7 +145,7 @@ _FAILURE: Final = msgspec.json.Decoder(_Failure)
 
 
 def _asked_wait(response: httpx.Response) -> float | None:
-    """The seconds that an error asks to wait: by the header Retry-After, or by google.rpc.RetryInfo in the body."""
+    """How many seconds an error answer asks to wait: by the header Retry-After, or by google.rpc.RetryInfo in the body."""
     if (wait_s := asked_wait(response)) is not None:
         return wait_s
     try:
@@ -195,7 +195,7 @@ class LoggedInClient:
             return self._client.call(method, path, body, {**(headers or {}), "Authorization": f"Bearer {self._logged_in(token)}"})
 
     def _logged_in(self, expired: str) -> str:
-        """A new token, unless another thread has replaced the refused one already."""
+        """Log in for a new token, unless another thread has replaced the refused one already."""
         with self._login:
             if self._token == expired:
                 self._token = _token_of(self._ask())

@@ -136,7 +136,7 @@ class LineageConnection:
             raise ConfigError(text, "correct or remove the variable in the environment of this server") from error
 
     def call(self, method: str, request: Mapping[str, Any]) -> Any:  # noqa: ANN401  # the types of Google's client are made at run time
-        """The answer of a method of Google's client, such as `create_process`.
+        """Call a method of Google's client, such as `create_process`, and return its answer.
 
         Raises GoogleAnswerError for an error, and the errors of `TargetClient.call`.
         """
@@ -144,7 +144,7 @@ class LineageConnection:
             return getattr(self._client, method)(request=dict(request), retry=None, timeout=self._settings.timeout_s)
 
     def listed(self, method: str, parent: str, member: str) -> Iterator[Any]:
-        """The objects on all pages of a list; a page is requested when it is reached.
+        """The objects on all pages of a list. Each page is requested when it is reached.
 
         Empty if the parent does not exist. Raises as `call`.
         """
@@ -175,7 +175,7 @@ class LineageConnection:
 
 @contextmanager
 def _readable(method: str) -> Iterator[None]:
-    """Convert errors of reading an answer."""
+    """Convert errors that occur while an answer is read to ours."""
     try:
         yield
     except (ParseError, GoogleAPIError, UnicodeDecodeError) as error:

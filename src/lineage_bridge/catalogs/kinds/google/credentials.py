@@ -31,7 +31,9 @@ class Authorization:
         self._credentials: Any = None
 
     def headers(self) -> dict[str, str]:
-        """The headers of a call; none if the settings have a token. Raises ConfigError, UnauthenticatedError, UnreachableError."""
+        """The headers that authorize a call; empty if the settings have a token. Raises ConfigError, UnauthenticatedError,
+        UnreachableError.
+        """
         if self._settings.token:
             return {}
         headers: dict[str, str] = {}
