@@ -190,7 +190,7 @@ class Guard:
 
 
 def admission(request: Request) -> Admission:
-    """What the guard found out about a request."""
+    """The result of the guard's checks of a request: its principal and limits."""
     found: Admission = request.scope[_ADMISSION]
     return found
 

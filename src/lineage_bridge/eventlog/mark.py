@@ -57,7 +57,7 @@ class DurableMark:
         self._fd = disk.open(self._path)
 
     def publish(self, end: int) -> None:
-        """Let readers see the log up to `end`. If it raises OSError, the mark is unchanged."""
+        """Make the log readable up to `end`. If it raises OSError, the mark is unchanged."""
         if not is_linked(self._fd, self._path):
             fd = self._disk.open(self._path)
             os.close(self._fd)

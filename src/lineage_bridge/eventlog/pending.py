@@ -64,7 +64,7 @@ class Pending:
             return group
 
     def done(self, size: int) -> None:
-        """Stop counting `size` bytes, which were taken and are now written or refused."""
+        """Stop counting `size` bytes that `take` returned: they are now written or refused."""
         with self._changed:
             self._bytes -= size
 

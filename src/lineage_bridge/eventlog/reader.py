@@ -60,7 +60,9 @@ class LogReader:
                 yield base + byte, record
 
     def record_at(self, address: RecordAddress) -> LogRecord:
-        """The record at an address. Raises OffsetError outside this log, RecordError if no complete record begins there."""
+        """The record at an address. Raises OffsetError if the address is not in this log, RecordError if no complete record begins
+        there.
+        """
         if address[:2] != (LOG_SOURCE, 0):
             raise OffsetError(
                 f"the record is not in this log, but in {address.source}, partition {address.partition}", "read it from the archive"
@@ -69,7 +71,7 @@ class LogReader:
         return record_in(extent.path, extent.first, extent.limit)
 
     def cut(self, start: int, limit_bytes: int, limit_records: int) -> int:
-        """The end of as many durable records from `start` on as both limits allow, but of at least one record.
+        """Choose the end of a batch: as many durable records from `start` on as both limits allow, but at least one.
 
         If the limits allow all records, it is the end of the log. Reads the records' headers only.
         """

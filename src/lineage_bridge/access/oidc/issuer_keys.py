@@ -39,7 +39,7 @@ class IssuerKeys:
         self._wanted, self._stopping = threading.Event(), threading.Event()
 
     def start(self) -> None:
-        """Begin to fetch keys."""
+        """Begin to fetch the issuer's keys in a thread."""
         threading.Thread(target=self._run, name=f"keys of {self._name}", daemon=True).start()
 
     def close(self) -> None:

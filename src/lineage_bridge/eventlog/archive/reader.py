@@ -34,7 +34,7 @@ class ArchiveReader:
         self.root = Path(root)
 
     def partitions(self) -> list[ArchivedPartition]:
-        """The partitions that there are."""
+        """All partitions in the archive."""
         return partitions_in(self.root)
 
     def end(self, source: str, partition: int) -> int:
@@ -102,7 +102,7 @@ class ArchiveReader:
         return sizes
 
     def disk_bytes(self) -> int:
-        """The bytes of all files."""
+        """The size of all files in bytes."""
         sizes = 0
         for folder, _, names in os.walk(self.root):
             for name in fnmatch.filter(names, "*.?"):
@@ -135,7 +135,7 @@ def _walk(path: Path, first: int, on_gap: OnGap = lambda _: None) -> Iterator[tu
 
 
 class _Index(NamedTuple):
-    """Addresses of some records of a file, in order, and their byte positions."""
+    """The addresses of some records of a file, in order, with the byte at which each begins."""
 
     addresses: "array[int]"
     bytes: "array[int]"
@@ -185,5 +185,5 @@ class AllRecords:
         return self.archive.size_behind(applied)
 
     def disk_bytes(self) -> int:
-        """The bytes of the log and of the archive."""
+        """The size of all files in bytes."""
         return self.log.disk_bytes() + self.archive.disk_bytes()

@@ -212,7 +212,7 @@ def parse_failure(answer: object) -> Failure | None:
 
 
 def quoted(name: str) -> str:
-    """Quote a part of a name with backticks."""
+    """Quote one part of a name with backticks, as SQL requires."""
     return f"`{name.replace('`', '``')}`"
 
 

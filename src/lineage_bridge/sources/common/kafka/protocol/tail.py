@@ -88,7 +88,7 @@ class TopicTail:
         return dict(self._offsets)
 
     def read(self, timeout_s: float) -> tuple[bytes, ...]:
-        """Return the records that arrive within this time. Raises SourceError."""
+        """Return the values of the records that arrive within `timeout_s` seconds; empty if none do. Raises SourceError."""
         values = []
         lost: set[int] = set()
         for record in self._consumer.consume(_AT_ONCE, timeout_s):
