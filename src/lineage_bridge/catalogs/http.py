@@ -125,7 +125,7 @@ def _raise_for_retry_or_credentials(response: httpx.Response, named: str) -> Non
     if response.status_code == 401:
         raise UnauthenticatedError(text, "check user, password or token")
     if response.status_code == 403:
-        raise ForbiddenError(text, "the credentials do not allow publishing there")
+        raise ForbiddenError(text, "give these credentials the right to publish; docs/catalogs.md lists the rights for each kind")
 
 
 class _Detail(msgspec.Struct):

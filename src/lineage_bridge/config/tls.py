@@ -16,7 +16,7 @@ class ServerCertificate:
     """A certificate chain and its key, both PEM. `context` is for new connections; open connections keep their certificate."""
 
     def __init__(self, certificate: Path, key: Path | None = None) -> None:
-        """Load the files. Raises ConfigError."""
+        """Load the certificate and key. Raises ConfigError."""
         self._certificate, self._key = certificate, key
         self._loaded = self._state()
         self._refused: object = None

@@ -49,7 +49,7 @@ def write_mark(directory: Path, end: int) -> None:
 
 
 class DurableMark:
-    """The writer's side of the mark."""
+    """Writes the mark, for the one process that writes the log."""
 
     def __init__(self, directory: Path, disk: Disk) -> None:
         self._disk = disk

@@ -91,16 +91,20 @@ class PlainParts:
         return found.end() if found else 0
 
     def flat_run_end(self, at: int) -> int:
-        """The end of the plain flat objects and arrays that follow in an array; `at` if none does."""
+        """The end of the flat objects and arrays that follow in an array and need not be read; `at` if there are none."""
         return self._run_end(_PLAIN_FLAT, at)
 
     def members_end(self, at: int) -> int:
-        """The end of the plain scalar members that follow in an object, except of one called `value`; 0 if none does."""
+        """The end of the members of an object that follow and need not be read: plain scalars, none of them called `value`. 0 if
+        there are none.
+        """
         end = self._run_end(_PLAIN_MEMBERS, at) if self.offsets is not None else at
         return end if end > at else 0
 
     def scalars_end(self, at: int) -> int:
-        """The end of the plain elements that follow in an array, except options of commands; 0 if none follows."""
+        """The end of the elements of an array that follow and need not be read: plain scalars that are no options of commands. 0 if
+        there are none.
+        """
         end = self._run_end(_PLAIN_SCALARS, at) if self.offsets is not None else at
         return end if end > at else 0
 

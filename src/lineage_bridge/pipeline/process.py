@@ -72,7 +72,7 @@ class SparkProcess:
 
 
 def _pass_over(request: object, address: object) -> None:
-    """Ignore a broken connection."""
+    """Ignore an error of a broken connection."""
 
 
 def _fresh(folder: Path) -> Path:

@@ -115,4 +115,4 @@ class StoreConnection:
 
 
 def _refuse(*_: object) -> NoReturn:
-    raise AbandonedError("the query was interrupted")
+    raise AbandonedError("the query was interrupted, because nobody waits for its result any more")

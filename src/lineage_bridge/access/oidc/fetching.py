@@ -63,7 +63,7 @@ class IssuerClient:
 
 
 def fetcher(ca_file: str) -> Fetch:
-    """A function that returns the JSON object at an address; see `IssuerClient`."""
+    """Make a function that returns the JSON object at an address; see `IssuerClient`."""
     return IssuerClient(ca_file).get
 
 

@@ -22,13 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class IssuerKeys:
-    """The keys that an issuer published last.
-
-    `refresh` fetches the key set; after `start`, a thread calls it regularly, and soon after a token named an unknown key. If it cannot be
-    fetched, the previous keys stay in use, and `problem` says why. A key that the issuer removed from its key set is no longer accepted.
-    Two fetches are at least `least_s` seconds apart, however many tokens request one. `endpoints` are the addresses for logins; None before
-    the issuer has answered.
-    """
+    """Keeps the keys that an issuer published last."""
 
     def __init__(self, name: str, settings: IssuerSettings, fetch: Fetch, least_s: float = LEAST_S) -> None:
         self.keys, self.problem = VerificationKeys(), "the keys were not fetched yet"
@@ -88,7 +82,7 @@ class IssuerKeys:
         return keys
 
     def _note(self, problem: str) -> None:
-        """Store what is wrong, and log it once."""
+        """Store the present problem (empty if there is none), and log it when it changes."""
         if problem and problem != self.problem:
             known = "the previous ones are used" if self.keys.keys else "its tokens are not accepted"
             _log.warning("the keys of the issuer %r cannot be fetched, %s: %s", self._name, known, problem)

@@ -86,7 +86,9 @@ Name = tuple[str, str]
 
 
 class NodeId(NamedTuple):
-    """The system, type and id of a node. `sure` is false if the id may also be that of another name, which `parse` would try earlier."""
+    """The system, type and id of a node. `sure` is false if another name could have the same id and would be found first when the id is
+    read.
+    """
 
     system: str
     type: str

@@ -94,7 +94,7 @@ class TopicFinder:
             raise input_error(error, "offsets cannot be read", *self._causes) from error
 
     def known_offsets(self, partitions: Sequence[tuple[str, int]], at: str | None) -> tuple[Offsets, Mapping[tuple[str, int], str]]:
-        """Where partitions begin (EARLIEST), or where what is committed in them ends (None); and why some are not known.
+        """The first offsets of partitions (EARLIEST) or the ends of what is committed in them (None), and why some are not known.
 
         Raises SourceError if none is known.
         """

@@ -136,7 +136,9 @@ class HttpClient:
                 f"{self._named(method, path)} did not return JSON", "check that the address is that of the REST API"
             ) from error
         except RecursionError:
-            raise SourceError(f"{self._named(method, path)} answered JSON that is nested too deeply") from None
+            raise SourceError(
+                f"{self._named(method, path)} returned JSON that is nested too deeply", "check that the address is that of the REST API"
+            ) from None
         tag = response.headers.get("ETag", "")
         if method == "GET" and tag and (asked in self._tagged or len(self._tagged) < _MOST_TAGGED):
             self._tagged[asked] = (tag, answer)

@@ -157,7 +157,7 @@ def _parameters(url: str) -> dict[str, Any]:
         return conninfo_to_dict(url)
     except psycopg.ProgrammingError:
         # Its message repeats parts of the address, which may be a password.
-        raise ConfigError("the address of PostgreSQL cannot be read", "write it as postgresql://user@host:5432/database") from None
+        raise ConfigError("the address of PostgreSQL is not valid", "write it as postgresql://user@host:5432/database") from None
 
 
 def _connected(url: str, session: str) -> "psycopg.Connection[tuple[Any, ...]]":

@@ -76,7 +76,7 @@ def write_findings(path: Path, found: Analysis, position: Mapping[tuple[str, int
 
 
 def _impact(found: Analysis) -> Iterator[Line]:
-    """Nodes with something downstream or upstream, the most downstream first."""
+    """Nodes that have any node downstream or upstream of them, sorted by how many are downstream, most first."""
     for measure in sorted(found.nodes, key=lambda m: (-m.downstream, -m.dashboards, -m.upstream, *_name(m.node).values())):
         if measure.downstream or measure.upstream:
             counts = {"downstream": measure.downstream, "downstream_dashboards": measure.dashboards, "upstream": measure.upstream}

@@ -89,7 +89,7 @@ def _inputs(nodes: Mapping[str, Mapping[str, Any]], vertex: str) -> list[str]:
 
 
 def _downstream(nodes: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the vertices in topological order."""
+    """Return the vertices so that each comes after those that feed it."""
     found: dict[str, None] = {}
     waiting = sorted(nodes, reverse=True)
     open_: set[str] = set()
