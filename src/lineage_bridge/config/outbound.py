@@ -68,11 +68,9 @@ class Outbound:
         if any(found in network for network in self.networks):
             return
         if found.is_link_local or found.is_unspecified or found.is_multicast or found in _METADATA:
-            raise SourceError(
-                f"{_named(host, address)} is a link-local or metadata address, and the settings do not allow calls to it", _HINT
-            )
+            raise SourceError(f"{_named(host, address)} is a link-local or metadata address, which may not be called", _HINT)
         if (self.networks or self.hosts) and not any(fnmatchcase(host.lower().rstrip("."), pattern) for pattern in self.hosts):
-            raise SourceError(f"{_named(host, address)} is not among the addresses that the settings allow to call", _HINT)
+            raise SourceError(f"{_named(host, address)} is not among the addresses that may be called", _HINT)
 
     def check_literal(self, host: str) -> None:
         """Check a host that is written as an address, in any form that name resolution reads. Raises SourceError."""

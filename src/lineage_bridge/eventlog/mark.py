@@ -63,7 +63,7 @@ class DurableMark:
             os.close(self._fd)
             self._fd = fd
         if self._disk.write(self._fd, (_PAIR.pack(end, end ^ _CHECK),), 0) != _PAIR.size:
-            raise OSError("the durable mark was only partly written")
+            raise OSError("the file `durable` of the log was only partly written")
 
     def heal(self, end: int) -> None:
         """Publish `end` again if the file has another value, because it was damaged or deleted. Raises OSError."""

@@ -65,7 +65,8 @@ class LogReader:
         """
         if address[:2] != (LOG_SOURCE, 0):
             raise OffsetError(
-                f"the record is not in this log, but in {address.source}, partition {address.partition}", "read it from the archive"
+                f"the record is in another log, {address.source}/{address.partition}",
+                "it was received through that log, which this server does not read",
             )
         extent = self._extent_at(address.offset)
         return record_in(extent.path, extent.first, extent.limit)

@@ -54,7 +54,7 @@ class ReadingState(NamedTuple):
 
 
 def as_position(at: int | EventPosition) -> EventPosition:
-    """The position of the first event of the record with this offset."""
+    """The position of the first event in the record with this offset."""
     return EventPosition(at, 0) if isinstance(at, int) else at
 
 

@@ -81,7 +81,7 @@ class _Ledger:
         self.progress = InputProgress(accepted, rejected, origin, record.arrival_us)
 
     def saved(self) -> bytes:
-        """The text to store."""
+        """Encode the ledger for storing."""
         begun, positions = ([PartitionPosition(*item) for item in sorted(found.items())] for found in (self.begun, self.positions))
         return msgspec.json.encode(_Saved(self.opened, begun, positions, self.progress, self.read_from, self.last_at))
 
@@ -91,7 +91,7 @@ class _RejectionCode(msgspec.Struct):
 
 
 class _Fresh(NamedTuple):
-    """A record that the log does not have, and where it comes from."""
+    """A record that the log does not have yet, and its origin."""
 
     record: LogRecord
     origin: RecordOrigin
@@ -224,7 +224,7 @@ class InputLedger:
 
 
 def _restored(text: bytes, files: FilePositions) -> _Ledger:
-    """What was stored."""
+    """Decode a ledger that was stored earlier."""
     saved = _SAVED.decode(text)
     return _Ledger(
         files, saved.opened, dict(saved.begun), dict(saved.positions), saved.progress, saved.read_from, saved.read_from, saved.last_at

@@ -102,9 +102,7 @@ def test_nothing_is_sent_to_a_name_that_has_another_address_when_it_is_called(mo
     with serving() as server:
         monkeypatch.setattr(socket, "getaddrinfo", rebinding)
         store = opened(server.server_port, "rebinding.example.com", "127.0.0.2")
-        with pytest.raises(
-            SourceError, match=r"rebinding.example.com \(127.0.0.1\) is not among the addresses that the settings allow to call"
-        ):
+        with pytest.raises(SourceError, match=r"rebinding.example.com \(127.0.0.1\) is not among the addresses that may be called"):
             store.check()
     assert len(calls) > 1
     assert server.asked == []

@@ -17,7 +17,7 @@ from lineage_bridge.sources.common.kafka.protocol.tail import TopicTail
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 from lineage_bridge.sources.common.settings import SourceContext
 
-REFUSED = r"127\.0\.0\.1 is not among the addresses that the settings allow to call"
+REFUSED = r"127\.0\.0\.1 is not among the addresses that may be called"
 BY_NAME = SourceContext(outbound=Outbound.parse("localhost"))
 BOTH = SourceContext(outbound=Outbound.parse("localhost, 127.0.0.1"))
 

@@ -20,7 +20,7 @@ _HINT = "add the folder to the setting `input_folders`"
 
 
 def _allowed(folder: str, context: SourceContext) -> Path:
-    """The folder without symbolic links. Raises ForbiddenError."""
+    """Resolve symbolic links in the folder's path, and check that inputs may read it. Raises ForbiddenError."""
     found = Path(folder).resolve()
     allowed = context.input_folders
     if allowed is not None and not any(found.is_relative_to(each.expanduser().resolve()) for each in allowed):
@@ -40,7 +40,7 @@ def _folder(value: str, info: ValidationInfo) -> str:
 
 
 class FolderSettings(FilesSettings):
-    """A folder."""
+    """The settings of an input that reads files in a folder of this machine."""
 
     folder: Annotated[str, AfterValidator(_folder)] = Field(
         description="path of the folder; it must be below a folder of the setting input_folders"

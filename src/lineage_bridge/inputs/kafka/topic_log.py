@@ -77,12 +77,12 @@ class TopicLog:
 
     @property
     def problem(self) -> str:
-        """Why the topic accepts no events now; empty if it does."""
+        """The reason why the topic accepts no events at the moment; empty if it does."""
         return self._problem or self._given_up
 
     @property
     def pending_bytes(self) -> int:
-        """Bytes of records that the brokers have not acknowledged yet."""
+        """The size in bytes of records that the brokers have not acknowledged yet."""
         return self._pending
 
     @property

@@ -18,8 +18,9 @@ _NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
 class FoundTopic(NamedTuple):
-    """A topic: the id that distinguishes it from earlier topics of its name (the cluster's id, if topics have none), and its number of
-    partitions.
+    """A topic with its number of partitions, and the id that distinguishes it from earlier topics of its name.
+
+    If the cluster gives topics no ids, the id is that of the cluster.
     """
 
     id: str

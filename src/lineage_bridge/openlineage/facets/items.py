@@ -40,7 +40,7 @@ def _type_info(kind: type[Facet]) -> inspect.Type:
 
 
 def _read(value: Any, type_: inspect.Type, path: str, lost: list[str]) -> Any:  # noqa: ANN401 - a JSON edge
-    """The value with its items read, as `msgspec.convert` accepts it; raises ValidationError if it is malformed itself."""
+    """Read a value item by item, into the form that `msgspec.convert` accepts. Raises ValidationError if the value itself is malformed."""
     type_ = _composite(type_)
     if isinstance(type_, inspect.StructType) and isinstance(value, dict):
         members = {

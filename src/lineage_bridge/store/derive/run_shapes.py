@@ -40,7 +40,7 @@ class RunShapeWriter:
         self.connection.executemany("INSERT INTO in_day VALUES (?, ?, ?, ?, ?, ?)", [key + values for key, values in days.items()])
 
     def merge_staged(self) -> None:
-        """Merge the staged days."""
+        """Merge the staged days into the table of the days on which shapes were asserted."""
         self.connection.execute(statements.SEE)
         self.connection.execute(statements.DAYS)
         self.connection.execute(statements.JOB_SHAPES)

@@ -92,7 +92,7 @@ class Inventory:
         return {id_: self.nodes.by_id(found[id_]) if id_ in found else node for id_, node in by_id.items()}
 
     def described(self, nodes: Iterable[Node]) -> dict[int, InventoryEntry]:
-        """Node id to the inventory entry of its group."""
+        """Node id to the inventory entry of the group that the node belongs to."""
         heads = self.canonical_nodes(nodes)
         found = {entry.node.id: entry for entry in self.entries(sorted(set(heads.values()), key=lambda node: node.id))}
         return {id_: found[head.id] for id_, head in heads.items()}
