@@ -241,7 +241,9 @@ def _exclusive(paths: DataFolder) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout as error:
-        raise UnavailableError(f"LineageBridge is already running{_holder(paths)}") from error
+        raise UnavailableError(
+            f"LineageBridge is already running{_holder(paths)}", "stop it, or give this one its own data folder"
+        ) from error
     try:
         yield
     finally:

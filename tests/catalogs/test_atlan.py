@@ -334,7 +334,7 @@ def test_answers_that_make_no_sense_end_the_publication(ours: Server, place: Pla
     assert published(ours).outcomes == {"done": 3}
 
 
-@pytest.mark.parametrize(("of_page", "answered"), [(0, "the same page again"), (1, "finds 10,000 assets or more")])
+@pytest.mark.parametrize(("of_page", "answered"), [(0, "the page just read once more"), (1, "finds 10,000 assets or more")])
 def test_a_search_that_does_not_end_is_given_up(tmp_path: Path, of_page: int, answered: str) -> None:
     pages = count()
 

@@ -61,7 +61,7 @@ class HashChain:
         return erased
 
     def _link_of(self, change: Change) -> Callable[[AuditHead], AuditEntry]:
-        """Creates the entry of a change, to follow a head."""
+        """Make a function that builds the entry for a change, given the head after which it is stored."""
         cut = Change(*(text[:MOST_CHARACTERS].encode("utf-8", "replace").decode() for text in change))
         salt = self._random_bytes(SALT_BYTES)
         return lambda head: link(head, cut, self._clock_us(), salt)
@@ -102,7 +102,7 @@ def _strings_of(details: str) -> list[str]:
 
 
 def link(head: AuditHead, change: Change, at_us: int, salt: bytes) -> AuditEntry:
-    """The entry of a change, as the next one after the head."""
+    """Build the entry for a change, to be stored after the head."""
     commitment = _commitment(change, salt)
     sequence = head.sequence + 1
     digest = _digest(head.digest, sequence, at_us, change.action, commitment)
@@ -110,7 +110,7 @@ def link(head: AuditHead, change: Change, at_us: int, salt: bytes) -> AuditEntry
 
 
 def faults(entries: Iterable[AuditEntry], known: Iterable[AuditHead] = ()) -> Iterator[str]:
-    """What is wrong with a chain, from its first entry on, one message per fault. `known` are earlier heads that were kept elsewhere."""
+    """Verify the trail, and return one message for each fault."""
     expected: dict[int, set[bytes]] = defaultdict(set)
     for head in known:
         if head.sequence:

@@ -1,4 +1,4 @@
-"""Authentication of requests: by API keys, or by several methods, one after the other."""
+"""Authentication of requests: by API keys, or by several methods that are tried in order."""
 
 import hmac
 from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +41,7 @@ class KeyAuthenticator:
         self._recheck_us, self._checked_us, self._teams = recheck_us, -1, teams or Teams()
 
     def authenticate(self, headers: Mapping[str, str], peer: str) -> Principal | None:  # noqa: ARG002 - the protocol's
-        """The principal of the API key in the header Authorization."""
+        """The principal of a request; None if the request has none of these credentials. Raises RefusedError for invalid credentials."""
         text = bearer_of(headers)
         if not text.startswith(PREFIX):
             return None
@@ -66,7 +66,7 @@ class KeyAuthenticator:
         return principal
 
     def recheck(self) -> None:
-        """Check for changes before the next key is verified."""
+        """Look for changed keys before the next key is verified."""
         self._checked_us = -1
 
     def _look_for_changes(self) -> None:
@@ -92,7 +92,7 @@ class Authenticators:
         self._authenticators = authenticators
 
     def authenticate(self, headers: Mapping[str, str], peer: str) -> Principal | None:
-        """The principal of a request."""
+        """The principal of a request; None if the request has none of these credentials. Raises RefusedError for invalid credentials."""
         for authenticator in self._authenticators:
             principal = authenticator.authenticate(headers, peer)
             if principal is not None:

@@ -30,7 +30,7 @@ NOT_FORWARDED: Final = Forwarded()
 
 
 def forwarded(headers: Mapping[str, str], proxies: Networks) -> Forwarded:
-    """What the headers of a request state that comes from a proxy."""
+    """Read what the headers of a request from a proxy state about the client."""
     scheme, host, prefix = (_last(headers, f"x-forwarded-{name}") for name in ("proto", "host", "prefix"))
     return Forwarded(
         _client(_values(headers, "x-forwarded-for"), proxies),

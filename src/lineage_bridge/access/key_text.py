@@ -27,14 +27,14 @@ class NewKey(NamedTuple):
 
 
 def make_key(random_bytes: Callable[[int], bytes]) -> NewKey:
-    """A new key. `random_bytes` must be a source fit for secrets."""
+    """Create a key. `random_bytes` must be a source of random bytes that is fit for secrets."""
     id_ = _letters(random_bytes(_ID_BYTES))
     text = f"{PREFIX}{id_}_{_letters(random_bytes(_SECRET_BYTES))}"
     return NewKey(id_, text + _checksum(text))
 
 
 def id_of(text: str) -> str | None:
-    """The id of a key; None if the text is not a complete key."""
+    """The id that the text of a key contains; None if the text is not a complete key."""
     found = _SHAPE.fullmatch(text)
     return found[1] if found and _checksum(text[: -len(found[2])]) == found[2] else None
 

@@ -34,7 +34,7 @@ class ApiKeys:
         self._teams = teams or Teams()
 
     def create(self, options: KeyOptions, by: str) -> tuple[ApiKey, str]:
-        """Create a key."""
+        """Create a key, and return it with its text. Raises RequestError."""
         now_us = self._clock_us()
         _check(options, now_us)
         self._teams.require(options.teams, f"the key {options.name!r}")
@@ -87,7 +87,7 @@ def internal_key(installation_key: bytes, now_us: int, random_bytes: Callable[[i
 
 
 def _check(options: KeyOptions, now_us: int) -> None:
-    """Raise RequestError for options of which no valid key can be made."""
+    """Raise RequestError if no valid key can be created with these options."""
     if not _NAME.fullmatch(options.name) or options.name == INTERNAL:
         hint = "use up to 100 letters, digits and . _ @ / + -, first a letter or digit"
         raise RequestError(f"{options.name!r} is not a valid name of a key", hint, {"name": f"it is not a valid name: {hint}"})

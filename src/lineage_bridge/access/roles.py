@@ -30,7 +30,7 @@ class Roles:
                     )
 
     def known(self, roles: Iterable[str]) -> tuple[str, ...]:
-        """Those of the roles that are in the settings, sorted."""
+        """Those of the given roles that the settings define, sorted."""
         return tuple(sorted(self._roles.keys() & set(roles)))
 
     def principal(self, name: str, granted_by: str, roles: Iterable[str]) -> Principal:

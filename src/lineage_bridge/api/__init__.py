@@ -1,1 +1,1 @@
-"""The HTTP API: routes and wire models."""
+"""The HTTP API: its routes, and the schemas of its requests and responses."""

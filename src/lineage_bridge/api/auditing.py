@@ -32,7 +32,7 @@ class RequestAudit:
         self.app, self.routes, self.trail, self.key = app, routes, trail, key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Serve one request, and record it if it changed something."""
         if scope["type"] != "http" or not self.routes.is_change(scope["method"], route_path(scope)):
             await self.app(scope, receive, send)
             return

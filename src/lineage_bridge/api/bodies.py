@@ -14,7 +14,7 @@ _NDJSON: Final = ("ndjson", "jsonl", "json-seq", "jsonlines")
 
 
 async def read_payload(request: Request, services: Services) -> Payload:
-    """The payload of a request with events. Raises RefusedError for an unknown Content-Encoding."""
+    """Read the body of a request with events. Raises RefusedError for an unknown Content-Encoding."""
     encoding = request.headers.get("content-encoding", "").strip().lower()
     if encoding not in _IS_COMPRESSED:
         raise RefusedError(
@@ -32,7 +32,7 @@ async def read_payload(request: Request, services: Services) -> Payload:
 
 
 async def read_body(request: Request) -> bytes:
-    """The body of a request that is not about events. Raises RequestError if it is too large."""
+    """Read the body of any other request. Raises RequestError if it is too large."""
     body, bounded = await request.body(), admission(request).body
     if bounded.truncated:
         raise RequestError(f"the body has more than {bounded.limit} bytes", "split the body into several requests")

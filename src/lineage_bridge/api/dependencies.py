@@ -39,7 +39,7 @@ def api_router(tag: str, prefix: str = "", **options: Any) -> APIRouter:  # noqa
 
 
 def mend_argument(text: str) -> str:
-    """An argument whose NUL characters are replaced, as those of events are."""
+    """Replace NUL characters in an argument, as is done in events."""
     return text.replace("\0", "\ufffd")
 
 
@@ -127,7 +127,7 @@ def page_link(request: Request, limit: int, offset: int) -> dict[str, str]:
 
 
 def require_node(nodes: NodeReader, kind: NodeKind, namespace: str, name: str) -> Node:
-    """The node with a name, in any of its spellings. Raises NotFoundError with similar names."""
+    """The node that a name denotes, in any of the node's spellings. Raises NotFoundError with similar names."""
     node = nodes.by_spelling(kind, namespace, name)
     if node is not None:
         return node

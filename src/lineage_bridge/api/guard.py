@@ -190,7 +190,7 @@ class Guard:
 
 
 def admission(request: Request) -> Admission:
-    """What the guard found out about a request."""
+    """The result of the guard's checks of a request: its principal and limits."""
     found: Admission = request.scope[_ADMISSION]
     return found
 
@@ -216,7 +216,12 @@ def _check_scope(principal: Principal, needed: Requirement, headers: Headers, *,
     if needed == "principal":
         return
     if not principal.name:
-        raise RefusedError(403, "not_local", "only programs on the server's own machine may operate it", "run the command on that machine")
+        raise RefusedError(
+            403,
+            "not_local",
+            "without an API key, only programs on the server's own machine may send this request",
+            "run the command on that machine, or send a key with the scope that docs/security.md lists for it, such as operate or admin",
+        )
     if not isinstance(needed, AccessScope):
         raise _only_internal()
     scope = needed.value

@@ -43,7 +43,7 @@ STATUS = {**HTTP_STATUS, "too_many": 413, "too_costly": 422, FOREIGN_NAMESPACE: 
 
 @dataclass(frozen=True)
 class Receipt:
-    """Events whose records are durable, and the position that the graph has once it has applied them."""
+    """Events whose records are durable, and the position that the graph has reached once it has applied them."""
 
     ingested: Ingested
     position: str
@@ -126,7 +126,7 @@ def sender(request: Request, channel: str = CHANNEL) -> Sender:
 
 
 def one_answer(receipt: Receipt) -> Response:
-    """The outcome of one event."""
+    """The answer about one event."""
     event, headers = receipt.ingested.events[0], {POSITION_HEADER: receipt.position}
     verdict = event.verdict
     if isinstance(verdict, Rejected):
@@ -137,7 +137,7 @@ def one_answer(receipt: Receipt) -> Response:
 
 
 def many_answer(receipt: Receipt, *, stored: bool = False) -> Response:
-    """The outcome of each of several events."""
+    """The answer about several events."""
     events, accepted = receipt.ingested.events, receipt.ingested.accepted
     counts = (accepted, len(events) - accepted, receipt.position, list(map(_outcome, range(len(events)), events)))
     outcomes = Stored(*counts, events_stored=accepted) if stored else Outcomes(*counts)
@@ -145,7 +145,7 @@ def many_answer(receipt: Receipt, *, stored: bool = False) -> Response:
 
 
 def batch_answer(receipt: Receipt) -> Response:
-    """The outcome of a batch, in OpenLineage's format."""
+    """The answer about a batch, in OpenLineage's format."""
     events, accepted = receipt.ingested.events, receipt.ingested.accepted
     failed = [
         FailedEvent(index, f"{verdict.code} at {verdict.path}: {verdict.message}", False)

@@ -23,7 +23,7 @@ def encode(position: Position) -> str:
 
 
 def decode(text: str) -> dict[tuple[str, int], int]:
-    """The position that `encode` wrote. Raises RequestError for any other text."""
+    """Decode a token that `encode` wrote. Raises RequestError for any other text."""
     try:
         offsets = _OFFSETS.decode(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         return {parse_stream(name): offset for name, offset in offsets.items()}
@@ -50,6 +50,6 @@ def covers(applied: Position, position: Position) -> bool:
 
 
 def parse_stream(name: str) -> tuple[str, int]:
-    """(source, partition) of "source/partition"."""
+    """Parse "source/partition" as (source, partition)."""
     source, _, partition = name.rpartition("/")
     return source, int(partition)

@@ -64,7 +64,7 @@ def is_reached(services: Services, position: position_tokens.Position) -> bool:
 
 
 def readiness(services: Services, *, names_inputs: bool = True) -> Readiness:
-    """The state of each part now. Without `names_inputs`, failing inputs and targets are not named."""
+    """The present state of each part of the server. Without `names_inputs`, the names of failing inputs and targets are left out."""
     disk = disk_use(services)
     store, applied, settling = _store(services)
     written = services.written()
@@ -88,13 +88,13 @@ def readiness(services: Services, *, names_inputs: bool = True) -> Readiness:
 
 
 def disk_use(services: Services) -> DiskUse:
-    """The bytes that the log uses on its disk."""
+    """The size of the log on its disk, and the free space there, in bytes."""
     disk = services.disk()
     return DiskUse(disk.used_bytes, disk.free_bytes)
 
 
 def pipeline_part(services: Services) -> PartState:
-    """The state of the pipeline, by its last report."""
+    """The state of the pipeline, from the last report that it wrote."""
     status = services.pipeline()
     if status is None:
         return PartState("absent", "the pipeline has not reported yet")

@@ -66,17 +66,17 @@ _log = logging.getLogger(__name__)
 
 
 def json_response(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A value as JSON."""
+    """A response with a value as JSON."""
     return raw_json_response(msgspec.json.encode(value), status, headers)
 
 
 def raw_json_response(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """JSON text, unchanged."""
+    """A response with JSON text, which is sent unchanged."""
     return Response(body, status, {**_HEADERS, **(headers or {})}, JSON)
 
 
 def raw_json_list(texts: Iterable[bytes], headers: Mapping[str, str]) -> Response:
-    """An array of JSON texts, unchanged."""
+    """A response with an array of JSON texts, which are sent unchanged."""
     return raw_json_response(b"[" + b",".join(texts) + b"]", 200, headers)
 
 
@@ -103,18 +103,18 @@ def streaming_response(pieces: Generator[bytes, None, None], headers: Mapping[st
 
 
 def error_answer(status: int, code: str, message: str, hint: str = "", headers: Mapping[str, str] | None = None) -> Response:
-    """An error in the shape of all errors."""
+    """A response with an error, in the shape that all errors have."""
     return problem_response(Problem(code, message, hint), status, headers)
 
 
 def problem_response(problem: Problem, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    """A problem in the shape of all errors."""
+    """A response with a problem, in the shape that all errors have."""
     answer = ErrorAnswer(f"{_TYPE}{problem.code}", HTTPStatus(status).phrase, status, problem.message, problem)
     return Response(msgspec.json.encode(answer), status, {**_HEADERS, **(headers or {})}, PROBLEM_JSON)
 
 
 def install_error_handlers(app: FastAPI, clock_us: Callable[[], int]) -> None:
-    """Answer every error of `app` in one shape."""
+    """Make `app` answer every error in one shape."""
     app.exception_handler(LineageBridgeError)(_own_error)
     app.exception_handler(RequestValidationError)(_validation_error)
     app.exception_handler(HTTPException)(_http_error)

@@ -44,12 +44,12 @@ def dataset_names(datasets: Iterable[Node]) -> list[DatasetRef]:
 
 
 def job_name(job: Node) -> JobRef:
-    """A job by its name."""
+    """The namespace and name of a job, as answers contain them."""
     return JobRef(job.namespace, job.name)
 
 
 def job_names(jobs: Iterable[Node]) -> list[JobRef]:
-    """Jobs by their names, sorted."""
+    """The namespaces and names of jobs, sorted and without repeats, as answers contain them."""
     return [JobRef(*pair) for pair in sorted({(node.namespace, node.name) for node in jobs})]
 
 

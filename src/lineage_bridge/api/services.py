@@ -62,7 +62,7 @@ class LogHealth:
 
 
 def _no_findings() -> FindingsReader:
-    raise NotFoundError("the graph has not been analysed")
+    raise NotFoundError("the graph has not been analysed", "run lineage-bridge analyse")
 
 
 @dataclass(frozen=True)

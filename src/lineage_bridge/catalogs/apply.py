@@ -27,7 +27,7 @@ DONE, FAILED, NOT_TRIED, REFUSED_THERE = "done", "failed", "not_tried", "refused
 
 
 def key_text(key: ObjectKey) -> str:
-    """A key in the form that the ledger stores."""
+    """Write a key in the form that the ledger stores."""
     return msgspec.json.encode(key).decode()
 
 
@@ -38,8 +38,9 @@ def key_from_text(text: str) -> ObjectKey:
 
 @dataclass(frozen=True)
 class StepResult:
-    """How a step went: `done`, `refused`, `failed` (its effect is unknown), or `not_tried`; `detail` gives the reason, `code` the kind of
-    problem. `written` is as in `Outcome`.
+    """The outcome of a step: `done`, `refused`, `failed` (its effect is unknown), or `not_tried`.
+
+    `detail` is the reason, `code` the kind of problem. `written` is as in `Outcome`.
     """
 
     step: PlanStep
@@ -76,7 +77,7 @@ class Publisher:
 
     @property
     def destination(self) -> str:
-        """The target as the ledger identifies it."""
+        """The text by which the ledger identifies the target."""
         return f"{self.target.name} {self.target.settings.destination}"
 
     @cached_property
@@ -84,7 +85,7 @@ class Publisher:
         return TargetCalls(self.target, self.clock_us, self.wait, self.is_stopped)
 
     def known(self) -> dict[ObjectKey, LedgerEntry]:
-        """What was published to the target."""
+        """What was published to the target so far, from the ledger."""
         return {key_from_text(text): entry for text, entry in self.ledger.entries(self.destination).items()}
 
     def read(self, keys: Sequence[ObjectKey]) -> Found | None:
@@ -161,7 +162,7 @@ class Publisher:
         if step.desired is None and entry is not None:
             return entry._replace(state=DELETING, changed_us=now)
         if step.desired is None:
-            raise ValueError(f"{step.key} cannot be deleted: it was never published")
+            raise ValueError(f"internal error: {step.key} is to be deleted, but the ledger has no publication of it")
         fingerprint, revision = step.desired.fingerprint, entry.revision if entry else 0
         is_again = entry is not None and entry.state == SENDING and entry.fingerprint == fingerprint
         return LedgerEntry(key_text(step.key), SENDING, step.ours, fingerprint, step.desired.visible, revision + (not is_again), now)

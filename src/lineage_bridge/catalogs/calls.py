@@ -40,8 +40,8 @@ class TargetCalls:
     def answers(
         self, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT]
     ) -> Iterator[tuple[Sequence[AskedT], AnswerT | SourceError]]:
-        """The answer of a call, with its items. If a call for several items fails, each is sent again by itself, as a single one may be the
-        cause.
+        """Make a call and return its answer for each item. If a call for several items fails, each item is sent by itself, since a
+        single one may be the cause.
 
         The answer for an item that fails by itself is its error. Raises SourceError for a failure that every other call would meet.
         """

@@ -39,7 +39,7 @@ class DesiredObject:
     visible: str
 
     def event(self) -> Json:
-        """The event."""
+        """The event of the object, unpacked."""
         found: Json = msgspec.json.decode(zlib.decompress(self.packed))
         return found
 
@@ -83,7 +83,7 @@ def add_object(state: DesiredState, target: Target[Any], event: Json) -> None:
 
 
 def marked(view: ViewEvent, installation: str) -> Json:
-    """The event of a view without its time, marked with its publisher, which follows earlier publishers."""
+    """The event of a view without its time, marked as published by this installation. The mark lists earlier publishers first."""
     event: Json = msgspec.json.decode(msgspec.json.encode(view))
     del event["eventTime"]
     kind = "job" if "job" in event else "dataset"
@@ -97,7 +97,7 @@ def marked(view: ViewEvent, installation: str) -> Json:
 
 
 def publication_facet(kind: str, installations: Sequence[str]) -> Json:
-    """The mark of a job (`kind` "Job") or dataset ("Dataset"); the last of `installations` is the one that publishes."""
+    """The facet that marks a published job (`kind` "Job") or dataset ("Dataset"); the last of `installations` is the publisher."""
     name = f"LineageBridgePublication{kind}Facet"
     url = f"{OWN_FACETS}1-0-0/{name}.json#/$defs/{name}"
     return {"_producer": PRODUCER, "_schemaURL": url, "installations": list(installations)[-MOST_INSTALLATIONS:]}
@@ -107,7 +107,9 @@ def publication_facet(kind: str, installations: Sequence[str]) -> Json:
 
 
 def make_filter(settings: TargetSettings) -> StateFilter:
-    """Whether the event of a job or dataset is published: the event, or that of a neighbouring dataset, has to match every filter."""
+    """A function that decides whether the event of a job or dataset is published: the event, or that of a neighbouring dataset, must
+    match every filter.
+    """
     filters: list[Callable[[InventoryEntry], bool]] = []
     if settings.namespaces:
         filters.append(lambda entry: _is_in(entry, settings.namespaces))
@@ -140,7 +142,7 @@ def _is_in_environment(entry: InventoryEntry, environments: Iterable[str]) -> bo
 
 
 def renamed(value: Any, namespaces: Mapping[str, str], names: Mapping[str, str]) -> Any:  # noqa: ANN401 - a JSON edge
-    """A JSON value with all names (objects with a namespace and a name) mapped."""
+    """Replace all names in a JSON value (objects with a namespace and a name) by those that they have at the target."""
     if not namespaces and not names:
         return value
     if isinstance(value, list):

@@ -18,7 +18,7 @@ _BRIEF: Final = _LINEAGE | {"schema", "symlinks", "jobType"}
 
 
 def digest(event: Json) -> str:
-    """A digest of an event without its time and its run's id: equal for the same statement."""
+    """A digest of an event without its time and run id, so that it is equal for equal statements."""
     event = {key: value for key, value in event.items() if key != "eventTime"}
     if isinstance(event.get("run"), dict):
         event["run"] = {key: value for key, value in event["run"].items() if key != "runId"}
@@ -26,7 +26,7 @@ def digest(event: Json) -> str:
 
 
 def digest_of(value: Any) -> str:  # noqa: ANN401 - a JSON edge
-    """A digest of a JSON value."""
+    """A digest of a JSON value, for comparing it with another one."""
     return blake2b(encode({"": value}), digest_size=16).hexdigest()
 
 
@@ -46,7 +46,7 @@ def in_form(event: Json, form: Literal["jobs", "runs"], lost: Counter[str] | Non
 
 
 def stamped(event: Json, time_us: int, run: str) -> bytes:
-    """The event to send."""
+    """Complete an event for sending, with its time and, if it is a run's, its run id."""
     out = {**event, "eventTime": format_time(time_us)}
     if "run" in out:
         out["run"] = {**out["run"], "runId": run}
@@ -54,7 +54,10 @@ def stamped(event: Json, time_us: int, run: str) -> bytes:
 
 
 def with_held(subject: Json, held: Collection[str], lost: Counter[str], what: str) -> Json:
-    """A job or dataset with the facets that a target can represent; `lost` counts the others as `what`, and what columnLineage loses."""
+    """A job or dataset with only those facets that a target can represent.
+
+    `lost` counts the other facets as `what`, and what is left out of columnLineage.
+    """
     facets = {name: facet for name, facet in subject.get("facets", {}).items() if name in held and isinstance(facet, dict)}
     lost[what] += len(subject.get("facets", {})) - len(facets)
     lost["columns that a dataset depends on as a whole"] += len(facets.get("columnLineage", {}).get("dataset") or ())
@@ -78,7 +81,7 @@ def column_fields(dataset: Json) -> Iterator[tuple[str, list[Json]]]:
 
 
 def fitted(expressed: Expressed, max_bytes: int) -> Expressed:
-    """The event, reduced to a size: the facets with the least lineage are left out, as many as necessary. Raises InexpressibleError."""
+    """Reduce an event to a size: the facets with the least lineage are left out, as many as necessary. Raises InexpressibleError."""
     event, lost = expressed.event, Counter(expressed.lost)
     room = max_bytes - 200  # room for its time and run
     for kept in (None, _BRIEF, _LINEAGE):

@@ -58,8 +58,8 @@ class TargetClient:
         is_refusal: Callable[[int, bytes], bool] = lambda _, __: False,
         is_busy: Callable[[HttpAnswer], bool] = lambda _: False,
     ) -> None:
-        """`repeat` makes each request. `is_refusal` and `is_busy` return whether an answer is a permanent refusal, or asks to call again,
-        even if the status suggests otherwise.
+        """`repeat` is called to make each request, and may repeat it. `is_refusal` and `is_busy` return whether an answer refuses for
+        good, or asks to call again, although its status suggests otherwise.
         """
         self._settings, self._headers, self._repeat = settings, dict(headers or {}), repeat
         self._is_refusal, self._is_busy = is_refusal, is_busy
@@ -69,10 +69,11 @@ class TargetClient:
         self._client: httpx.Client | None = None
 
     def call(self, method: str, path: str, body: bytes | None = None, headers: Headers | None = None) -> HttpAnswer:
-        """The answer, even if it is an error. `path` is below the address, escaped. `headers`: if it is a function, each try calls it.
+        """Make a request and return the answer, even if it is an error. `path` is below the address, escaped. If `headers` is a function,
+        each try calls it.
 
-        Raises UnreachableError, TimedOutError if only this call is not answered; BusyError for 408, 425, 429 and 5xx, with the requested
-        wait; UnauthenticatedError for 401, ForbiddenError for 403.
+        Raises UnreachableError; TimedOutError if only this call is not answered; BusyError for 408, 425, 429 and 5xx, with the
+        requested wait; UnauthenticatedError for 401, ForbiddenError for 403.
         """
         return self._repeat(lambda: self._called(method, path, body, headers))
 
@@ -87,9 +88,14 @@ class TargetClient:
         try:
             response = read_whole(client.send(request, stream=True), named)
         except (httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            raise UnreachableError(f"{self._host.netloc} accepted no connection within {self._settings.timeout_s:g} s") from error
+            raise UnreachableError(
+                f"{self._host.netloc} accepted no connection within {self._settings.timeout_s:g} s",
+                "check the address, and that the server is running",
+            ) from error
         except httpx.TimeoutException as error:
-            raise TimedOutError(f"{named} did not answer within {self._settings.timeout_s:g} s") from error
+            raise TimedOutError(
+                f"{named} did not answer within {self._settings.timeout_s:g} s", "raise `timeout_s` if the server is slow"
+            ) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UnreachableError(
                 f"{named} failed: {str(error) or type(error).__name__}", "check the address, and that the server is running"
@@ -129,7 +135,7 @@ def _raise_for_retry_or_credentials(response: httpx.Response, named: str) -> Non
     if response.status_code == 401:
         raise UnauthenticatedError(text, "check user, password or token")
     if response.status_code == 403:
-        raise ForbiddenError(text, "the credentials do not allow publishing there")
+        raise ForbiddenError(text, "give these credentials the right to publish; docs/catalogs.md lists the rights for each kind")
 
 
 class _Detail(msgspec.Struct):
@@ -149,7 +155,7 @@ _FAILURE: Final = msgspec.json.Decoder(_Failure)
 
 
 def _asked_wait(response: httpx.Response) -> float | None:
-    """The seconds that an error asks to wait: by the header Retry-After, or by google.rpc.RetryInfo in the body."""
+    """How many seconds an error answer asks to wait: by the header Retry-After, or by google.rpc.RetryInfo in the body."""
     if (wait_s := asked_wait(response)) is not None:
         return wait_s
     try:
@@ -199,7 +205,7 @@ class LoggedInClient:
             return self._client.call(method, path, body, {**(headers or {}), "Authorization": f"Bearer {self._logged_in(token)}"})
 
     def _logged_in(self, expired: str) -> str:
-        """A new token, unless another thread has replaced the refused one already."""
+        """Log in for a new token, unless another thread has replaced the refused one already."""
         with self._login:
             if self._token == expired:
                 self._token = _token_of(self._ask())

@@ -1,1 +1,1 @@
-"""The command line, one file a command group."""
+"""The command line, with one file for each command or group of commands."""

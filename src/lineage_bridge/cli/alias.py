@@ -202,7 +202,7 @@ def _batches(statements: Iterable[Json]) -> Iterator[list[Json]]:
 
 
 def _statement(names: tuple[str, ...], **members: str) -> Json:
-    """One alias as the API takes it. Raises UsageError."""
+    """Build one alias in the form that the API takes. Raises UsageError."""
     if len(names) == 4:
         ends: Json = {"a": {"namespace": names[0], "name": names[1]}, "b": {"namespace": names[2], "name": names[3]}}
     elif len(names) == 2:
@@ -249,7 +249,7 @@ def _evidence(item: Json) -> str:
 
 
 def _asserters(item: Json) -> str:
-    """The latest asserter of a symlink (a job or dataset), and how many others there are."""
+    """The latest asserter of a symlink (a job or dataset), and the number of its other asserters."""
     if "asserted_by" not in item:
         return ""
     others = f" and {item['asserters'] - 1} more" if item["asserters"] > 1 else ""

@@ -66,7 +66,7 @@ def find_node(client: Client, names: tuple[str, ...], kind: str | None) -> Json:
 def find_endpoints(client: Client, names: tuple[str, ...], source_kind: str | None, target_kind: str | None) -> dict[str, str]:
     """Resolve [NAMESPACE] SOURCE [NAMESPACE] TARGET to query parameters such as source_name. Raises NotFoundError."""
     if len(names) not in (2, 4):
-        raise click.UsageError("name a source and a target, both with or both without a namespace")
+        raise click.UsageError("name a source and a target: NAME NAME, or NAMESPACE NAME NAMESPACE NAME")
     half = len(names) // 2
     ends = {"source": find_node(client, names[:half], source_kind), "target": find_node(client, names[half:], target_kind)}
     return {f"{end}_{key}": str(node[key]) for end, node in ends.items() for key in ("kind", "namespace", "name")}
@@ -79,7 +79,7 @@ def _unique(client: Client, name: str, kind: str | None) -> NodeRef:
     if len(exact) == 1:
         return NodeRef((exact[0]["kind"],), exact[0]["namespace"], exact[0]["name"])
     if not exact:
-        raise NotFoundError(f"no dataset or job matches {name!r}", "lineage-bridge search TEXT finds names")
+        raise NotFoundError(f"no dataset or job matches {name!r}", "`lineage-bridge search TEXT` finds names")
     choices = " or ".join(f"{node['kind']} {shlex.quote(node['namespace'])} {shlex.quote(node['name'])}" for node in exact[:_MOST_CHOICES])
     others = f", ...; all: lineage-bridge search {shlex.quote(name)}" if len(exact) > _MOST_CHOICES else ""
     count = f"more than {_MOST_FOUND - 1}" if len(found) >= _MOST_FOUND else str(len(exact))

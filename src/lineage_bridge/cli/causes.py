@@ -1,4 +1,4 @@
-"""Joins what failed for the same reason, so that each reason is printed once."""
+"""Groups failures with the same cause, so that each cause is printed once."""
 
 import re
 from collections.abc import Iterable
@@ -8,11 +8,7 @@ _ID = re.compile(r"[^\s/:,;]+")
 
 
 def group_by_cause(failures: Iterable[tuple[str, str]], others: Iterable[str] = ()) -> list[tuple[str, list[str]]]:
-    """Causes with their scopes, in the order in which they first appear. `failures` are pairs of scope and cause.
-
-    Causes that differ only in ids are one cause, with * in place of the ids. Ids are the texts around a slash, such as env-1 and lkc-1 in
-    "connect env-1/lkc-1", in the scopes that failed and in `others`.
-    """
+    """Cause to the scopes in which it occurred, in the order in which they first appear. `failures` are pairs of scope and cause."""
     listed = list(failures)
     scopes = [*(scope for scope, _ in listed), *others]
     ids = {id_ for scope in scopes for word in scope.split() if "/" in word for id_ in _ID.findall(word)}
@@ -28,7 +24,7 @@ def _generalize(cause: str, ids: set[str]) -> str:
 
 
 def _join_repetitions(cause: str, ids: set[str]) -> str:
-    """A cause that lists several, separated by semicolons; those that differ only in ids are written once."""
+    """Shorten a cause that lists several, separated by semicolons: those that differ only in ids are written once."""
     causes = cause.split("; ")
     general = list(dict.fromkeys(_generalize(id_, ids) for id_ in causes))
     return "; ".join(general) if len(general) < len(causes) else cause

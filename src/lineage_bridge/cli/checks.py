@@ -1,4 +1,4 @@
-"""Shared by the commands for sources, inputs and targets: test one, and change its state."""
+"""Helpers for the commands of sources, inputs and targets: test one, pause, resume or remove it."""
 
 import click
 
@@ -35,7 +35,9 @@ def remove_one(settings: Settings, path: str, line: str, *, as_json: bool) -> No
 
 
 def check_rows(checks: list[Json]) -> list[list[str]]:
-    """One row for each step that works, and one for each reason why steps fail. Steps of one kind that work alike are one row."""
+    """The rows of a table of test results: one for each step that works, and one for each reason for which steps fail. Similar steps
+    with one result share a row.
+    """
     details = {check["step"]: f"{check['told']} ({check['hint']})" if check["hint"] else check["told"] for check in checks}
     working: dict[tuple[str, str], list[str]] = {}
     for check in checks:

@@ -26,7 +26,7 @@ _CLOSED = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
 """Errors of a connection that the server closed while a request was being sent."""
 _LISTS = {
     "/api/v1/graph/runs/": "lineage-bridge runs NAMESPACE JOB lists the runs of a job",
-    "/api/v1/graph/schemas/diff": "lineage-bridge schemas NAMESPACE NAME lists the versions, lineage-bridge search TEXT finds names",
+    "/api/v1/graph/schemas/diff": "lineage-bridge schemas NAMESPACE NAME lists the versions, `lineage-bridge search TEXT` finds names",
     "/api/v1/quarantine/": "lineage-bridge quarantine list lists its events",
     "/api/v1/sources/": "lineage-bridge source list lists the sources",
     "/api/v1/inputs/": "lineage-bridge input list lists the inputs",
@@ -49,7 +49,9 @@ class Client:
     """
 
     def __init__(self, address: str, key: Callable[[], str] | None = None, trusted: ssl.SSLContext | bool = True) -> None:
-        """`key` returns the API key to send; empty: none. `trusted` says which servers are trusted, as httpx's `verify`."""
+        """`key` returns the API key to send; if that is empty, none is sent. `trusted` says which servers are trusted, in the form
+        of httpx's `verify`.
+        """
         self.address = address
         # trust_env=False: proxy settings in the environment must not apply to a server on this machine.
         self._has_connected = False
@@ -63,9 +65,9 @@ class Client:
         self._http.close()
 
     def get(self, path: str, **parameters: Parameter) -> Json:
-        """The decoded JSON of the response. Parameters that are None are left out.
+        """Send a GET and return the decoded JSON of the response. Parameters that are None are left out.
 
-        Raises NotFoundError, RequestError, UnavailableError, ServerError.
+        Raises the exception that `error_of` makes of an error response, and UnavailableError if the server does not answer.
         """
         response = self._raise_for_error(self._get(path, parameters))
         self.has_next_page = "next" in response.links
@@ -79,9 +81,10 @@ class Client:
         return self.when_complete(lambda: self.get(path, **parameters), lambda answer: not results or bool(answer[results]))
 
     def when_complete(self, ask: Callable[[], Json], has_found: Callable[[Json], bool] = bool) -> Json:
-        """The result of `ask`. If it finds nothing while events are not in the answers yet, wait for them and call it again.
+        """Call `ask` and return its result. If it finds nothing while events are not in the answers yet, wait for them and call it
+        again.
 
-        Raises what `ask` raises, with a hint to the status if events are still missing.
+        Raises what `ask` raises; while events are missing, with the hint to try again later.
         """
         error: LineageBridgeError | None = None
         answer = None
@@ -95,26 +98,26 @@ class Client:
         if pending and self._wait_for_events(pending, has_graph=not isinstance(error, UnavailableError)):
             return ask()
         if pending and isinstance(error, NotFoundError):
-            raise NotFoundError(str(error), "see: lineage-bridge status") from error
+            raise NotFoundError(str(error), "try again when `lineage-bridge status` says that answers are complete") from error
         if error is not None:
             raise error
         return answer
 
     def lag(self) -> str:
-        """The lag of answers, as "694.8 kB of events are"; empty if answers are complete."""
+        """The lag of answers in words, such as "694.8 kB of events are"; empty if answers are complete."""
         lag = self.readiness()["lag"]
         return f"{decimal(lag['bytes'])} of events are" if lag["bytes"] > 0 else ""
 
     def get_bytes(self, path: str) -> bytes:
-        """The unchanged body of the response. Raises as `get` does."""
+        """Send a GET and return the body of the response unchanged. Raises as `get` does."""
         return self._raise_for_error(self._get(path, {})).content
 
     def post(self, path: str, body: bytes = b"", kind: str = JSON_TYPE) -> Json:
-        """The decoded JSON of the response. Raises as `get` does."""
+        """Send a POST and return the decoded JSON of the response. Raises as `get` does."""
         return self._raise_for_error(self._call(self._post_request(path, body, kind))).json()
 
     def delete(self, path: str) -> Json:
-        """The decoded JSON of the response. Raises as `get` does."""
+        """Send a DELETE and return the decoded JSON of the response. Raises as `get` does."""
         return self._raise_for_error(self._call(self._http.build_request("DELETE", path))).json()
 
     def post_events(self, body: bytes, kind: str, path: str = "/api/v1/lineage") -> Json:
@@ -134,7 +137,7 @@ class Client:
         return answer
 
     def answers(self, path: str) -> bool:
-        """Whether a GET succeeds."""
+        """Whether the server answers a GET of this path with success."""
         try:
             return self._http.get(path, timeout=5.0).is_success
         except httpx.HTTPError:
@@ -186,7 +189,7 @@ class Client:
         return self._http.build_request("POST", path, content=body, headers={"Content-Type": kind})
 
     def _call(self, request: httpx.Request, *, repeatable: bool = False) -> httpx.Response:
-        """Send a request; one that is `repeatable` is sent again if its connection is closed, as servers do to idle ones."""
+        """Send a request. A `repeatable` request is sent again if its connection is closed, as servers do with idle connections."""
         try:
             try:
                 return self._http.send(request)
@@ -213,7 +216,7 @@ class Client:
 
 
 def connect(settings: Settings) -> Client:
-    """A client for the server in the settings, with the user's API key. Raises ConfigError."""
+    """Open a client for the server in the settings, with the user's API key. Raises ConfigError."""
     key = user_credentials(settings, os.environ)
     return Client(settings.address, lambda: key, trusted_by_clients(settings))
 
@@ -231,7 +234,7 @@ def _bearer(key: Callable[[], str]) -> Callable[[httpx.Request], httpx.Request]:
 
 
 def error_of(response: httpx.Response) -> LineageBridgeError:
-    """The exception for an unsuccessful response."""
+    """Convert the response to an unsuccessful call to an exception."""
     answer = _json(response)
     problem = answer.get("error") if isinstance(answer, dict) else None
     if not isinstance(problem, dict):
@@ -254,8 +257,8 @@ def error_of(response: httpx.Response) -> LineageBridgeError:
 
 
 def _where_to_look(path: str) -> str:
-    """The command that lists the objects of an API path."""
-    return next((hint for prefix, hint in _LISTS.items() if path.startswith(prefix)), "lineage-bridge search TEXT finds names")
+    """The hint for an object that was not found: the command that lists the objects of an API path."""
+    return next((hint for prefix, hint in _LISTS.items() if path.startswith(prefix)), "`lineage-bridge search TEXT` finds names")
 
 
 def _did_you_mean(near: list[tuple[str, str]]) -> str:

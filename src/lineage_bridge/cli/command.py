@@ -13,7 +13,7 @@ class Command(click.Command):
         self.examples = examples
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples."""
+        """Write the examples at the end of the help."""
         super().format_epilog(ctx, formatter)
         write_examples(self.examples, formatter)
 
@@ -28,7 +28,7 @@ class Group(click.Group):
         self.examples = examples
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples."""
+        """Write the examples at the end of the help."""
         super().format_epilog(ctx, formatter)
         write_examples(self.examples, formatter)
 

@@ -12,7 +12,7 @@ from lineage_bridge.cli.tables import table_lines, wrap
 
 
 def console(*, err: bool = False) -> Console:
-    """A console that adds no colours by itself, and wraps no lines unless it writes to a terminal."""
+    """Create a console that adds no colours by itself, and wraps lines only if it writes to a terminal."""
     terminal = (sys.stderr if err else sys.stdout).isatty()
     return Console(stderr=err, highlight=False, markup=False, emoji=False, soft_wrap=not terminal, width=None if terminal else 10_000)
 
@@ -69,11 +69,11 @@ def print_tree(tree: Tree) -> None:
 
 
 def format_time(text: str) -> str:
-    """A time of an answer for tables: UTC, to the second."""
+    """Format a time from an answer for tables: UTC, to the second."""
     return f"{text[:19].replace('T', ' ')}Z" if text else ""
 
 
 def print_error(message: str, hint: str = "") -> None:
-    """Print what went wrong and what to do, in one line."""
+    """Print an error on one line: what went wrong and, in parentheses, the hint."""
     line = " ".join(f"error: {message}{f' ({hint})' if hint else ''}".split())
     click.echo(line, err=True)

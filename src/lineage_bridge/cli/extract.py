@@ -116,7 +116,7 @@ def print_task(task: Json) -> None:
 
 
 def exit_code(task: Json) -> int:
-    """The exit code for an ended task."""
+    """The exit code of the command for a task that has ended."""
     if task["status"] == "failed":
         return 1
     return INCOMPLETE if task["unknown"] else 0
@@ -140,7 +140,7 @@ def _summary(planes: Iterable[Json]) -> list[list[str]]:
 
 
 def _unknown_rows(planes: Iterable[Json]) -> list[list[str]]:
-    """A row for each state and reason, with the scopes that they apply to."""
+    """One row for each state and reason, with the scopes to which they apply."""
     by_state: dict[str, list[tuple[str, str]]] = {}
     for plane in planes:
         hints = f" ({'; '.join(plane['hints'])})" if plane.get("hints") else ""

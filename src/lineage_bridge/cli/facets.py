@@ -89,7 +89,7 @@ def facets(
 
 
 def _current(client: Client, node: dict[str, str]) -> Json:
-    """A dataset or job with its current facets."""
+    """Print a dataset or job with its current facets."""
     if node["kind"] == "dataset":
         return client.get("/api/v1/lineage/datasets/detail", namespace=node["namespace"], name=node["name"])
     globs = {member: re.sub(r"([*?\[])", r"[\1]", node[member]) for member in ("namespace", "name")}

@@ -42,7 +42,7 @@ class EventBatch:
 
     @property
     def body(self) -> bytes:
-        """The request's body: one event as it is, several as lines or as an array. Invalid JSON is left for the server to reject."""
+        """The body of the request: one event as it is, several as lines or as an array. Invalid JSON is left for the server to reject."""
         raws = [event.raw for event in self.events]
         if len(raws) == 1:
             return raws[0]
@@ -50,7 +50,7 @@ class EventBatch:
 
     @property
     def kind(self) -> str:
-        """The body's media type."""
+        """The media type of the request's body."""
         return "application/x-ndjson" if self.events[0].line else "application/json"
 
 
@@ -68,7 +68,7 @@ def read_events(name: str) -> Iterator[FoundEvent]:
 
 
 def batches(events: Iterable[FoundEvent], most_events: int = BATCH_EVENTS, most_bytes: int = BATCH_BYTES) -> Iterator[EventBatch]:
-    """The events in order, in batches for one request each. Lines of NDJSON and other JSON never share a batch."""
+    """Group the events, in order, into batches of one request each. Lines of NDJSON and other JSON are never in one batch."""
     held: list[FoundEvent] = []
     size = 0
     for event in events:
@@ -118,7 +118,7 @@ def _values(data: bytes) -> list[bytes]:
 
 
 def _original_elements(text: bytes, repaired: bytes, elements: list[bytes]) -> list[bytes]:
-    """The elements as written in `text`. Repairing escapes changes no byte's position."""
+    """The elements of an array as they are written in `text`. Replacing invalid escapes does not move any byte."""
     if text == repaired:
         return elements
     found, at = [], 1

@@ -160,7 +160,7 @@ def remove(settings: Settings, name: str, as_json: bool) -> None:
 
 
 def describe_input(item: Json) -> str:
-    """The error of an input, or else its lag, in a few words."""
+    """Describe an input in a few words: its error, or else its lag."""
     if item["state"] in ("failing", "waiting") and "last_error" in item:
         return str(item["last_error"]["message"])
     if item["problems"]:

@@ -109,7 +109,7 @@ def rotate(settings: Settings, name: str, grace: str, as_json: bool) -> None:
 
 
 def _keys(settings: Settings) -> ApiKeys:
-    """The keys of the data folder, which is created if there is none."""
+    """Open the keys of the data folder, which is created if it does not exist."""
     settings.paths.protect()
     return key_service(settings)
 
@@ -153,7 +153,7 @@ def _row(item: dict[str, Any]) -> list[str]:
 
 
 def _duration_us(text: str) -> int:
-    """A duration such as 90d in microseconds. Raises RequestError."""
+    """Parse a duration such as 90d. Returns microseconds. Raises RequestError."""
     found = _DURATION.fullmatch(text)
     if found is None:
         raise RequestError(f"{text!r} is not a duration", "write a number and s, m, h, d or w: 90d")

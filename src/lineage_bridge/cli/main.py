@@ -73,7 +73,7 @@ class LazyGroup(Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        """The command, or None if there is none of that name."""
+        """The command with this name; None if there is none."""
         name = {**COMMANDS, **PARTS}.get(cmd_name)
         if name is None:
             return None

@@ -1,4 +1,4 @@
-"""What the commands have in common that run a process of the server: `serve`, and those it starts."""
+"""Helpers for commands that run a process of the server: `serve`, and the commands that it starts."""
 
 import os
 
@@ -12,7 +12,9 @@ ATTACHED = click.option("--attached", is_flag=True, hidden=True, help="stop when
 
 
 def begin(settings: Settings, program: str, *, attached: bool = False) -> None:
-    """Log under the name of the program, and let only its owner read the data folder; if `attached`, end when standard input is closed."""
+    """Set up a process: log under the name of the program, and let only its owner read the data folder. If `attached`, end when
+    standard input is closed.
+    """
     configure_telemetry(settings, program)
     settings.paths.protect()
     if attached:
@@ -20,6 +22,6 @@ def begin(settings: Settings, program: str, *, attached: bool = False) -> None:
 
 
 def explain_variable() -> None:
-    """Warn that the variable with the server's own key in the prototype is now the key that commands send."""
+    """Warn that the environment variable in which the prototype's server had its own key now contains the key that commands send."""
     if os.environ.get(API_KEY):
         print_message(f"{API_KEY} is the key that commands send to a server, not a key of this one: see lineage-bridge key --help")

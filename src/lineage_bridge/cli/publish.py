@@ -45,14 +45,14 @@ def publish(context: click.Context, settings: Settings, name: str, plan: bool, p
 
 
 def publish_to(client: Client, name: str, *, plan: bool, prune: bool, overwrite: bool) -> Json:
-    """The report of a plan or publication that has ended. Ctrl+C cancels it."""
+    """Publish to a target or plan it, and return the report when that has ended. Ctrl+C cancels it."""
     order = {"plan_only": plan, "prune": prune, "overwrite": overwrite}
     client.post(f"/api/v1/targets/{name}/publish", json.dumps(order).encode())
     return _until_ended(client, name)
 
 
 def is_published(report: Json) -> bool:
-    """Whether a plan or publication ended with nothing refused or failed."""
+    """Whether a plan or publication ended without a refused or failed operation."""
     return report["state"] == "done" and not report["outcomes"].keys() - {"done"}
 
 
@@ -63,7 +63,7 @@ def is_published(report: Json) -> bool:
 @_flags[1]
 @with_settings(*FOLDER)
 def publication(settings: Settings, name: str, plan: bool, prune: bool, overwrite: bool) -> None:
-    """Publish to the target NAME, until something comes from standard input, or it is closed."""
+    """Publish to the target NAME. Anything on standard input, or its end, cancels the publication."""
     from lineage_bridge.wiring.processes import configure_telemetry, end_with_parent  # noqa: PLC0415  # `publish` needs none of it
     from lineage_bridge.wiring.targets.publishing import publish as run  # noqa: PLC0415  # as above
 
@@ -74,7 +74,7 @@ def publication(settings: Settings, name: str, plan: bool, prune: bool, overwrit
 
 
 def _until_ended(client: Client, name: str) -> Json:
-    """The report of a publication that has ended. Ctrl+C cancels it."""
+    """Wait for a publication and return its report. Ctrl+C cancels it."""
     try:
         while (report := client.get(f"/api/v1/targets/{name}/publication"))["state"] == "running":
             time.sleep(POLL_S)

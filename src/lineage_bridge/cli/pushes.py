@@ -1,4 +1,4 @@
-"""Pushes after another command: publications to all targets of a catalog, by the names that the prototype gave catalogs."""
+"""`--push` of other commands: afterwards, publish to all targets of a catalog, under the name that the prototype gave it."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,7 +16,7 @@ PROVIDERS = ("databricks_uc", "aws_glue", "google", "datazone")
 
 
 def with_pushes(when: str, **flags: str) -> Decorator:
-    """Give a command `--push` and these other flags, each of which stands for one provider; the command gets `pushes`."""
+    """Add `--push`, and these other flags for one provider each, to a command, which gets them as `pushes`."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)

@@ -105,7 +105,7 @@ def _check_arguments(names: tuple[str, ...], around: list[bool], offset: int) ->
 
 
 def _get_run(client: Client, run_id: str, *, tree: bool, lineage: str | None, depth: int, limit: int, style: str) -> Json:
-    """A run, the tree of runs below it, or the runs up- or downstream of it."""
+    """Fetch a run, the tree of runs below it, or the runs up- or downstream of it."""
     path = f"/api/v1/graph/runs/{quote(run_id, safe='')}"
     if lineage:
         return client.query(f"{path}/lineage", direction=lineage, depth=depth, limit=limit, names=style)
@@ -166,7 +166,7 @@ def _marked_time(run: dict[str, Any], name: str) -> str:
 
 
 def _first_failure(run: dict[str, Any]) -> str:
-    """The first line of the first reason for a failure, and how many reasons more there are."""
+    """The first line of the first reason for a failure, and the number of further reasons."""
     first, *others = run.get("failures", [""])
     line = first.partition("\n")[0]
     shown = line if len(line) <= _FAILURE_WIDTH else line[: _FAILURE_WIDTH - 3] + "..."

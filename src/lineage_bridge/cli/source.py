@@ -173,7 +173,7 @@ def poll(context: click.Context, settings: Settings, name: str, as_json: bool) -
 
 
 def describe_problem(item: Json) -> str:
-    """What is wrong with a source, in a few words; empty if it is fine."""
+    """Describe in a few words what is wrong with a source; empty if nothing is."""
     if item["state"] == "failing":
         return str(item["last_error"]["message"])
     return f"{len(item['unseen'])} objects not readable" if item["unseen"] else ""

@@ -51,9 +51,9 @@ def stats(
     Sums them for a dataset, a job, a run, or a combination of these, in a window of time. Reports without a number are left out.
     """
     if len(names) not in (0, 2):
-        raise click.UsageError("name a dataset by NAMESPACE NAME")
+        raise click.UsageError("a dataset is named by two arguments, NAMESPACE NAME")
     if not names and not job and not parameters["run"]:
-        raise click.UsageError("name a dataset by NAMESPACE NAME, or give --job or --run")
+        raise click.UsageError("give a dataset (NAMESPACE NAME), --job or --run")
     dataset = dict(zip(("namespace", "name"), names, strict=False))
     named_job = dict(zip(("job_namespace", "job_name"), job or (), strict=False))
     with connect(settings) as client:

@@ -24,7 +24,7 @@ class ExternalAddress:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The address of the setting `external_url`. Raises ValueError."""
+        """Parse the setting `external_url`. Raises ValueError."""
         parts = urlsplit(text)
         host, port, prefix = (parts.hostname or "").lower(), parts.port, parts.path.rstrip("/")
         if parts.scheme not in _DEFAULT_PORTS or not host or not host.isascii():
@@ -49,12 +49,12 @@ class ExternalAddress:
 
     @property
     def is_secure(self) -> bool:
-        """Whether browsers use TLS."""
+        """Whether browsers reach the server by TLS."""
         return self.origin.startswith("https:")
 
     @property
     def is_on_loopback(self) -> bool:
-        """Whether only browsers of this machine reach it."""
+        """Whether only browsers on this machine can reach the address."""
         name = self.host.strip("[]")
         try:
             return name == "localhost" or ip_address(name).is_loopback
@@ -63,7 +63,7 @@ class ExternalAddress:
 
 
 def check_prefix(prefix: str) -> None:
-    """Raise ValueError for a path prefix that the server cannot be shown under."""
+    """Raise ValueError if the server's pages cannot be below this path prefix."""
     if not PREFIX.fullmatch(prefix):
         raise ValueError("a path consists of letters, digits and -._~ between slashes")
     if prefix.split("/")[1:2] and prefix.split("/")[1] in _OWN:

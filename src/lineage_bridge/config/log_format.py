@@ -36,7 +36,7 @@ class _JsonLines(logging.Formatter):
         self._program = program
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Format a log record as one line."""
         trace_id, span_id = TRACE.get()
         line = {
             "time": datetime.fromtimestamp(record.created, timezone.utc).isoformat(timespec="milliseconds"),
@@ -54,5 +54,5 @@ class _JsonLines(logging.Formatter):
 
 
 def log_formatter(form: LogFormat, program: str) -> logging.Formatter:
-    """A formatter that names the program on each line."""
+    """Create a formatter for text or JSON, which names the program on each line."""
     return _JsonLines(program) if form == "json" else _TextLines(program)

@@ -52,7 +52,7 @@ class Outbound:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The policy of the setting `outbound_allow`. Raises ValueError."""
+        """Parse the setting `outbound_allow` as a policy. Raises ValueError."""
         networks: list[_Network] = []
         hosts: list[str] = []
         for entry in filter(None, (part.strip() for part in text.split(","))):
@@ -63,7 +63,7 @@ class Outbound:
         return cls(tuple(networks), tuple(hosts))
 
     def check(self, host: str, address: str) -> None:
-        """Check the address at which a host is reached. Raises SourceError."""
+        """Check the address at which a host is reached. Raises SourceError if the policy does not allow it."""
         found = _plain(ip_address(address.partition("%")[0]))
         if any(found in network for network in self.networks):
             return
@@ -116,7 +116,7 @@ def _plain(address: _Address) -> _Address:
 
 
 def _literal(host: str) -> str:
-    """The address that a host is, without a look-up; empty if it is a name."""
+    """The address that a host is written as; empty if it is a name, which needs a look-up."""
     bare = unicodedata.normalize("NFKC", unquote(host).translate(_DOTS)).strip("[]").rstrip(".")
     try:
         return str(ip_address(bare.partition("%")[0]))

@@ -1,4 +1,4 @@
-"""Where the files of one installation are: in its data folder."""
+"""The paths of an installation's files in its data folder."""
 
 import os
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ _PRIVATE = 0o077
 
 @dataclass(frozen=True)
 class DataFolder:
-    """The files of one data folder."""
+    """The paths of the files in one data folder."""
 
     data_dir: Path
 
@@ -44,7 +44,7 @@ class DataFolder:
 
     @property
     def graph_elsewhere(self) -> Path:
-        """Exists while the graph is not in this folder; says where it is."""
+        """A file that exists while the graph is in PostgreSQL, and says where it is."""
         return self.data_dir / "graph.store"
 
     @property
@@ -129,7 +129,7 @@ class DataFolder:
 
     @property
     def turns(self) -> Path:
-        """The folder of the sources' locks, each held while its source is observed."""
+        """The folder with one lock for each source, which is held while the source is observed."""
         return self.data_dir / "observing"
 
     @property
@@ -139,7 +139,7 @@ class DataFolder:
 
     @property
     def serve_status(self) -> Path:
-        """The address of the supervisor that holds the lock."""
+        """The file with the address of the server that holds `serve_lock`."""
         return self.data_dir / "serve.json"
 
     @property

@@ -32,7 +32,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _listed(value: object) -> object:
-    """A list from a file as a tuple, and a single string as a tuple of one."""
+    """Convert a list in the settings file to a tuple; a single string becomes a tuple with one element."""
     return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
 
 
@@ -45,13 +45,13 @@ def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:
 def _asymmetric(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if name not in ALGORITHMS:
-            raise ValueError(f"{name!r} is not one of {', '.join(ALGORITHMS)}")
+            raise ValueError(f"{name!r} is not an accepted algorithm; use one of {', '.join(ALGORITHMS)}")
     return names
 
 
 def _with_openid(scopes: tuple[str, ...]) -> tuple[str, ...]:
     if "openid" not in scopes:
-        raise ValueError("'openid' must be among them")
+        raise ValueError("the scopes must include 'openid'")
     return scopes
 
 

@@ -220,7 +220,7 @@ class Settings(BaseModel):
 
     @property
     def external(self) -> ExternalAddress | None:
-        """Where browsers reach the server, if that is not where it listens."""
+        """The address at which browsers reach the server; None if it is the one where it listens."""
         return ExternalAddress.parse(self.external_url) if self.external_url else None
 
     @property
@@ -230,7 +230,7 @@ class Settings(BaseModel):
 
     @property
     def paths(self) -> DataFolder:
-        """Where files are in the data folder."""
+        """The paths of the files in the data folder."""
         return DataFolder(self.data_dir)
 
     def environment(self) -> dict[str, str]:
@@ -241,10 +241,10 @@ class Settings(BaseModel):
 
 
 def variable_of(setting: str) -> str:
-    """The environment variable of a setting."""
+    """The name of the environment variable for a setting."""
     return PREFIX + setting.upper()
 
 
 def flag_of(setting: str) -> str:
-    """The flag of a setting."""
+    """The command-line flag for a setting."""
     return "--" + setting.replace("_", "-")

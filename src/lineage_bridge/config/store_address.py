@@ -18,7 +18,11 @@ def check_store(address: str) -> str:
     before_host, at, _ = rest.rpartition("@")
     names = {name for name, _ in parse_qsl(rest.partition("?")[2], keep_blank_values=True)}
     if (at and ":" in before_host) or not names.isdisjoint(_SECRETS):
-        raise ValueError("it has a password; give that by a password file (PGPASSFILE) or PGPASSWORD, and write an @ elsewhere as %40")
+        raise ValueError(
+            "it contains a password: use a password file (PGPASSFILE) or PGPASSWORD instead; if that @ is part of a name, write it as %40"
+        )
     if "options" in names:
-        raise ValueError("it sets options, which LineageBridge does itself; the schema is the setting store_schema")
+        raise ValueError(
+            "it has the parameter `options`, which LineageBridge sets itself; to choose a schema, use the setting store_schema"
+        )
     return address

@@ -16,7 +16,7 @@ class ServerCertificate:
     """A certificate chain and its key, both PEM. `context` is for new connections; open connections keep their certificate."""
 
     def __init__(self, certificate: Path, key: Path | None = None) -> None:
-        """Load the files. Raises ConfigError."""
+        """Load the certificate and key. Raises ConfigError."""
         self._certificate, self._key = certificate, key
         self._loaded = self._state()
         self._refused: object = None
@@ -107,7 +107,7 @@ def remote_server_context(authorities: Path | None) -> ssl.SSLContext:
 
 
 def _no_password() -> str:
-    raise ValueError("the key is protected by a password")
+    raise ValueError("the key is protected by a password; use a key without one")
 
 
 def _identity(path: Path) -> tuple[int, ...] | None:

@@ -156,7 +156,7 @@ def _batch(run: Run, begin_s: int, took_s: int, rows: int) -> Iterator[Moment]:
 
 
 def _schedule(every_s: int, last_s: int) -> range:
-    """Ages of the times of a schedule, oldest first, the newest at `last_s`."""
+    """The ages of the times in a schedule, oldest first; the newest is `last_s` seconds old."""
     count = (BEGIN_S - last_s - HOUR_S) // every_s + 1
     return range(last_s + (count - 1) * every_s, last_s - 1, -every_s)
 
@@ -169,22 +169,22 @@ def _reports(begin_s: int, end_s: int, every_s: int, last_s: int) -> Iterator[in
 
 
 def _orders(begin_s: int, age_s: int) -> int:
-    """Orders placed between two ages."""
+    """The number of orders placed between two ages."""
     return ORDERS_PER_MINUTE * (begin_s - age_s) // 60
 
 
 def _customers(begin_s: int, age_s: int) -> int:
-    """Customers added or changed between two ages."""
+    """The number of customers added or changed between two ages."""
     return CUSTOMERS_PER_HOUR * (begin_s - age_s) // HOUR_S
 
 
 def _sent(begin_s: int, age_s: int) -> int:
-    """Order records sent to Kafka between two ages: since the rebalance, some are sent twice."""
+    """The number of order records sent to Kafka between two ages. Since the rebalance, some are sent twice."""
     repeated_since_s = min(begin_s, REBALANCE_S)
     repeated = REPEATED_PERCENT * _orders(repeated_since_s, age_s) // 100 if age_s < repeated_since_s else 0
     return _orders(begin_s, age_s) + repeated
 
 
 def _enriched(begin_s: int, age_s: int) -> int:
-    """Order records that pass the filter of the enrichment between two ages."""
+    """The number of order records between two ages that pass the filter of the enrichment."""
     return (100 - CANCELLED_PERCENT) * _sent(begin_s, age_s) // 100

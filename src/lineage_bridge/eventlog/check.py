@@ -43,12 +43,12 @@ class Damage(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The identity of the damage, to which an acknowledgement refers."""
+        """What identifies the damage, so that an acknowledgement refers to it alone."""
         return f"{self.kind} {f'archive/{self.file}' if self.file else self.segment} {self.first} {self.end}"
 
     @property
     def size(self) -> int:
-        """How many bytes are affected, as far as known."""
+        """The number of damaged bytes, as far as it is known."""
         return max(0, self.end - self.first)
 
 

@@ -32,7 +32,7 @@ class Disk(Protocol):
 
 
 def is_linked(fd: int, path: Path) -> bool:
-    """Whether an open file is still the one at `path`: it may have been deleted or replaced."""
+    """Whether an open file is still the file at `path`. It may have been deleted or replaced."""
     try:
         return os.path.samestat(os.fstat(fd), path.stat())
     except OSError:

@@ -29,7 +29,7 @@ class DirectoryLock:
             path.write_text(f"{os.getpid()}\n", encoding="ascii")
 
     def release(self) -> None:
-        """Release the lock. The file stays."""
+        """Release the lock. The lock file is not deleted."""
         self._lock.release()
 
 

@@ -49,7 +49,7 @@ def write_mark(directory: Path, end: int) -> None:
 
 
 class DurableMark:
-    """The writer's side of the mark."""
+    """Writes the mark, for the one process that writes the log."""
 
     def __init__(self, directory: Path, disk: Disk) -> None:
         self._disk = disk
@@ -57,13 +57,13 @@ class DurableMark:
         self._fd = disk.open(self._path)
 
     def publish(self, end: int) -> None:
-        """Let readers see the log up to `end`. If it raises OSError, the mark is unchanged."""
+        """Make the log readable up to `end`. If it raises OSError, the mark is unchanged."""
         if not is_linked(self._fd, self._path):
             fd = self._disk.open(self._path)
             os.close(self._fd)
             self._fd = fd
         if self._disk.write(self._fd, (_PAIR.pack(end, end ^ _CHECK),), 0) != _PAIR.size:
-            raise OSError("the durable mark was only partly written")
+            raise OSError("the file `durable` of the log was only partly written")
 
     def heal(self, end: int) -> None:
         """Publish `end` again if the file has another value, because it was damaged or deleted. Raises OSError."""

@@ -35,7 +35,9 @@ class Pending:
         """Add a submission. Raises UnavailableError if the limit would be exceeded, LogError after `close`."""
         with self._changed:
             if self._closed:
-                raise LogError("the event log's writer is closed")
+                raise LogError(
+                    "the event log accepts no more records, because the server is stopping", "send the events again when it runs"
+                )
             if self._bytes + submission.size > self._max_bytes:
                 raise UnavailableError(
                     f"the write queue of the event log is full: {self._bytes} bytes queued, limit {self._max_bytes}",
@@ -62,7 +64,7 @@ class Pending:
             return group
 
     def done(self, size: int) -> None:
-        """Stop counting `size` bytes, which were taken and are now written or refused."""
+        """Stop counting `size` bytes that `take` returned: they are now written or refused."""
         with self._changed:
             self._bytes -= size
 

@@ -60,16 +60,19 @@ class LogReader:
                 yield base + byte, record
 
     def record_at(self, address: RecordAddress) -> LogRecord:
-        """The record at an address. Raises OffsetError outside this log, RecordError if no complete record begins there."""
+        """The record at an address. Raises OffsetError if the address is not in this log, RecordError if no complete record begins
+        there.
+        """
         if address[:2] != (LOG_SOURCE, 0):
             raise OffsetError(
-                f"the address {address.source}/{address.partition} belongs to another log", "the record was received through another log"
+                f"the record is in another log, {address.source}/{address.partition}",
+                "it was received through that log, which this server does not read",
             )
         extent = self._extent_at(address.offset)
         return record_in(extent.path, extent.first, extent.limit)
 
     def cut(self, start: int, limit_bytes: int, limit_records: int) -> int:
-        """The end of as many durable records from `start` on as both limits allow, but of at least one record.
+        """Choose the end of a batch: as many durable records from `start` on as both limits allow, but at least one.
 
         If the limits allow all records, it is the end of the log. Reads the records' headers only.
         """
@@ -114,7 +117,9 @@ class LogReader:
     def _extent_at(self, offset: int) -> Extent:
         extent = next(self._extents(offset, offset + 1), None) if 0 <= offset < self.durable_end() else None
         if extent is None or (extent.number, extent.first) != (segment_of(offset), byte_of(offset)):
-            raise OffsetError(f"the log in {self._directory} has no record at offset {offset}")
+            raise OffsetError(
+                f"the log in {self._directory} has no record at offset {offset}", "`lineage-bridge log check` lists damage to the log"
+            )
         return extent
 
     def _extents(self, start: int, end: int) -> Iterator[Extent]:

@@ -49,11 +49,11 @@ def read_head(data: bytes, at: int) -> Head:
     head: Head = HEAD.unpack_from(data, at)
     magic, version, _, total, _, channel, principal, note, body, _, _ = head
     if magic != MAGIC:
-        raise RecordError("no record begins here")
+        raise RecordError("the bytes do not begin with the mark of a record")
     if version != VERSION:
         raise RecordError(f"the record has format version {version}, this program reads version {VERSION}")
     if not HEAD.size + channel + principal + note + body <= total <= MAX_RECORD_BYTES:
-        raise RecordError(f"the record states an impossible length of {total} bytes")
+        raise RecordError(f"the record's header states a length of {total} bytes, which no record can have")
     return head
 
 
@@ -84,10 +84,10 @@ def read_parts(data: bytes, at: int, head: Head) -> LogRecord:
 def decode_record(data: bytes) -> LogRecord:
     """Decode a record. Raises RecordError if `data` is not exactly one complete record."""
     if len(data) < HEAD.size:
-        raise RecordError("the record is cut short")
+        raise RecordError("the file or range ends before the record does")
     head = read_head(data, 0)
     if head[TOTAL] != len(data):
-        raise RecordError(f"the record states {head[TOTAL]} bytes, but {len(data)} bytes were given")
+        raise RecordError(f"the record's header states {head[TOTAL]} bytes, but {len(data)} bytes were passed to the decoder")
     return read_parts(data, 0, head)
 
 

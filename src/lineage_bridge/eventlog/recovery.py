@@ -154,7 +154,7 @@ def save(path: Path, first: int, end: int, target: Path) -> Path:
 
 
 def cut_path(directory: Path, number: int, byte: int) -> Path:
-    """The file for bytes that were taken out of a segment."""
+    """The path of the file in which bytes are saved that are cut out of a segment."""
     return directory / f"{number:010d}-{byte:010d}.cut"
 
 

@@ -48,7 +48,7 @@ def _repair(directory: Path, damage: Damage, disk: Disk) -> RepairOutcome:
 
 
 def repair_bytes(path: Path, cut: Path, damage: Damage, disk: Disk) -> RepairOutcome:
-    """Repair unreadable bytes of a file in place, after saving the original bytes in `cut`. Raises OSError."""
+    """Repair a range of unreadable bytes of a file in place, after saving the original bytes in the file `cut`. Raises OSError."""
     if damage.kind != "unreadable":
         return RepairOutcome(damage, "left", None)
     data = _bytes_of(path, damage)
@@ -74,7 +74,7 @@ def _bytes_of(path: Path, damage: Damage) -> bytes:
 
 
 def corrected(data: bytes) -> bytes | None:
-    """The record that these bytes were before one of them changed; None if that is uncertain."""
+    """The record that these bytes were before one byte changed; None if that cannot be determined."""
     for candidate in _candidates(data):
         try:
             record = decode_record(candidate)

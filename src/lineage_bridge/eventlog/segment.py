@@ -84,7 +84,7 @@ def read_header(directory: Path, number: int) -> SegmentHeader:
         raise RecordError(f"the header of segment {path} is incomplete or damaged", _HINT)
     magic, version, *header = _FIELDS.unpack_from(data)
     if magic != MAGIC or version != VERSION or header[0] != number:
-        raise RecordError(f"segment {path} is not segment {number} of a log of version {VERSION}", _HINT)
+        raise RecordError(f"the header of {path} is not that of segment {number} in a log of format version {VERSION}", _HINT)
     return SegmentHeader(*header)
 
 
@@ -140,12 +140,12 @@ class ReadBuffer:
         self._data = os.pread(self._fd, min(max(size, CHUNK_BYTES), self.limit - byte), byte)
         self._base = byte
         if len(self._data) < size:
-            raise RecordError("the record is cut short")
+            raise RecordError("the segment ends before the record does")
 
     def require(self, end: int) -> None:
         """Raise RecordError if `end` is after the limit."""
         if end > self.limit:
-            raise RecordError("the record is cut short")
+            raise RecordError("the segment ends before the record does")
 
 
 def _ignore(_: UnreadableBytes) -> None:

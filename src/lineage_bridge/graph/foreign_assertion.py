@@ -1,4 +1,4 @@
-"""The relation of foreign assertions: what principals that are limited to namespaces asserted about nodes outside of them."""
+"""The relation `foreign_assertion`: what principals that are limited to namespaces asserted about nodes outside of them, without effect."""
 
 from lineage_bridge.graph.merge_rules import Type, greatest, key, least, relation
 

@@ -24,12 +24,14 @@ def event_id(raw: bytes) -> bytes:
 
 
 def text_hash(text: bytes) -> bytes:
-    """The 16-byte content address of a stored text."""
+    """The 16-byte hash under which a text is stored."""
     return blake2b(text, digest_size=16, person=b"content").digest()
 
 
 def node_id(key: bytes, kind: NodeKind, namespace: str, name: str) -> int:
-    """The signed 64-bit id of a node over (kind, length-prefixed namespace, name), keyed by `key` (at most 64 bytes)."""
+    """The signed 64-bit id of a node, keyed by `key` (at most 64 bytes). It is a hash of the kind, the namespace with its length, and
+    the name.
+    """
     space = namespace.encode("utf-8", "surrogatepass")
     payload = b"%d:%d:%b%b" % (kind, len(space), space, name.encode("utf-8", "surrogatepass"))
     return int.from_bytes(blake2b(payload, digest_size=8, key=key).digest(), "big", signed=True)

@@ -63,12 +63,12 @@ _NOTES = msgspec.json.Decoder(RecordNote)
 
 
 def read_note(note: bytes) -> RecordNote:
-    """Decode the note of a record. Raises msgspec.DecodeError for bytes that are not a note."""
+    """Decode the note of a record. Raises msgspec.DecodeError if the bytes are not a note."""
     return _NOTES.decode(note) if note else NO_NOTE
 
 
 def write_note(note: RecordNote) -> bytes:
-    """The bytes of a note; none for an empty one."""
+    """Encode a note; an empty note gives no bytes."""
     return b"" if note == NO_NOTE else msgspec.json.encode(note)
 
 

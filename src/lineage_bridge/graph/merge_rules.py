@@ -29,7 +29,7 @@ class Type(Enum):
 
 
 class MergeRule(Enum):
-    """How the values of one column of two rows with the same key become one value."""
+    """The rule by which two values of one column, from rows with the same key, become one value."""
 
     KEY = "key"
     SAME = "same"
@@ -63,7 +63,7 @@ class Relation:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """All column names, in the order of a row."""
+        """The names of all columns, in the order of a row's values."""
         return tuple(column.name for column in self.columns)
 
     @cached_property
@@ -78,43 +78,43 @@ class Relation:
 
     @cached_property
     def merge(self) -> Callable[[Row, Row], Row]:
-        """Merges the values (without the key) of two rows in plain Python."""
+        """Merge the values of two rows with the same key in plain Python. The values do not include the key."""
         return _merger(self)
 
 
 def key(name: str, type_: Type) -> Column:
-    """A column of the key."""
+    """Declare a column of the key."""
     return Column(name, type_, MergeRule.KEY)
 
 
 def same(name: str, type_: Type, *, optional: bool = False) -> Column:
-    """A column whose value follows from the key, so that all rows with one key agree on it."""
+    """Declare a column whose value follows from the key, so that all rows with one key agree on it."""
     return Column(name, type_, MergeRule.SAME, optional=optional)
 
 
 def first_and_last() -> tuple[Column, Column]:
-    """When something was first and last asserted, UTC microseconds."""
+    """Declare the columns `first` and `last`: when something was first and last asserted, in UTC microseconds."""
     return Column("first", Type.INT, MergeRule.MIN), Column("last", Type.INT, MergeRule.MAX)
 
 
 def least(group: str, *order: tuple[str, Type]) -> tuple[Column, ...]:
-    """Columns of which the row with the least order wins; they are that order themselves."""
+    """Declare columns that are taken together from the row in which they, compared from left to right, are least."""
     return tuple(Column(name, type_, MergeRule.LEAST, group, True) for name, type_ in order)
 
 
 def greatest(group: str, values: tuple[tuple[str, Type], ...], *order: tuple[str, Type]) -> tuple[Column, ...]:
-    """Columns of which the row with the greatest `order` wins, as `values` followed by the order."""
+    """Declare the columns `values` and `order`, which are taken together from the row with the greatest `order`."""
     chosen = tuple(Column(name, type_, MergeRule.GREATEST, group, optional=True) for name, type_ in values)
     return chosen + tuple(Column(name, type_, MergeRule.GREATEST, group, True) for name, type_ in order)
 
 
 def relation(name: str, *columns: Column) -> Relation:
-    """A relation of these columns."""
+    """Declare a relation with these columns."""
     return Relation(name, columns)
 
 
 def groups_of(relation: Relation) -> dict[str, list[Column]]:
-    """The columns that are chosen together, by the name of their group."""
+    """Group name to the columns that are chosen together."""
     groups: dict[str, list[Column]] = {}
     for column in relation.columns:
         if column.group:
@@ -142,7 +142,7 @@ def _merger(relation: Relation) -> Callable[[Row, Row], Row]:
 
 
 def _choice(values: tuple[Column, ...], first: int) -> str:
-    """The expression that chooses a group's columns, which are adjacent and end with their order, from the row whose order wins."""
+    """The expression that takes the columns of a group, which are adjacent and end with their order, from the row whose order wins."""
     group = [column for column in values if column.group == values[first].group]
     end = first + len(group)
     order = end - sum(column.ordinal for column in group)

@@ -22,7 +22,7 @@ class StreamPartition(NamedTuple):
 
     @property
     def file_key(self) -> str:
-        """The key of a file; empty for a partition of another stream."""
+        """The key of the file that a partition is; empty if the partition is not a file."""
         return "" if self.partition else self.life.partition(" ")[0]
 
 
@@ -38,12 +38,12 @@ class EventPosition(NamedTuple):
 
     @property
     def address(self) -> int:
-        """The position as one number with the same order, which serves as the offset of the log record."""
+        """The position as one number, in the same order. The log record of the event has this number as its offset."""
         return self.offset << _NUMBER_BITS | self.number
 
     @staticmethod
     def at(address: int) -> "EventPosition":
-        """The position with this address."""
+        """The position that has this address."""
         return EventPosition(address >> _NUMBER_BITS, address & (1 << _NUMBER_BITS) - 1)
 
 
@@ -79,7 +79,7 @@ class RecordOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def where(self) -> StreamPartition:
-        """The partition."""
+        """The partition from which the event was read."""
         return StreamPartition(self.stream, self.life, self.partition)
 
     @property
@@ -89,7 +89,7 @@ class RecordOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def next_position(self) -> EventPosition:
-        """The first position after the event."""
+        """The position right after the event."""
         if self.index + 1 < self.count:
             return EventPosition(self.offset, self.position.number + 1)
         return EventPosition(self.offset + 1, 0) if self.part is None else EventPosition(self.offset, (self.part + 1) << PART_BITS)
@@ -103,5 +103,5 @@ _DECODER = msgspec.json.Decoder(_Note)
 
 
 def read_origin(note: bytes) -> RecordOrigin | None:
-    """The origin in a note; None without one."""
+    """The origin in a record's note; None if the note has none."""
     return _DECODER.decode(note).origin if note else None

@@ -39,7 +39,7 @@ class Side(IntEnum):
 
 
 class Origin(IntEnum):
-    """Whether something was observed in a run, declared at design time, or inferred by a rule."""
+    """Whether a flow was observed in a run, declared at design time, or inferred by a rule."""
 
     OBSERVED = 1
     DECLARED = 2
@@ -47,7 +47,7 @@ class Origin(IntEnum):
 
 
 class Evidence(IntEnum):
-    """The evidence of a flow, strongest first."""
+    """Why a flow exists, the strongest evidence first."""
 
     EXPLICIT = 1
     COLUMN = 2
@@ -57,7 +57,7 @@ class Evidence(IntEnum):
 
     @property
     def text(self) -> str:
-        """The name in answers."""
+        """The word for it in answers."""
         return self.name.lower().replace("_", "-")
 
 

@@ -60,7 +60,7 @@ class Sender(NamedTuple):
 
     @property
     def note(self) -> RecordNote:
-        """The note of an event of this sender."""
+        """The note for the record of an event from this sender."""
         limits = tuple(sorted(self.principal.namespaces))
         if self.first is None:
             return RecordNote(namespaces=limits, origin=self.origin)
@@ -70,7 +70,7 @@ class Sender(NamedTuple):
         return RecordNote(namespaces=self.first.namespaces or limits, sender=sender, waived=waived, origin=origin, releases=self.releases)
 
     def event_origin(self, index: int, count: int) -> RecordOrigin | None:
-        """The origin of one of `count` events that came in together."""
+        """The origin of one of the `count` events that one record of an input contained."""
         return self.origin and msgspec.structs.replace(self.origin, index=index, count=count)
 
 
@@ -83,7 +83,7 @@ class JudgedEvent:
 
     @property
     def id(self) -> str:
-        """The event's id in answers."""
+        """The id by which answers name the event."""
         return self.record.event_id.hex()
 
 

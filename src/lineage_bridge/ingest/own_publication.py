@@ -1,4 +1,4 @@
-"""Rejects events that this installation published itself, because they are no independent evidence. Pure."""
+"""Rejects events that this installation published itself: they come from the graph, so they prove nothing new. Pure."""
 
 from typing import Final
 

@@ -72,7 +72,7 @@ class SplitPayload:
 
 
 def split_payload(payload: Payload) -> SplitPayload:
-    """The events in a payload."""
+    """Split a payload into its events."""
     data, truncated, damaged = _unpack(payload.data, payload.max_bytes) if payload.compressed else (payload.data, False, False)
     if truncated or payload.truncated:
         return _refused(data, "too_large", f"the body has more than {payload.max_bytes} bytes")
@@ -85,7 +85,7 @@ def split_payload(payload: Payload) -> SplitPayload:
 
 
 def beginning(raw: bytes, most: int) -> bytes:
-    """At most the given number of bytes, cut at the end of a word, so that no secret is cut in half and missed by the masking."""
+    """Cut a payload to at most this many bytes, at the end of a word, so that no secret is cut in half and missed by masking."""
     if len(raw) <= most:
         return raw
     end = max(raw.rfind(sign, max(0, most - _LONGEST_WORD), most) for sign in (b" ", b"\n", b'"'))

@@ -54,7 +54,7 @@ class ReadingState(NamedTuple):
 
 
 def as_position(at: int | EventPosition) -> EventPosition:
-    """The position of the first event of the record with this offset."""
+    """The position of the first event in the record with this offset."""
     return EventPosition(at, 0) if isinstance(at, int) else at
 
 
@@ -83,11 +83,11 @@ class Positions(ABC):
 
     def files(self, keys: Sequence[str]) -> list[FilePosition]:
         """The positions of files with these keys in the log. Raises UnavailableError, GoneError."""
-        raise NotImplementedError(f"the positions of this input are not positions in files: {keys}")
+        raise NotImplementedError(f"internal error: an input that reads no files was asked for positions in files: {keys}")
 
     def note(self, files: Sequence[FilePosition]) -> None:
         """Store durably the versions of files that were read completely. Raises the errors of `begin`."""
-        raise NotImplementedError(f"the positions of this input are not positions in files: {files}")
+        raise NotImplementedError(f"internal error: an input that reads no files was to store positions in files: {files}")
 
     @abstractmethod
     def skip(self, ends: Mapping[StreamPartition, int | EventPosition]) -> None:

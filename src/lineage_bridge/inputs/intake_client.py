@@ -59,9 +59,11 @@ class IntakeClient:
             answer = self._http.request(method, f"/api/v1/inputs/{quote(name)}/{what}", content=body, headers=headers)
         except (httpx.HTTPError, RuntimeError) as error:  # RuntimeError: another thread has just closed this client, to connect anew
             self._open_again()
-            raise UnavailableError(f"the API does not answer: {str(error) or type(error).__name__}") from error
+            raise UnavailableError(
+                f"the API does not answer: {str(error) or type(error).__name__}", "check that `lineage-bridge serve` or `api` is running"
+            ) from error
         if answer.status_code >= 500 or answer.status_code in _LATER:
-            raise UnavailableError(f"the API answered {answer.status_code}: {answer.text[:300]}")
+            raise UnavailableError(f"the API answered {answer.status_code}: {answer.text[:300]}", "it is tried again; see the API's log")
         if answer.is_error:
             raise _ERRORS.get(answer.status_code, RequestError)(f"the API answered {answer.status_code}: {answer.text[:300]}")
         return answer.content

@@ -60,7 +60,7 @@ class RecordJudge(NamedTuple):
 
     @classmethod
     def make_judge(cls, name: str, channel: str, settings: InputSettings, key: bytes, *, restores: bool = False) -> "RecordJudge":
-        """The judge of an input with these settings."""
+        """Create the function that validates the records of an input with these settings."""
         return cls(name, channel, tuple(settings.namespaces), key, restores, settings.jobs)
 
     def __call__(self, record: IncomingRecord, clock_us: Callable[[], int]) -> JudgedRow:
@@ -83,7 +83,7 @@ class RecordJudge(NamedTuple):
 
 
 def is_left_out(event: JudgedEvent) -> bool:
-    """Whether an event is of a job that its input does not take in."""
+    """Whether the settings of the input leave out the job of an event."""
     return isinstance(event.verdict, Rejected) and event.verdict.code == LEFT_OUT
 
 

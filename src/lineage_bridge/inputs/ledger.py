@@ -81,7 +81,7 @@ class _Ledger:
         self.progress = InputProgress(accepted, rejected, origin, record.arrival_us)
 
     def saved(self) -> bytes:
-        """The text to store."""
+        """Encode the ledger for storing."""
         begun, positions = ([PartitionPosition(*item) for item in sorted(found.items())] for found in (self.begun, self.positions))
         return msgspec.json.encode(_Saved(self.opened, begun, positions, self.progress, self.read_from, self.last_at))
 
@@ -91,7 +91,7 @@ class _RejectionCode(msgspec.Struct):
 
 
 class _Fresh(NamedTuple):
-    """A record that the log does not have, and where it comes from."""
+    """A record that the log does not have yet, and its origin."""
 
     record: LogRecord
     origin: RecordOrigin
@@ -192,7 +192,7 @@ class InputLedger:
     def _loaded(self, name: str, session: str | None = None) -> _Ledger:
         """The ledger of an input, up to the end of the log. The caller holds its lock. Raises GoneError for another session."""
         if session not in (None, self._session):
-            raise GoneError("the positions were issued before the server was restarted", "ask for the positions again")
+            raise GoneError("these positions were read before the API was restarted", "fetch the positions again")
         if name not in self._ledgers:
             self._ledgers[name] = self._caught_up(name, self._saved.get(name) or _Ledger(FilePositions(name, self._repository)))
         return self._ledgers[name]
@@ -224,7 +224,7 @@ class InputLedger:
 
 
 def _restored(text: bytes, files: FilePositions) -> _Ledger:
-    """What was stored."""
+    """Decode a ledger that was stored earlier."""
     saved = _SAVED.decode(text)
     return _Ledger(
         files, saved.opened, dict(saved.begun), dict(saved.positions), saved.progress, saved.read_from, saved.read_from, saved.last_at

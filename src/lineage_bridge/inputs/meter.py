@@ -26,13 +26,13 @@ class ReadingMeter:
 
     @property
     def status(self) -> InputStatus:
-        """The status now. A rate ends when nothing comes any more."""
+        """The present status. A rate falls to zero when nothing arrives any more."""
         with self._lock:
             self._settle_rate()
             return self._status
 
     def change(self, state: str, error: str | None = None) -> None:
-        """Note a state, since when it lasts, and why."""
+        """Record a state, since when it lasts, and the reason."""
         with self._lock:
             since = self._status.since_us if state == self._status.state else self._clock_us()
             more = {} if error is None else {"error": error, "hint": "", "failed_us": self._clock_us()}
@@ -63,8 +63,9 @@ class ReadingMeter:
         self.add(len(records), sum(record.value is None for record in records), newest, filtered)
 
     def add(self, read: int, skipped: int, newest_ms: int | None, filtered: int = 0) -> None:
-        """Count records that were read, with those of them without a value, and events that were left out; `newest_ms` is when the stream
-        got the newest.
+        """Count records that were read, how many of them had no value, and how many events were left out.
+
+        `newest_ms` is the time at which the newest record was written to the stream.
         """
         with self._lock:
             self._newest_ms = newest_ms if newest_ms is not None else self._newest_ms

@@ -82,7 +82,7 @@ def _check(options: Mapping[str, Any], allowed: Mapping[str, _Only]) -> None:
     """Raise for an unknown option, and for a value that LineageBridge cannot honour."""
     for key, value in options.items():
         if key not in allowed:
-            raise _RefusedOptionError(f"unknown option {key}")
+            raise _RefusedOptionError(f"unknown option {key}: remove it")
         if value is not None and value not in allowed[key].values:
             raise _RefusedOptionError(f"{key} = {value!r}: {allowed[key].reason}")
 
@@ -110,7 +110,7 @@ def _ssl(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
 
 
 def _aws(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
-    """The connection. `enabled` states that keys may be missing; here they always may."""
+    """Convert OpenMetadata's settings of the connection to AWS. There, `enabled` says that keys may be missing; here they always may."""
     if not isinstance(value, dict):
         raise _RefusedOptionError("awsConfig is not an object")
     if value.get("awsRegion") is None:

@@ -45,10 +45,10 @@ class LogPositions(Positions):
         self._positions |= dict(positions)
 
     def files(self, keys: Sequence[str]) -> list[FilePosition]:
-        """What the log has of files with these keys."""
+        """The positions in the log of files with these keys."""
         found = self._log.positions(self._name, keys)
         if found.session != self.session:
-            raise GoneError("the API was restarted", "ask for the positions again")
+            raise GoneError("the API was restarted", "fetch the positions again")
         return found.files
 
     def note(self, files: Sequence[FilePosition]) -> None:

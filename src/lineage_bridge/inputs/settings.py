@@ -50,7 +50,7 @@ class JobPatterns(BaseModel):
     exclude: Patterns = ()
 
     def lets_pass(self, name: str) -> bool:
-        """Whether a job of this name is taken in."""
+        """Whether the settings let the events of a job with this name be ingested."""
         text = name.encode(errors="replace")
         if self.exclude and _any_of(self.exclude).match(text):
             return False
@@ -64,7 +64,7 @@ def _any_of(patterns: tuple[str, ...]) -> Any:  # noqa: ANN401  # re2 has no typ
 
 
 def _compiled(pattern: str) -> Any:  # noqa: ANN401  # re2 has no types
-    """Raises re2.error for a pattern that RE2 does not accept."""
+    """Compile the patterns. Raises re2.error for one that RE2 does not accept."""
     options = re2.Options()
     options.case_sensitive, options.never_capture, options.log_errors = False, True, False
     return re2.compile(pattern, options)

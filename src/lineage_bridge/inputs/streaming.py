@@ -51,7 +51,7 @@ class StreamPositions(Positions):
         self._advance(ends)
 
     def moved(self, ranges: Sequence[StreamRange]) -> None:
-        """Record that ranges are in the archive."""
+        """Record that ranges were moved into the archive."""
         self._positions |= {given.where: EventPosition(given.end, 0) for given in ranges}
 
     def _advance(self, starts: Mapping[StreamPartition, int | EventPosition]) -> None:
@@ -69,7 +69,7 @@ class RowJudge:
     clock_us: Callable[[], int]
 
     def __call__(self, row: StreamRow) -> JudgedRow:
-        """The records of a row."""
+        """The records of one row that Spark read."""
         where = self.lives[row.where.stream, row.where.partition]
         return self.judge(IncomingRecord(where, row.offset, row.value, row.at_ms, row.key, row.headers), self.clock_us)
 

@@ -40,7 +40,7 @@ class Visibility:
         return matches(namespace, self.namespaces)
 
     def owned(self, namespaces: Iterable[str]) -> frozenset[str]:
-        """The namespaces among these that are the principal's own."""
+        """Those of these namespaces that belong to the principal."""
         return frozenset(filter(self.owns, namespaces))
 
 
@@ -63,7 +63,7 @@ class Principal:
     is_internal: bool = False
 
     def may_send(self, namespace: str) -> bool:
-        """Whether it may send events of this namespace."""
+        """Whether the principal may send events of jobs in this namespace."""
         return not self.namespaces or matches(namespace, self.namespaces)
 
 

@@ -4,11 +4,7 @@ from typing import NamedTuple
 
 
 class Change(NamedTuple):
-    """What somebody changed.
-
-    `principal` is empty for a program without credentials; `origin` is where it called from: the address of a client, or `command` with the
-    user's name. `action` names the kind of change, `target` what was changed, `details` is JSON without secrets, or empty.
-    """
+    """What somebody changed, before it becomes an entry of the audit trail."""
 
     principal: str
     origin: str

@@ -69,7 +69,7 @@ class GraphDiff:
 
 
 class ChangeAction(IntEnum):
-    """What happened to a derived row."""
+    """Whether a derived row was added, changed or removed."""
 
     REMOVED = 0
     ADDED = 1

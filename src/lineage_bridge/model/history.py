@@ -40,10 +40,7 @@ class SchemaHistory:
 
 
 class FacetPage(NamedTuple):
-    """Which versions of a facet are listed: at most `limit` of them.
-
-    They are fewer, but at least one, if their texts reach `max_bytes`. Without `max_bytes` (None), texts are not read.
-    """
+    """Which versions of a facet are listed."""
 
     limit: int
     offset: int

@@ -10,9 +10,12 @@ from lineage_bridge.model.graph import Node
 
 @dataclass(frozen=True)
 class Affected:
-    """A node that a walk from another one reaches. `paths` is the number of paths to it, at most graph.analysis.reach.MOST_PATHS; a cycle
-    counts as one node. `paths` is None for a job. `wholly`: everything that reaches the node comes through the origin. `only_failed`: every
-    path to it has a flow that only failed runs stated. `dropped`: the dataset was dropped and has not come back.
+    """A node that depends on another one (or, upstream, on which the other depends).
+
+    - `paths`: the number of paths to it, at most graph.analysis.reach.MOST_PATHS; a cycle counts as one node. None for a job.
+    - `wholly`: everything that reaches the node comes through the origin.
+    - `only_failed`: every path to it has a flow that only failed runs stated.
+    - `dropped`: the dataset was dropped and does not exist again.
     """
 
     node: Node
@@ -54,7 +57,7 @@ class Impact:
 
 @dataclass(frozen=True)
 class Path:
-    """A path from one node to another: its nodes, and for each two neighbours the jobs that move the data between them."""
+    """A path from one node to another. `jobs[i]` are the jobs that move data from `nodes[i]` to `nodes[i + 1]`."""
 
     nodes: tuple[Node, ...]
     jobs: tuple[tuple[Node, ...], ...]

@@ -40,9 +40,10 @@ class RunRecord:
 
 @dataclass(frozen=True)
 class RunFilter:
-    """Which runs to list: of a job, of a parent (a run id of 16 bytes), or both; `state` is one of the states of a run.
+    """Which runs to list. Conditions that are None are left out; of `job` and `parent`, at least one is given.
 
-    Times are UTC microseconds: runs with an event at or after `since` that began before `until`.
+    `job`: runs of the job with this node id. `parent`: children of the run with this id (16 bytes). `state`: runs in this state, such as
+    COMPLETE. `since`, `until`: runs with an event at or after `since` that began before `until` (UTC microseconds).
     """
 
     job: int | None = None

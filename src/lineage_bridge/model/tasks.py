@@ -43,7 +43,7 @@ class ExtractionOptions:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The planes and scopes of the credentials, sorted."""
+        """The planes and scopes for which the request contained credentials, sorted."""
         return tuple(sorted(" ".join(filter(None, words)) for words in self.credentials))
 
 
@@ -111,7 +111,7 @@ class TaskRecord(msgspec.Struct, frozen=True):
 
     @property
     def unknown(self) -> tuple[PlaneRecord, ...]:
-        """The planes about which something is unknown."""
+        """The planes of which something could not be read."""
         return tuple(plane for plane in self.planes if plane.state not in SEEN)
 
 

@@ -31,7 +31,7 @@ class Job(Struct, frozen=True, gc=False):
 
 
 class Run(Struct, frozen=True, gc=False):
-    """A run: the 16 bytes of its UUID, and the id as received."""
+    """The run of an event: the 16 bytes of its UUID, and the id as received."""
 
     id: bytes
     raw_id: str
@@ -41,8 +41,9 @@ class Run(Struct, frozen=True, gc=False):
 class Event(Struct, frozen=True, gc=False):
     """One event. `time_us` is the event time in UTC microseconds since the epoch.
 
-    `type` is START, RUNNING, COMPLETE, FAIL, ABORT, OTHER, or None if the event has none; `raw_type` is the value as
-    received. A run event has a run and a job, a job event a job, and both may carry a dataset; a dataset event has only that.
+    `type` is START, RUNNING, COMPLETE, FAIL, ABORT, OTHER, or None if the event has none; `raw_type` is the value as received. A run
+    event has a run and a job, a job event has a job, and either may also have a dataset. A dataset event has only a dataset.
+
     `producer` and `schema_url` are empty if the event has none.
     """
 

@@ -24,17 +24,17 @@ _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
 def run_id(*parts: str | int) -> UUID:
-    """The id of a run, derived from parts: the same parts give the same id."""
+    """Derive the id of a run from parts. The same parts always give the same id."""
     return uuid5(_RUN_IDS, json.dumps(parts))
 
 
 def encode(event: Json) -> bytes:
-    """An event as JSON. The same event gives the same bytes."""
+    """Encode an event as JSON. Equal events give the same bytes."""
     return _ENCODER.encode(event)
 
 
 def schema_fields(fields: Iterable[SchemaField]) -> list[Json]:
-    """Columns in the form of the schema facet."""
+    """Convert columns to the form of the schema facet."""
     return [_field_json(field, position) for position, field in enumerate(fields, start=1)]
 
 
@@ -50,7 +50,7 @@ def _field_json(field: SchemaField, position: int) -> Json:
 
 
 class RunContent(NamedTuple):
-    """The full description of a run: its facets, and its datasets with theirs."""
+    """The full description of a run: its facets, and its datasets with their facets."""
 
     run_facets: dict[str, Json]
     job_facets: dict[str, Json]
@@ -85,7 +85,7 @@ class EventBuilder:
         inputs: Iterable[Json] = (),
         outputs: Iterable[Json] = (),
     ) -> Json:
-        """A RunEvent; `kind` is START, RUNNING, COMPLETE, FAIL, ABORT or OTHER."""
+        """Build a RunEvent; `kind` is START, RUNNING, COMPLETE, FAIL, ABORT or OTHER."""
         return {
             "eventType": kind,
             "eventTime": format_time(time_us),
@@ -106,7 +106,7 @@ class EventBuilder:
         inputs: Iterable[Json] = (),
         outputs: Iterable[Json] = (),
     ) -> Json:
-        """A JobEvent: what a job does, whether it runs or not."""
+        """Build a JobEvent, which describes a job independently of its runs."""
         return {
             "eventTime": format_time(time_us),
             "producer": self.producer,
@@ -117,7 +117,7 @@ class EventBuilder:
         }
 
     def dataset_event(self, time_us: int, name: DatasetName, facets: Mapping[str, Json]) -> Json:
-        """A DatasetEvent."""
+        """Build a DatasetEvent."""
         return {
             "eventTime": format_time(time_us),
             "producer": self.producer,
@@ -127,7 +127,7 @@ class EventBuilder:
 
     @staticmethod
     def dataset(name: DatasetName, facets: Mapping[str, Json] | None = None, **access: Mapping[str, Json]) -> Json:
-        """A dataset of an event; `access` are its `inputFacets` or `outputFacets`."""
+        """Build a dataset of an event; `access` are its `inputFacets` or `outputFacets`."""
         built: Json = {"namespace": name[0], "name": name[1]}
         if facets:
             built["facets"] = dict(facets)
@@ -136,11 +136,11 @@ class EventBuilder:
     # facets
 
     def own_facet(self, version: str, name: str, **members: object) -> Json:
-        """One of LineageBridge's own facets, such as `KafkaTopicDatasetFacet` 1-0-0."""
+        """Build one of LineageBridge's own facets, such as `KafkaTopicDatasetFacet` 1-0-0."""
         return {"_producer": self.producer, "_schemaURL": f"{OWN_FACETS}{version}/{name}.json#/$defs/{name}", **members}
 
     def deleted_facet(self) -> Json:
-        """A tombstone: it deletes the facet under its key."""
+        """Build a tombstone, which deletes the facet with the same key."""
         return {"_producer": self.producer, "_schemaURL": f"{SPECIFICATION}BaseFacet", "_deleted": True}
 
     def documentation(self, kind: str, description: str) -> Json:

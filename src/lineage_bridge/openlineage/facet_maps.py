@@ -55,7 +55,7 @@ _read_cached = lru_cache(_CACHED_MAPS)(_read)
 
 
 def place_facets(side: Where, facets: Facets, access: Facets) -> tuple[Facets, Facets, list[str]]:
-    """The facets of a dataset and of one access to it, each where OpenLineage defines it, and the paths of those that were misplaced."""
+    """Sort the facets of a dataset and of one access to it to where OpenLineage defines each, and list the paths of misplaced ones."""
     moved = _misplaced(facets, "dataset", side)
     back = _misplaced(access, side, "dataset")
     if not moved and not back:
@@ -67,7 +67,7 @@ def place_facets(side: Where, facets: Facets, access: Facets) -> tuple[Facets, F
 
 
 def _misplaced(facets: Facets, where: Where, other: Where) -> list[str]:
-    """The keys, sorted, of facets that `other` may carry and `where` may not."""
+    """The keys, sorted, of facets in `where` that OpenLineage defines for `other` instead."""
     if other == where or not facets:
         return []
     return sorted(key for key in facets if (where, key) not in KINDS and (other, key) in KINDS)

@@ -38,7 +38,7 @@ _LARGEST_CONTAINER = 1 << 14
 
 
 def _container(levels: int) -> str:
-    """A pattern for an object or array with at most `levels` levels inside of it. It can match in one way only."""
+    """Build a pattern for an object or array that contains at most `levels` further levels. It can match in one way only."""
     inside = f"(?:{_STRING}|{_container(levels - 1)})" if levels else _STRING
     return rf'[{{\[][^"{{}}\[\]]*(?:{inside}[^"{{}}\[\]]*)*[}}\]]'
 
@@ -50,13 +50,13 @@ _PLAIN_SCALARS = re.compile(rb'(?:\s*(?:"(?!-)[^"\\]*"|(?!-\D)[^\s{}\[\]\\",:]+)
 
 
 def no_limit(_: int) -> None:
-    """Spend without a limit."""
+    """Do nothing: stands for a `spend` that limits the work."""
 
 
 class PlainParts:
-    """The parts of a JSON text without any of the given byte offsets: they can be passed over without reading their tokens.
+    """Finds parts of a JSON text that contain none of the given byte offsets, so that their tokens need not be read.
 
-    `offsets` are sorted; None if they are unknown, and nothing is passed over.
+    `offsets` are sorted; None if they are unknown, in which case no part is skipped.
     """
 
     def __init__(self, raw: bytes, offsets: Sequence[int] | None) -> None:
@@ -68,7 +68,7 @@ class PlainParts:
         return self.offsets is None or self.raw.find(_ENDS[opening], start, self._next_offset(start)) >= 0
 
     def is_plain(self, start: int, end: int) -> bool:
-        """Whether none of the offsets lies in this part."""
+        """Whether none of the offsets lies between two positions."""
         return self.offsets is not None and self._next_offset(start) >= end
 
     def flat_end(self, opening: bytes, start: int) -> int:
@@ -91,16 +91,20 @@ class PlainParts:
         return found.end() if found else 0
 
     def flat_run_end(self, at: int) -> int:
-        """The end of the plain flat objects and arrays that follow in an array; `at` if none does."""
+        """The end of the flat objects and arrays that follow in an array and need not be read; `at` if there are none."""
         return self._run_end(_PLAIN_FLAT, at)
 
     def members_end(self, at: int) -> int:
-        """The end of the plain scalar members that follow in an object, except of one called `value`; 0 if none does."""
+        """The end of the members of an object that follow and need not be read: plain scalars, none of them called `value`. 0 if
+        there are none.
+        """
         end = self._run_end(_PLAIN_MEMBERS, at) if self.offsets is not None else at
         return end if end > at else 0
 
     def scalars_end(self, at: int) -> int:
-        """The end of the plain elements that follow in an array, except options of commands; 0 if none follows."""
+        """The end of the elements of an array that follow and need not be read: plain scalars that are no options of commands. 0 if
+        there are none.
+        """
         end = self._run_end(_PLAIN_SCALARS, at) if self.offsets is not None else at
         return end if end > at else 0
 
@@ -198,13 +202,13 @@ def member_path(path: str, key: str) -> str:
 
 
 def text_of(token: bytes) -> str:
-    """The text of a token: the value of a JSON string, or the token itself."""
+    """The text of a token: the value of a JSON string, or the token itself if it is no string."""
     text = _string(token) if b"\\" in token else None
     return token.strip(b'"').decode("utf-8", "surrogateescape") if text is None else text
 
 
 def masked_token(token: bytes, mask_string: Callable[[str], str]) -> bytes:
-    """The token with the secrets in its text masked; equal to `token` if there are none."""
+    """Mask the secrets in the text of a token; equal to `token` if it has none."""
     text = _string(token)
     if text is None:
         return mask_string(token.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
@@ -213,7 +217,7 @@ def masked_token(token: bytes, mask_string: Callable[[str], str]) -> bytes:
 
 
 def token_of(text: str) -> bytes:
-    """A text as a JSON string."""
+    """Encode a text as a JSON string."""
     try:
         return json.dumps(text, ensure_ascii=False).encode()
     except UnicodeEncodeError:

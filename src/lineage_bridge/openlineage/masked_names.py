@@ -27,7 +27,7 @@ _QUERY_PART = re.compile(
 
 
 def mask_name(name: str, key: bytes = b"") -> str:
-    """A name or namespace of a dataset or job without credentials, which are no part of what it names.
+    """Remove credentials from a name or namespace of a dataset or job; they do not belong to what it names.
 
     Users and passwords, signatures, keys and what expires with them are removed. Any other secret becomes a short digest, so that
     different names stay different. The digest depends on `key`, the installation's: without it, no guess of a secret can be checked.
@@ -45,7 +45,7 @@ def mask_name(name: str, key: bytes = b"") -> str:
 
 
 def _drop_parameters(name: str, drops: Callable[[str], bool]) -> str:
-    """A name without some parameters of its query."""
+    """Remove some parameters from the query of a name."""
     if not any(drops(part["name"]) for part in _QUERY_PART.finditer(name)):
         return name
     kept = _QUERY_PART.sub(lambda part: (part["mark"] if part["mark"] == "?" else "") if drops(part["name"]) else part[0], name)

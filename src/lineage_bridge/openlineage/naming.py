@@ -87,7 +87,7 @@ _IN_PATHS = {"adl", "hdfs", "abfs", "abfss", "wasb", "wasbs", "oss", "cos", "obs
 
 
 def parts_of(scheme: str) -> int:
-    """How many parts the full name of a table has."""
+    """How many parts the full name of a table has in a system, such as 3 for PostgreSQL: database, schema and table."""
     return 2 if scheme in _TWO_PARTS else 3
 
 
@@ -98,17 +98,17 @@ def first_server(bootstrap: str) -> str:
 
 
 def kafka(bootstrap: str, topic: str) -> DatasetName:
-    """A topic, by the first of the brokers named."""
+    """The dataset of a topic. Its namespace has the first of the given brokers."""
     return f"kafka://{first_server(bootstrap)}", topic
 
 
 def table(scheme: str, host: str, *parts: str) -> DatasetName:
-    """A table of a database server; `host` is `host` or `host:port`."""
+    """The dataset of a table on a database server; `host` is `host` or `host:port`."""
     return f"{scheme}://{_with_port(host, scheme)}", ".".join(parts)
 
 
 def dataset(namespace: str, name: str) -> DatasetName:
-    """A dataset from a composed namespace and name: the default port is added.
+    """The dataset with this namespace and name, after adding the default port.
 
     In an object store the name is a key without surrounding slashes, in a file system a path that begins with a slash.
     """
@@ -125,7 +125,7 @@ def dataset(namespace: str, name: str) -> DatasetName:
 
 
 def path(uri: str) -> DatasetName | None:
-    """A file or folder by its URI or absolute path; None for anything else."""
+    """The dataset at a URI or absolute path of a file or folder; None for any other text."""
     try:
         parsed = urlsplit(uri)
     except ValueError:
@@ -141,7 +141,7 @@ def path(uri: str) -> DatasetName | None:
 
 
 def _folders(key: str) -> str:
-    """A key without empty folders in it."""
+    """Remove empty folders from a key."""
     return re.sub(r"/{2,}", "/", key)
 
 

@@ -30,11 +30,11 @@ class Texts:
         self._automaton = AhoCorasick(self._texts, implementation=Implementation.DFA)
 
     def __getitem__(self, number: int) -> str:
-        """The text of this number."""
+        """The text with this number."""
         return self._texts[number]
 
     def numbers(self, folded: str) -> frozenset[int]:
-        """The numbers of those of the texts that are in a folded text."""
+        """The numbers of those texts of the set that a folded text contains."""
         if len(folded) <= _AT_ONCE:
             return frozenset([number for number, _, _ in self._automaton.find_matches_as_indexes(folded, overlapping=True)])
         return frozenset({number for _, matches in self._matches(folded) for number, _, _ in matches})
@@ -53,10 +53,10 @@ class Texts:
 
 
 class Rule:
-    """A pattern that is tried only on texts, and only at offsets in them at which it can match.
+    """A pattern that is only tried on texts that can match it, and only at offsets at which it can match.
 
-    `required`: sets of strings; a matching text contains one string of each set. `also`: a further such set, besides those found from the
-    pattern.
+    `required`: sets of strings; a matching text contains one string of each set. `also`: a further such set, besides those found from
+    the pattern.
     """
 
     def __init__(self, pattern: "re.Pattern[str]", also: Alternatives | None = None) -> None:
@@ -104,7 +104,7 @@ class _WordRule(NamedTuple):
 
 
 class _WordRules(NamedTuple):
-    """The rules that can match texts that contain certain words, and the characters by which they are narrowed down."""
+    """The rules that can match a text with certain words, and the single characters that rule some of them out."""
 
     words: frozenset[str]
     rules: list[_WordRule]
@@ -136,7 +136,7 @@ class Prefilter:
         self._chosen = lru_cache(_CACHED)(self._choose)
 
     def worth_trying(self, text: str) -> Mapping[str, Sequence[Rule]]:
-        """The rules of each group that can match in a text, in their order; `no_rules` if there are none."""
+        """Group to those of its rules that can match in a text, in their order; `no_rules` if there are none."""
         folded = fold(text)
         found = self._texts.numbers(folded)
         characters = self._candidates(found).characters
@@ -161,5 +161,5 @@ class Prefilter:
 
 
 def rules(patterns: Sequence["re.Pattern[str]"], also: Alternatives | None = None) -> list[Rule]:
-    """A rule for each pattern."""
+    """Make a rule of each pattern."""
     return [Rule(pattern, also) for pattern in patterns]

@@ -73,7 +73,7 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
 
 
 class _Scan:
-    """One pass over the tokens of a body. It never fails, even if brackets do not match.
+    """Reads the tokens of a body once, and collects the edits that mask secrets. It never fails, even if brackets do not match.
 
     `is_unsettled`: a text was masked that names another one (a key, a name, an argument), so the masked body has to be read again.
     """
@@ -101,7 +101,7 @@ class _Scan:
         return self.edited()
 
     def walk(self, at: int) -> int:
-        """Handle some tokens, up to the end of a part that is skipped; returns where to continue."""
+        """Handle tokens up to the end of a part that can be skipped. Returns the position at which to continue."""
         number = 0
         for number, token in enumerate(islice(_TOKEN.finditer(self.raw, at), _TOKENS_AT_ONCE), 1):
             step = _STEPS.get(token[0])
@@ -228,7 +228,7 @@ class _Scan:
             self.edits[start] = (end, _MASKED)
 
     def edit_text(self, token: "re.Match[bytes]", *, is_name: bool = False) -> bool:
-        """Mask the secrets in a text; whether there are any."""
+        """Mask the secrets in a text. Returns whether there were any."""
         if self.plain.is_plain(*token.span()):
             return False
         text = token[0]
@@ -242,7 +242,7 @@ class _Scan:
         return masked != text
 
     def settled(self, text: bytes, mask_string: Callable[[str], str]) -> bytes:
-        """A token with all its secrets masked, including those that are recognised only after others were masked."""
+        """Mask all secrets in a token, including those that are recognised only after others were masked."""
         for _ in range(_PASSES):
             # Whether a long text is suspicious is known from the offsets in it.
             if (len(text) <= _LONG or self.plain.offsets is None) and not is_suspicious(text):
@@ -270,11 +270,11 @@ class _Scan:
         return mask_text(text) if len(text) <= _LONG else mask_with(text, self.mask_found)
 
     def mask_inside(self, raw: bytes) -> bytes:
-        """JSON inside of a text, masked."""
+        """Mask the secrets in JSON that is contained in a text."""
         return _Scan(raw, self.spend, self.key, self.depth + 1).masked()
 
     def mask_found(self, _: str) -> str:
-        """The replacement of a secret that was found in a long text."""
+        """What replaces a secret that was found in a long text."""
         self.spend(_FOUND_NS)
         return MASK
 

@@ -24,7 +24,7 @@ _NOTHING = frozenset(("",))
 
 
 def fold(text: str) -> str:
-    """A text of the same length, with equal letters where a pattern that ignores case holds them to be equal."""
+    """Convert a text so that letters are equal if a pattern that ignores case takes them as equal. The length stays the same."""
     if not text.isascii():
         text = _SURROGATE.sub("\ufffd", text).replace("\u0131", "i").replace("\u0130", "i").replace("\u017f", "s")
     return text.lower()
@@ -43,7 +43,7 @@ def _worth(texts: Alternatives) -> tuple[int, int]:
 
 
 def first_texts(pattern: "re.Pattern[str]") -> Alternatives | None:
-    """Texts one of which begins every (folded) match of the pattern; None if they are unknown or too many."""
+    """A set of texts such that every (folded) match of the pattern begins with one of them; None if they are unknown or too many."""
     first = _parts(pattern).first
     if "" in first:
         return None
@@ -131,7 +131,7 @@ class _Parts:
                 self.required += repeated.required
 
     def _follow(self, texts: Alternatives) -> None:
-        """One of these texts comes next."""
+        """Extend the parts: one of these texts comes next."""
         joined = frozenset(before + behind for before in self._run for behind in texts)
         if len(joined) > _MOST:
             self._gap()
@@ -139,7 +139,7 @@ class _Parts:
         self._run = joined
 
     def _gap(self) -> None:
-        """Something unknown comes next."""
+        """Extend the parts: unknown text comes next."""
         self._end_run()
         self._run, self._is_whole = _NOTHING, False
 

@@ -106,7 +106,10 @@ def gather(packed: Iterable[tuple[str, bytes]]) -> tuple[Batch, list[int]]:
     for source, partition, start, end, worker in sorted(rows.pop(RANGE, [])):
         covered = ranges.get((source, partition))
         if covered and covered.end != start:
-            raise StoreError(f"the batch skips offsets {covered.end} to {start} of {source}/{partition}")
+            raise StoreError(
+                f"internal error: a batch lacks the offsets {covered.end} to {start} of {source}/{partition}",
+                "restart the pipeline, which reads them again; if it repeats, report it",
+            )
         ranges[source, partition] = OffsetRange(covered.start if covered else start, end)
         workers.add(worker)
     return Batch(ranges, rows), sorted(workers)

@@ -63,7 +63,7 @@ def _group_name(group: str) -> str:
 
 
 def unpack(facts: DataFrame, *, relation: Relation) -> DataFrame:
-    """Extract the rows of one relation from FACTS, with the columns of `schema_of`."""
+    """Extract the rows of one relation from a frame of FACTS, with the columns of `schema_of`."""
     return facts.where(F.col("relation") == relation.name).mapInArrow(_unpacker(relation.name), schema_of(relation))
 
 

@@ -46,7 +46,9 @@ class SparkProcess:
     def check(self) -> None:
         """Raise UnavailableError if the process has ended."""
         if self.java.poll() is not None:
-            raise UnavailableError(f"Spark (process {self.java.pid}) ended: {_ending(self.java.returncode)}")
+            raise UnavailableError(
+                f"Spark (process {self.java.pid}) ended: {_ending(self.java.returncode)}", "see logs/spark.log in the data folder"
+            )
 
     def end(self) -> None:
         """Stop the session if its process is alive and responds; end the process in any case."""
@@ -70,7 +72,7 @@ class SparkProcess:
 
 
 def _pass_over(request: object, address: object) -> None:
-    """Ignore a broken connection."""
+    """Ignore an error of a broken connection."""
 
 
 def _fresh(folder: Path) -> Path:

@@ -102,12 +102,14 @@ def _watch(
     while not stop.wait(TICK_S):
         if not _is_active(query, spark):
             failure = query.exception()
-            raise failure or UnavailableError("the query ended without a reason")
-        for what, cause in (("deriving", settler.failure), ("reading inputs", beside.failure)):
+            raise failure or UnavailableError("Spark's query ended without a reason", "see logs/spark.log in the data folder")
+        for what, cause in (("computing derived tables", settler.failure), ("reading inputs", beside.failure)):
             if isinstance(cause, LineageBridgeError):
                 raise cause
             if cause is not None:
-                raise UnavailableError(f"{what} failed: {cause!r}") from cause
+                raise UnavailableError(
+                    f"{what} failed: {cause!r}", "the supervisor restarts the pipeline; if it repeats, report it"
+                ) from cause
         if time.monotonic() - beat >= BEAT_S:
             beat = time.monotonic()
             status.write()

@@ -93,7 +93,7 @@ class Serve:
             return self.store.settle(Budget(self.limits.derived_rows))
 
     def check(self) -> None:
-        """Raise what is wrong with the store, between two commits; not while one is under way."""
+        """Raise the error that the store has, if any. Called between two commits, never during one."""
         if self.store_lock.acquire(blocking=False):
             try:
                 self.store.check()

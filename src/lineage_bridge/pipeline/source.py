@@ -23,7 +23,7 @@ FORMAT = "lineage_bridge_log"
 
 
 class RangePartition(InputPartition):
-    """The Spark partition that reads one offset range."""
+    """A partition in Spark's sense: it reads one offset range."""
 
     def __init__(self, start: int, end: int) -> None:
         self.start, self.end = start, end
@@ -45,12 +45,12 @@ class LogSource(DataSource):
         return OFFSET_RANGES
 
     def reader(self, schema: StructType) -> "LogBatchReader":  # noqa: ARG002 - Spark's argument
-        """A reader from `start` to `end`."""
+        """Create a reader of the records from `start` to `end`."""
         options = self.options
         return LogBatchReader(options["directory"], int(options["start"]), int(options["end"]), int(options["parts"]))
 
     def streamReader(self, schema: StructType) -> "LogStreamReader":  # noqa: N802, ARG002 - Spark's name and argument
-        """A reader from `start` on."""
+        """Create a stream reader that begins at `start`."""
         options = self.options
         return LogStreamReader(
             options["directory"],

@@ -71,7 +71,7 @@ class AuditRepository(Protocol):
         """Durably store the entry that `make` returns for the current head; no other entry is stored in between."""
 
     def head(self) -> AuditHead:
-        """The end of the chain."""
+        """The number and digest of the last entry."""
 
     def newest(self, limit: int, below: int | None = None, principal: str | None = None, action: str | None = None) -> list[AuditEntry]:
         """Entries with a number below `below`, of a principal and of an action, the newest first."""
@@ -90,7 +90,7 @@ class AuditRepository(Protocol):
 
 
 class AuditTrail(Protocol):
-    """Records who changed what, and whether the record is intact."""
+    """Records who changed what, and verifies the record."""
 
     def record(self, change: Change) -> None:
         """Append a change, durably."""

@@ -11,7 +11,7 @@ class GraphTables(Protocol):
     """Reads the whole graph, within one read transaction, as plain tables."""
 
     def rows(self, table: GraphTable) -> Iterator[Row]:
-        """The rows of a table, in no order."""
+        """The rows of a table, in any order."""
 
 
 class FindingsReader(Protocol):

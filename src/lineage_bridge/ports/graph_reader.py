@@ -18,7 +18,7 @@ from lineage_bridge.ports.whole_graph import WholeGraphReader
 
 
 class ProgressReader(Protocol):
-    """How far the store has applied the log."""
+    """Reads how far the store has applied the log."""
 
     def position(self) -> dict[tuple[str, int], int]:
         """(source, partition) to the offset up to which the store has applied the log."""
@@ -193,7 +193,7 @@ class InventoryReader(Protocol):
         """The canonical nodes that a node id may mean; several where the id is ambiguous."""
 
     def ran(self, jobs: Sequence[Node]) -> list[Node]:
-        """The jobs among these canonical jobs that have an observed run."""
+        """Which of these canonical jobs have an observed run."""
 
     def ports(self, jobs: Iterable[Node], *, now_us: int) -> list[Port]:
         """The inputs and outputs of these jobs, under all their names, without those that have ended."""
@@ -242,7 +242,7 @@ class GraphReader(Protocol):
 
     @property
     def whole(self) -> WholeGraphReader:
-        """Everything, to export, verify or analyse it."""
+        """Reads the whole graph, to export, verify or analyse it."""
 
     def within(self, namespaces: Collection[str]) -> "GraphReader":
         """A reader in the same transaction whose lists (of nodes, events and aliases, not walks) are restricted to these namespaces.

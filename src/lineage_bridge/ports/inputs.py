@@ -31,9 +31,10 @@ class FilePosition(NamedTuple):
 
 
 class InputPositions(msgspec.Struct, frozen=True):
-    """From where to read on. `opened`: the input was opened before, so a partition that is not listed is new.
+    """The positions from which to continue reading an input.
 
-    `session` identifies the API process that answers; later requests must name it. `files` only has the requested files.
+    `opened`: the input was opened before, so a partition without a position is new. `session` identifies the API process that answers;
+    later requests must name it. `files` only has the files that were asked for.
     """
 
     session: str
@@ -76,13 +77,13 @@ _FILES = msgspec.json.Decoder(list[FilePosition])
 
 
 def pack_batch(batch: InputBatch) -> bytes:
-    """A batch as bytes."""
+    """Encode a batch as bytes."""
     ends, files = msgspec.json.encode(batch.ends), msgspec.json.encode(batch.files)
     return msgspec.msgpack.encode(_PackedBatch(batch.session, batch.records, ends, files))
 
 
 def unpack_batch(body: bytes) -> InputBatch:
-    """The batch in the bytes that `pack_batch` made. Raises msgspec.DecodeError."""
+    """Decode a batch that `pack_batch` encoded. Raises msgspec.DecodeError."""
     packed = _PACKED.decode(body)
     return InputBatch(packed.session, packed.records, _POSITIONS.decode(packed.ends), _FILES.decode(packed.files))
 
@@ -151,7 +152,7 @@ class InputService(Protocol):
         """Pause or resume an input."""
 
     def test(self, name: str) -> list[SourceCheck]:
-        """Try each step of reading an input, without taking anything in."""
+        """Try each step of reading an input, without ingesting an event."""
 
     def left_out(self, name: str, event: Event) -> Rejected | None:
         """Why an input does not take in an event, by the setting `jobs` that it has now; None if it does, or if there is no such input."""
@@ -160,14 +161,11 @@ class InputService(Protocol):
         """The events in a value of a record, as inputs read values now; the value itself if that is not possible."""
 
     def problem(self, records: Sequence[InputRecord]) -> str:
-        """Why these inputs are not read; empty if they are."""
+        """The reason why these inputs are not read; empty if they are."""
 
 
 class InputLog(Protocol):
-    """Takes records of inputs into the log, each once.
-
-    Raises GoneError for a session of another process, and as EventLog.submit and its future do.
-    """
+    """Appends records of inputs to the log, each once."""
 
     def positions(self, name: str, files: Sequence[str] = ()) -> InputPositions:
         """The positions from which an input continues; with keys of files, only the positions in those files."""

@@ -15,7 +15,7 @@ Written: TypeAlias = "Future[list[int]] | Future[list[RecordAddress]]"
 
 
 class EventLog(Protocol):
-    """Makes accepted events durable."""
+    """Appends records durably."""
 
     def submit(self, records: Sequence[LogRecord]) -> Written:
         """Append records.
@@ -28,7 +28,7 @@ class EventLog(Protocol):
 
 
 class OffsetLog(EventLog, Protocol):
-    """The embedded event log, whose records have offsets."""
+    """The event log on disk, in which each record has an offset."""
 
     def submit(self, records: Sequence[LogRecord]) -> "Future[list[int]]":
         """Append records; the future gives their offsets. Raises as EventLog does."""
@@ -51,7 +51,7 @@ class RecordReader(Protocol):
 
 
 class RangeReader(Protocol):
-    """Reads offset ranges."""
+    """Reads the records in offset ranges."""
 
     def __call__(self, source: str, partition: int, start: int, end: int) -> Iterator[StoredRecord]:
         """The records of a partition from offset `start` up to, but not including, `end`."""

@@ -47,7 +47,7 @@ def _beyond(walk: Walk, far: set[int]) -> dict[int, tuple[set[int], set[int]]]:
 
 
 def _crossing(edges: Iterable[Edge], far: set[int]) -> Iterator[tuple[int, int, bool]]:
-    """(a node that stays, the node beyond it, whether that is upstream)."""
+    """For each edge that leads beyond the shown nodes: the shown node, the node beyond, and whether that is upstream."""
     for edge in edges:
         source, target = edge.source.id, edge.target.id
         if source in far and target not in far:

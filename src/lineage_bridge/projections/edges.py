@@ -52,7 +52,7 @@ def _confidence(evidence: Edge | Port) -> float:
 
 
 def merge_links(links: Iterable[GraphLink]) -> list[GraphLink]:
-    """One link per edge."""
+    """Merge links that are the same edge, so that each edge has one link."""
     merged: dict[tuple[int, int, Side | None], GraphLink] = {}
     for link in links:
         if link.key in merged:

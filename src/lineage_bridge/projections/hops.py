@@ -37,7 +37,7 @@ def walk_hops(reader: GraphReader, origin: Node, direction: str, hops: int, now_
 
 
 def hops_of_walk(reader: GraphReader, walk: Walk, hops: int) -> Hops:
-    """What a walk reached within `hops` edges."""
+    """The nodes and links that a walk reached within `hops` edges of its origin."""
     ends = {node for edge in walk.edges for node in edge[:3]} | {node for port in walk.ports for node in (port.job, port.dataset)}
     heads = reader.inventory.canonical_nodes({walk.origin, *ends})
     up = walk.direction == "upstream"

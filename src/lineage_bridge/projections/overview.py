@@ -24,7 +24,7 @@ class UrgentJob:
 
     @property
     def rank(self) -> tuple[int, int, str, str]:
-        """The order of urgent jobs: the worst state first, then the latest event."""
+        """The sort key of urgent jobs: the worst state first, then the latest event."""
         return URGENT.index(self.state), -self.run.last, self.job.namespace, self.job.name
 
 

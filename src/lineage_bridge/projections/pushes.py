@@ -70,9 +70,9 @@ _COUNTED: Final = {
 
 
 def check_options(provider: PushProvider, options: Mapping[str, Any], settings: Mapping[str, Any], target: str) -> None:
-    """Raise RequestError unless these options ask for what a target with these settings does.
+    """Raise RequestError if an option differs from the settings of the target.
 
-    What is published there depends on settings alone: else each push and each publication would undo what the last one did.
+    Only settings decide what is published; otherwise a push and a publication with different options would undo each other.
     """
     for name, value in options.items():
         if name not in provider.options:
@@ -81,8 +81,8 @@ def check_options(provider: PushProvider, options: Mapping[str, Any], settings: 
         setting = provider.options[name]
         expected = settings.get(setting) if isinstance(setting, str) else setting
         if type(value) is not type(expected) or value != expected:  # 0 equals False
-            hint = f"set {setting} of the target" if isinstance(setting, str) else "docs/catalogs.md describes what is published there"
-            raise RequestError(f"option {name} is {_shown(value)}, but for target {target} it is {expected!r}", hint)
+            hint = f"leave the option out, or change {setting} of the target" if isinstance(setting, str) else "leave the option out"
+            raise RequestError(f"option {name} is {_shown(value)}, but target {target} is set to {expected!r}", hint)
 
 
 def _shown(value: object) -> str:

@@ -150,7 +150,7 @@ class GraphCounter:
 
 
 def graph_stats(graph: GraphReader, now_us: int) -> GraphStats:
-    """The size of the graph."""
+    """Count the nodes, the edges and the pipelines (connected parts) of the graph."""
     counter = GraphCounter()
     for _, heads in graph.inventory.heads(KINDS):
         for node in heads:

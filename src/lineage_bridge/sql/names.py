@@ -15,5 +15,5 @@ def written(name: Iterable[str]) -> str:
 
 
 def parsed(text: str) -> Name:
-    """The parts of a written name."""
+    """Split a written name into its parts."""
     return tuple(quoted.replace("``", "`") if quoted else plain for quoted, plain in _PART.findall(text))

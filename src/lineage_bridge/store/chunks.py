@@ -8,12 +8,12 @@ _CHUNKS = (1, 8, 64, 512)
 
 
 def chunks(ids: Iterable[int]) -> Iterator[list[int]]:
-    """Like `batches`, for sorted ids without duplicates."""
+    """Split ids into lists as `batches` does, after sorting them and removing duplicates."""
     return batches(sorted(set(ids)))
 
 
 def batches(items: Sequence[Item]) -> Iterator[list[Item]]:
-    """The values in lists of only a few different lengths, so that few different statements are prepared; the last value may repeat."""
+    """Split values into lists of only a few different lengths, so that few different statements are prepared. The last value may repeat."""
     start, end = 0, len(items)
     while start < end:
         size = next((size for size in _CHUNKS if size >= end - start), _CHUNKS[-1])
@@ -23,5 +23,5 @@ def batches(items: Sequence[Item]) -> Iterator[list[Item]]:
 
 
 def marks(some: Collection[object]) -> str:
-    """As many question marks as there are values."""
+    """A list of question marks for SQL, one for each value."""
     return ", ".join("?" * len(some))

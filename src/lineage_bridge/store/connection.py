@@ -32,7 +32,7 @@ class RowCursor(Protocol):
 
 
 class Driver(Protocol):
-    """A database's connection, for statements in its own SQL: Python's module for SQLite has such ones."""
+    """A connection of a database's own module, which runs statements in that database's SQL. `sqlite3.Connection` is one."""
 
     def execute(self, sql: str, values: Values = (), /) -> RowCursor:
         """Run one statement."""
@@ -49,17 +49,17 @@ class Driver(Protocol):
 
 @runtime_checkable
 class BulkDriver(Protocol):
-    """A driver that has calls of its own for many rows: its `execute` fetches all rows of a query at once."""
+    """A driver with calls of its own for many rows. Its `execute` fetches all rows of a query at once."""
 
     def scan(self, sql: str, values: Values = (), /) -> RowCursor:
-        """Run a query whose rows are fetched as they are read."""
+        """Run a query, fetching its rows as they are read."""
 
     def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], /) -> None:
-        """Add rows to a table."""
+        """Add many rows to a table."""
 
 
 class _Rendered(dict[str, str]):
-    """Portable statements with their translation to the dialect, each translated once."""
+    """Translates portable statements to the dialect, each once."""
 
     def __init__(self, dialect: Dialect) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class StoreConnection:
     __slots__ = ("_execute", "_executemany", "_rendered", "_scan", "dialect", "raw")
 
     def __init__(self, raw: Any, dialect: Dialect = SQLITE) -> None:  # noqa: ANN401 - a Driver, and more of its own
-        """`raw` is the driver's connection, also for operations that only its own database has, such as copying a file."""
+        """`raw` is the driver's connection. Use it directly only for operations that one database alone has, such as copying a file."""
         driver: Driver = raw
         self.raw, self.dialect = raw, dialect
         self._execute, self._executemany = driver.execute, driver.executemany
@@ -94,11 +94,11 @@ class StoreConnection:
         return self._executemany(self._rendered[sql], values)
 
     def scan(self, sql: str, values: Values = ()) -> RowCursor:
-        """Run a query with more rows than should be in memory at once: they are fetched as they are read, within its transaction."""
+        """Run a query with more rows than fit in memory at once: they are fetched as they are read, within its transaction."""
         return self._scan(self._rendered[sql], values)
 
     def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Add rows to a table, by the fastest way of its database."""
+        """Add rows to a table, in the way that is fastest in its database."""
         if isinstance(self.raw, BulkDriver):
             self.raw.load(table, columns, rows)
         else:
@@ -115,4 +115,4 @@ class StoreConnection:
 
 
 def _refuse(*_: object) -> NoReturn:
-    raise AbandonedError("the query was interrupted")
+    raise AbandonedError("the query was interrupted, because nobody waits for its result any more")

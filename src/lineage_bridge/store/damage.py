@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def damage_reported(path: Path) -> Iterator[None]:
-    """A context manager that raises StoreDamagedError for SQLite's errors about a damaged file; other errors are not changed."""
+    """Raise StoreDamagedError for SQLite's errors about a damaged file; other errors are not changed."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -65,7 +65,7 @@ def suspected_on_damage(path: Path) -> Iterator[None]:
 
 
 def file_identity(path: Path) -> tuple[int, int] | None:
-    """The identity of the file at a path; None if there is none."""
+    """What distinguishes the file at a path from one that replaces it; None if there is no file."""
     try:
         status = path.stat()
     except OSError:
@@ -74,7 +74,7 @@ def file_identity(path: Path) -> tuple[int, int] | None:
 
 
 def suspicion(path: Path) -> Path:
-    """The file whose existence says that the database at `path` is damaged."""
+    """The path of the marker file whose existence says that the database at `path` is damaged."""
     return path.with_name(f"{path.name}.suspect")
 
 

@@ -37,38 +37,38 @@ class FullText(Protocol):
         """The expression by which rows that match the query in the placeholder `value` are sorted, best match first."""
 
     def query_value(self, index: str, query: Query) -> str:
-        """The value of a placeholder for a query."""
+        """Convert a query to the value that a statement's placeholder takes."""
 
     def phrase(self, text: str, *, prefix: bool = False) -> Query:
-        """A query for a text, taken literally; with `prefix`, its last word may be the beginning of a longer word."""
+        """Build a query for a text, taken literally; with `prefix`, its last word may be the beginning of a longer word."""
 
     def all_of(self, queries: Sequence[Query]) -> Query:
-        """A query that matches where all of these match."""
+        """Build a query that matches where all of these queries match."""
 
     def any_of(self, queries: Sequence[Query]) -> Query:
-        """A query that matches where at least one of these matches."""
+        """Build a query that matches where at least one of these queries matches."""
 
     def beginning(self, column: str, phrase: Query) -> Query:
-        """A query for a column that begins with a phrase."""
+        """Build a query that matches where a column begins with a phrase."""
 
     def within(self, columns: Sequence[str], query: Query) -> Query:
-        """A query that is limited to some columns."""
+        """Limit a query to some of the columns."""
 
     def add(self, index: str, columns: Sequence[str]) -> str:
-        """A statement that adds a row, with the values of `row`."""
+        """The SQL statement that adds one row to the index. Its parameters are what `row` returns."""
 
     def remove(self, index: str, columns: Sequence[str]) -> str:
-        """A statement that removes a row, with the values of `row` for the texts that were added."""
+        """The SQL statement that removes one row. Its parameters are what `row` returns for the texts that were added."""
 
     def row(self, index: str, key: int, texts: Sequence[str]) -> Sequence[Any]:
-        """The values of a row to add or to remove: its key and the texts of all columns."""
+        """The parameters of the statements that add or remove a row: its key, and the texts of all columns."""
 
     def keys(self, index: str) -> str:
-        """A query for the keys of all rows, as `id`."""
+        """The SQL query for the keys of all rows, as the column `id`."""
 
 
 class Dialect(Protocol):
-    """The SQL of one database, where databases differ."""
+    """The differences between databases: what the portable SQL of the store is in one of them."""
 
     full_text: FullText
     merges_sets: bool
@@ -79,7 +79,7 @@ class Dialect(Protocol):
 
 
 class Fts5:
-    """Full-text search of SQLite, over indexes that hold no texts of their own."""
+    """Full-text search in SQLite (FTS5), with indexes that do not store their texts."""
 
     def matching(self, index: str, value: str) -> tuple[str, str]:
         """The column of `index` that holds the key, and the condition that a row matches the query in the placeholder `value`."""
@@ -90,48 +90,50 @@ class Fts5:
         return f"{index}.rank"
 
     def query_value(self, index: str, query: str) -> str:  # noqa: ARG002 - queries are text
-        """The value of a placeholder for a query."""
+        """Convert a query to the value that a statement's placeholder takes."""
         return query
 
     def phrase(self, text: str, *, prefix: bool = False) -> str:
-        """A query for a text, taken literally; names hold U+FFFD where NUL was sent. See FullText for `prefix`."""
+        """Build a query for a text, taken literally; names hold U+FFFD where NUL was sent. See FullText for `prefix`."""
         return '"' + text.replace("\x00", "\ufffd").replace('"', '""') + ('" *' if prefix else '"')
 
     def all_of(self, queries: Sequence[str]) -> str:
-        """A query that matches where all of these match."""
+        """Build a query that matches where all of these queries match."""
         return " AND ".join(f"({query})" for query in queries)
 
     def any_of(self, queries: Sequence[str]) -> str:
-        """A query that matches where at least one of these matches."""
+        """Build a query that matches where at least one of these queries matches."""
         return " OR ".join(f"({query})" for query in queries)
 
     def beginning(self, column: str, phrase: str) -> str:
-        """A query for a column that begins with a phrase."""
+        """Build a query that matches where a column begins with a phrase."""
         return f"{column} : ^ {phrase}"
 
     def within(self, columns: Sequence[str], query: str) -> str:
-        """A query that is limited to some columns."""
+        """Limit a query to some of the columns."""
         return f"{{{' '.join(columns)}}} : ({query})"
 
     def add(self, index: str, columns: Sequence[str]) -> str:
-        """A statement that adds a row, with the values of `row`."""
+        """The SQL statement that adds one row to the index. Its parameters are what `row` returns."""
         return f"INSERT INTO {index} (rowid, {', '.join(columns)}) VALUES (?{', ?' * len(columns)})"
 
     def remove(self, index: str, columns: Sequence[str]) -> str:
-        """A statement that removes a row, with the values of `row` for the texts that were added: SQLite does not keep them."""
+        """The SQL statement that removes one row. Its parameters are what `row` returns for the texts that were added: SQLite does
+        not keep them.
+        """
         return f"INSERT INTO {index} ({index}, rowid, {', '.join(columns)}) VALUES ('delete', ?{', ?' * len(columns)})"
 
     def row(self, index: str, key: int, texts: Sequence[str]) -> Sequence[Any]:  # noqa: ARG002 - all indexes take texts
-        """The values of a row: its key and the texts."""
+        """The parameters of the statements that add or remove a row: its key and its texts."""
         return key, *texts
 
     def keys(self, index: str) -> str:
-        """A query for the keys of all rows, by the table in which SQLite keeps the sizes of their texts."""
+        """The SQL query for the keys of all rows, read from the table in which SQLite keeps the sizes of their texts."""
         return f'SELECT id FROM "{index}_docsize"'
 
 
 class Sqlite:
-    """SQL for SQLite."""
+    """The dialect of SQLite."""
 
     full_text: FullText = Fts5()
     merges_sets = False

@@ -11,7 +11,7 @@ SQL_TYPES = {Type.INT: "BIGINT", Type.TEXT: "TEXT", Type.BYTES: "BLOB"}
 
 
 def merged(relation: Relation, rows: Iterable[Row]) -> list[Row]:
-    """The rows, those with one key merged into one."""
+    """Merge rows that have the same key into one row."""
     size, merge = relation.key_size, relation.merge
     values: dict[Row, Row] = {}
     for row in rows:

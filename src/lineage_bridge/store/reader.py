@@ -50,7 +50,7 @@ class StoreReader:
         self._connection.interrupt()
 
     def within(self, namespaces: Collection[str]) -> "StoreReader":
-        """A reader in the same transaction whose lists contain only what is in these namespaces."""
+        """A reader in the same transaction whose lists and searches contain only nodes in these namespaces."""
         return StoreReader(self._connection, Nodes(self._connection, within=NamespaceCondition(namespaces)))
 
     def _with_nodes(self, nodes: Nodes) -> "StoreReader":
@@ -62,10 +62,10 @@ class StoreLocation(Protocol):
     """Where a store is: a file of SQLite, or a schema of PostgreSQL."""
 
     def connect(self) -> StoreConnection:
-        """A connection that only reads. Raises StoreError."""
+        """Open a connection that only reads. Raises StoreError."""
 
     def identity(self) -> object:
-        """A value that changes when another store takes the place of this one: connections to the earlier one are not used again."""
+        """A value that changes when another store replaces this one, so that connections to the earlier one are not reused."""
 
     def watched(self) -> AbstractContextManager[None]:
         """A context manager around a question, which marks the store as damaged if the question finds damage."""
@@ -73,7 +73,7 @@ class StoreLocation(Protocol):
 
 @dataclass(frozen=True)
 class _File:
-    """A file of SQLite."""
+    """Implements StoreLocation for a file of SQLite."""
 
     path: Path
 
@@ -91,14 +91,16 @@ class ReaderPool:
     """Readers over a store; connections are reused. Safe for many threads at once."""
 
     def __init__(self, location: Path | StoreLocation, size: int = 16) -> None:
-        """`location` is a file of SQLite, or where else a store is."""
+        """`location` is a file of SQLite, or another StoreLocation."""
         self.location: StoreLocation = _File(location) if isinstance(location, Path) else location
         self._idle: LifoQueue[StoreConnection] = LifoQueue(size)
         self._identity: object = None
 
     @contextmanager
     def reader(self) -> Iterator[StoreReader]:
-        """A reader within one read transaction. Raises StoreMissingError, StoreVersionError, StoreDamagedError, StoreUnreachableError."""
+        """Open a reader within one read transaction. Raises StoreMissingError, StoreVersionError, StoreDamagedError,
+        StoreUnreachableError.
+        """
         with self.location.watched():
             connection = self._begun()
             try:
@@ -113,7 +115,7 @@ class ReaderPool:
             connection.close()
 
     def _begun(self) -> StoreConnection:
-        """A connection in a read transaction: an idle one, if one of them still is a connection to the store that is there now."""
+        """A connection in a read transaction: an idle one if it is still connected to the present store, otherwise a new one."""
         identity = self.location.identity()
         if identity != self._identity:
             self.close()

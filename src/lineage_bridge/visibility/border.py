@@ -59,11 +59,11 @@ class Border:
         return self._is_own[node.id]
 
     def touches(self, *nodes: Node) -> bool:
-        """Whether any of these nodes is own."""
+        """Whether any of these nodes is one of the principal's own."""
         return any(map(self.is_own, nodes))
 
     def require_own(self, node: Node) -> Node:
-        """The node, if it is own. Raises NotFoundError, as for a node that does not exist."""
+        """The node, if it is one of the principal's own. Raises NotFoundError, as for a node that does not exist."""
         if not self.is_own(node):
             raise NotFoundError(f"there is no {node.kind.name.lower()} {node.name!r} in the namespace {node.namespace!r}")
         return node
@@ -89,7 +89,7 @@ class Border:
         return self._groups[node.id]
 
     def has_name(self, node: Node) -> bool:
-        """Whether a node is own, or recorded as a neighbour of an own node."""
+        """Whether answers show the node's name: it is one of the principal's own, or recorded as a neighbour of one."""
         return self.is_own(node) or self.group(node) in self.beyond.neighbours
 
     def shown(self, node: Node) -> Node:

@@ -38,7 +38,7 @@ class LimitedHistory:
         self._history, self._lists, self._border = history, lists, border
 
     def schemas(self, dataset: Node, at_us: int | None = None) -> SchemaHistory:
-        """The schema versions of an own dataset; none for any other."""
+        """The schema versions of one of the principal's own datasets; none for any other dataset."""
         if not self._border.is_own(dataset):
             return SchemaHistory("", (), (), truncated=False)
         found = self._history.schemas(dataset, at_us)
@@ -46,7 +46,10 @@ class LimitedHistory:
         return replace(found, versions=versions, renamed_from=self._neighbours(dataset, found.renamed_from))
 
     def facet(self, node: Node, key: str, at_us: int | None = None, page: FacetPage | None = None) -> FacetHistory:
-        """The versions of a facet of an own node. Facets that name datasets are limited to those that own jobs state, or no job does."""
+        """The versions of a facet of one of the principal's own nodes.
+
+        A facet that names datasets is included only if one of the principal's own jobs states it, or no job does.
+        """
         self._border.require_own(node)
         found = self._history.facet(node, key, at_us, None if key in LINEAGE else page)
         if key in LINEAGE:
@@ -77,7 +80,7 @@ class LimitedHistory:
                 yield replace(item, node=node, job=job, namespaces=item.namespaces if by_own else ())
 
     def lifecycle(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
-        """The lifecycle changes of an own dataset."""
+        """The lifecycle changes of one of the principal's own datasets."""
         found = self._history.lifecycle(self._border.require_own(dataset), limit, offset)
         return [
             replace(entry, job=self._neighbour(dataset, entry.job), previous=self._neighbour(dataset, entry.previous)) for entry in found
@@ -87,7 +90,7 @@ class LimitedHistory:
         return self._neighbours(near, [far])[0] if far else None
 
     def _neighbours(self, near: Node, far: Iterable[Node]) -> tuple[Node, ...]:
-        """The neighbours of an own node, as answers show them."""
+        """The nodes beside one of the principal's own nodes, as answers show them."""
         nodes = list(far)
         for node in nodes:
             self._border.note_neighbours(near, node)
@@ -95,7 +98,7 @@ class LimitedHistory:
         return tuple(dict.fromkeys(names[node.id] for node in nodes))
 
     def diff(self, node: Node, direction: str, depth: int, limits: WalkLimits, between: Between, *, now_us: int) -> GraphDiff:
-        """The changes around an own node that concern own nodes."""
+        """The changes around one of the principal's own nodes. Changes of other nodes are left out."""
         found = self._history.diff(self._border.require_own(node), direction, depth, limits, between, now_us=now_us)
         return replace(found, changes=self._changes(found.changes))
 

@@ -56,7 +56,7 @@ class LimitedLineage:
         return replace(found, affected=tuple(affected), beyond=beyond)
 
     def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:
-        """Paths from an own node to an own node, with places on the way."""
+        """Paths between two of the principal's own nodes. Nodes between them may be shown as places."""
         for end in (source, target):
             self._border.require_own(end)
         found = self._lineage.paths(source, target, depth, most, limits, at_us)
@@ -77,14 +77,14 @@ class LimitedLineage:
         shown_walk(self._border, self._lineage.walk(node, direction, depth, limits, now_us=at_us or 0, at_us=at_us))
 
     def ledger(self, paths: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
-        """The amounts at the hops of a path that `paths` returned, for hops with an own job or dataset."""
+        """The amounts at the hops of a path that `paths` returned, for hops whose job or one of whose datasets is the principal's own."""
         found = next(found for shown, found in self._paths if shown is paths)
         ledger = self._lineage.ledger(found, number, window, baseline, factor)
         nodes = paths.paths[number].nodes if number < len(paths.paths) else ()
         return replace(ledger, nodes=nodes, hops=tuple(map(self._hop, ledger.hops)))
 
     def upstream_ledger(self, walk: Walk, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
-        """The amounts at the hops of a walk that `walk` returned, for hops with an own job or dataset; other hops are left out."""
+        """The amounts at the hops of a walk that `walk` returned, for hops whose job or one of whose datasets is the principal's own."""
         found = next(found for shown, found in self._walks if shown is walk)
         ledger = self._lineage.upstream_ledger(found, window, baseline, factor)
         hops = [hop for hop in ledger.hops if self._border.touches(hop.source, hop.target, hop.job)]
@@ -128,7 +128,7 @@ class LimitedLineage:
         return replace(gap, source=names[gap.source.id], target=names[gap.target.id], job=names[gap.job.id])
 
     def job_ports(self, job: Node, *, now_us: int, at_us: int | None = None) -> list[Port]:
-        """The inputs and outputs of an own job, and the own datasets among those of another job."""
+        """All inputs and outputs of one of the principal's own jobs; of another job, only the datasets that are the principal's own."""
         return self.job_ports_of([job], now_us=now_us, at_us=at_us)[job.id]
 
     def job_ports_of(self, jobs: Iterable[Node], *, now_us: int, at_us: int | None = None) -> dict[int, list[Port]]:

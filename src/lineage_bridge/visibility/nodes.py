@@ -1,4 +1,4 @@
-"""Nodes, names, facets and search, limited to own nodes."""
+"""Nodes, names, facets and search, limited to the principal's own nodes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -35,7 +35,7 @@ class LimitedNodes:
         return node if node is not None and self._border.is_own(node) else None
 
     def near(self, kind: NodeKind, namespace: str, name: str, limit: int = 5) -> list[Node]:
-        """Own nodes with similar names."""
+        """The principal's own nodes with similar names."""
         found = self._nodes.near(kind, namespace, name, _CANDIDATES)
         self._border.load(found)
         return [node for node in found if self._border.is_own(node)][:limit]
@@ -57,24 +57,24 @@ class LimitedNodes:
         return namespace in self._border.own and self._nodes.has_namespace(kind, namespace)
 
     def spelt(self, nodes: Iterable[Node], style: str) -> dict[int, Node]:
-        """Own nodes under their preferred names; others unchanged."""
+        """Node id to the node: under its preferred name if it is one of the principal's own, else unchanged."""
         every = {node.id: node for node in nodes}
         self._border.load(every.values())
         own = [node for node in every.values() if self._border.is_own(node)]
         return {**every, **self._nodes.spelt(own, style)}
 
     def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
-        """All names of an own node; for any other node, the one in the answer."""
+        """The canonical node and all names of one of the principal's own nodes; of any other node, only the name in the answer."""
         return self._nodes.group(node) if self._border.is_own(node) else (node, (node,))
 
     def names_of(self, nodes: Iterable[Node]) -> dict[int, tuple[Node, ...]]:
-        """All names of an own node."""
+        """Node id to all names of the node, for those of these nodes that are the principal's own."""
         every = list(nodes)
         self._border.load(every)
         return self._nodes.names_of([node for node in every if self._border.is_own(node)])
 
     def facets(self, node: Node, job: Node | None = None, keys: Sequence[str] = ()) -> dict[str, str]:
-        """The facets of an own node, with a job's statements if the job is own, too."""
+        """The facets of one of the principal's own nodes; with `job`, as this job states them, if it is one of the principal's own, too."""
         if not self._border.is_own(node) or (job is not None and not self._border.is_own(job)):
             return {}
         return dict(shown_facets(self._border, self._nodes.facets(node, job, keys)))

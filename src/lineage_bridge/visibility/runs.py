@@ -38,7 +38,7 @@ class LimitedRuns:
         return self._own(self._runs.find(run_id))
 
     def latest(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
-        """The newest run of an own job."""
+        """The newest run of one of the principal's own jobs."""
         return self.latest_of([job], with_datasets=with_datasets).get(job.id)
 
     def latest_of(self, jobs: Iterable[Node], *, with_datasets: bool) -> dict[int, RunRecord]:
@@ -65,7 +65,7 @@ class LimitedRuns:
         return RunLineage(tuple(runs), tuple(replace(link, dataset=self._border.shown(link.dataset)) for link in links), found.truncated)
 
     def dependencies(self, run: bytes, job: Node, limit: int) -> list[Dependency]:
-        """The jobs that a run of an own job waits for, and those that wait for it; runs of other jobs have no ids."""
+        """What a run of one of the principal's own jobs waits for, and what waits for it. Runs of others' jobs have no ids."""
         found = self._runs.dependencies(run, self._border.require_own(job), limit)
         for item in found:
             self._border.note_neighbours(job, item.job)
@@ -99,7 +99,7 @@ class LimitedRuns:
         return [self._record(record) for record in records if self._border.is_own(record.job)]
 
     def _record(self, record: RunRecord) -> RunRecord:
-        """A run of an own job: its datasets are neighbours, and runs of other jobs have no ids."""
+        """A run of one of the principal's own jobs. Its datasets are shown as neighbours; runs of others' jobs have no ids."""
         above = (record.parent_job, record.named_parent_job, record.root_job)
         named = [*record.inputs, *record.outputs, *(job for job in above if job)]
         for node in named:

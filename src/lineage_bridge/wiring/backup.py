@@ -133,7 +133,7 @@ def _manifest(source: Path) -> dict[str, str]:
         files = json.loads((source / MANIFEST).read_bytes())["files"]
         if all(not Path(name).is_absolute() and ".." not in Path(name).parts for name in files):
             return dict(files.items())
-    raise RequestError(f"{str(source)!r} is not a complete backup", "name a folder that lineage-bridge backup wrote")
+    raise RequestError(f"{str(source)!r} is not a complete backup", "name a folder that `lineage-bridge backup` wrote")
 
 
 @contextmanager

@@ -66,7 +66,7 @@ def restore(settings: Settings, paths: Sequence[Path], on_record: Callable[[], N
     """
     for path in paths:
         if not path.exists():
-            raise RequestError(f"there is no file {str(path)!r}", "give segments, .cut files, or a copy of the log folder")
+            raise RequestError(f"there is no file {str(path)!r}", "name segments, .cut files, or a copy of the log folder")
     floor = 0
     # A database that does not answer may hold offsets that must not be issued again.
     with readers(settings) as pool, suppress(StoreMissingError, StoreVersionError, StoreDamagedError), pool.reader() as graph:

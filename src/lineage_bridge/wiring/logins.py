@@ -77,7 +77,9 @@ def _secret(settings: Settings, issuer: TrustedIssuer) -> str:
     try:
         return reveal(SecretReference(text, source_context(settings).secrets))
     except ValueError as error:
-        raise ConfigError(f"oidc.{issuer.name}.client_secret cannot be used: {error}") from error
+        raise ConfigError(
+            f"oidc.{issuer.name}.client_secret cannot be resolved: {error}", "docs/secrets.md describes references"
+        ) from error
 
 
 class _Tidying:

@@ -22,7 +22,7 @@ class _ElsewhereOnly:
     """Stands for services that only the API's own process has."""
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - stands for any service
-        raise UnavailableError(f"{name} is not available in the process that answers questions")
+        raise UnavailableError(f"internal error: the process that answers questions was asked for {name!r}", "please report this")
 
 
 class _LogToRead(_ElsewhereOnly):

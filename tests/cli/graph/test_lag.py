@@ -70,7 +70,8 @@ def test_an_error_points_to_the_status_if_the_pipeline_is_down(call, url, laggin
     result = call("lineage", "db", "orders", "--url", url)
     assert result.code == 1
     assert result.err == (
-        "error: there is no dataset so far: 1,000 bytes of events are not in the graph yet (see: lineage-bridge status)\n"
+        "error: there is no dataset so far: 1,000 bytes of events are not in the graph yet "
+        "(try again when `lineage-bridge status` says that answers are complete)\n"
     )
 
 

@@ -50,7 +50,7 @@ def identify(
 
 
 def _exchange(client: LoginClient, endpoints: IssuerEndpoints, form: Mapping[str, str]) -> Mapping[str, Any]:
-    """The tokens for a code. The secret is sent as RFC 6749, 2.3.1 prescribes."""
+    """Exchange an authorization code for tokens. The client's secret is sent as RFC 6749, 2.3.1 prescribes."""
     id_, auth = client.issuer.settings.client_id, None
     sent = {"grant_type": "authorization_code", **form}
     if client.secret and endpoints.takes_basic:

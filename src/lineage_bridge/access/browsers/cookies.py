@@ -26,7 +26,7 @@ class Cookie:
 
     @classmethod
     def session(cls, external: ExternalAddress) -> Self:
-        """The cookie of a session."""
+        """Define the cookie that identifies a browser's session."""
         return cls._named(_SESSION, external)
 
     @classmethod
@@ -49,7 +49,7 @@ class Cookie:
         return self.with_value("", 0)
 
     def value(self, headers: Mapping[str, str]) -> str:
-        """The value in a request; empty if the request has none, or several different ones."""
+        """The value of the cookie in a request; empty if the request has none, or several different ones."""
         sent = [pair.strip() for name, text in headers.items() if name == "cookie" for pair in text.split(";")]
         values = {value for name, _, value in (pair.partition("=") for pair in sent) if name == self.name}
         return values.pop() if len(values) == 1 else ""

@@ -51,7 +51,7 @@ class Begun(NamedTuple):
 
 
 class IssuerAnswer(NamedTuple):
-    """What a browser brings back from an issuer; None for an absent parameter."""
+    """The parameters with which an issuer sends a browser back to the server; None for an absent one."""
 
     state: str | None
     code: str | None
@@ -82,7 +82,7 @@ class Logins:
 
     @property
     def issuers(self) -> tuple[str, ...]:
-        """Where people can log in, by name."""
+        """The names of the issuers at which people can log in."""
         return tuple(self._clients)
 
     def begin(self, issuer: str, target: str) -> Begun:
@@ -117,12 +117,12 @@ class Logins:
             code = answer.error if _CODE.fullmatch(answer.error) else "unknown"
             raise _refused(f"the issuer refused the login: {code}")
         if not answer.code:
-            raise _unknown("the issuer's answer has no code")
+            raise _unknown("the issuer's answer contains no authorization code")
         form = {"code": answer.code, "redirect_uri": self._redirect_url, "code_verifier": pending.verifier}
         return identify(client, endpoints, form, pending.nonce, self._roles, self._now_s), pending.target
 
     def logout_url(self, issuer: str) -> str:
-        """Where a browser logs out at an issuer; empty if the issuer has no such address."""
+        """The address at which a browser logs out at an issuer; empty if the issuer has none."""
         client = self._clients.get(issuer)
         endpoints = client.issuer.keys.endpoints if client else None
         if client is None or endpoints is None or not endpoints.end_session:
@@ -139,7 +139,7 @@ class Logins:
             raise _unknown("the answer belongs to another login")
         with self._lock:
             if pending.state in self._finished:
-                raise _unknown("the login is already finished")
+                raise _unknown("this login was already completed, for example in another tab")
             self._finished[pending.state] = None
             if len(self._finished) > MOST_FINISHED:
                 self._finished.popitem(last=False)

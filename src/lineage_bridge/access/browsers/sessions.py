@@ -143,7 +143,7 @@ class Sessions:
         return urlsafe_b64encode(self._hash(_CSRF, secret)).rstrip(b"=").decode()
 
     def tidy(self) -> None:
-        """Store when sessions were last used, and remove those that have ended."""
+        """Store the times when sessions were last used, and remove sessions that have ended."""
         with self._lock:
             used = {digest: used_us for digest, used_us in dict(self._used).items() if self._is_news(digest, used_us)}
             if used:
@@ -157,7 +157,7 @@ class Sessions:
             self._forget(over | ({*self._used, *self._addresses} - self._open.keys()))
 
     def _is_news(self, digest: bytes, used_us: int) -> bool:
-        """Whether a session was used after the stored time."""
+        """Whether a session was used after the time that is stored for it."""
         return digest in self._open and used_us > self._open[digest][0].used_us
 
     def _principal(self, identity: LoginIdentity) -> Principal:

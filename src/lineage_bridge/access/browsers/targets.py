@@ -26,5 +26,7 @@ def target_of(text: str, external: ExternalAddress) -> str:
         and not any(part.lower().replace("%2e", ".") in _DOTS for part in path.split("/"))
     )
     if not is_own:
-        raise RefusedError(422, "foreign_target", "after a login, a browser can only be sent to a path of this server", "next=/docs")
+        raise RefusedError(
+            422, "foreign_target", "after a login, a browser can only be sent to a path of this server", "use a path such as next=/docs"
+        )
     return text

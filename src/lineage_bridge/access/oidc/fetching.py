@@ -36,7 +36,9 @@ class IssuerClient:
         try:
             self._trusted = ssl.create_default_context(cafile=ca_file or None)
         except OSError as error:
-            raise ConfigError(f"the file {ca_file!r} with authorities cannot be used: {error}", "ca_file must be a PEM file") from error
+            raise ConfigError(
+                f"the certificate authorities in {ca_file!r} cannot be used: {error}", "`ca_file` must name a PEM file with certificates"
+            ) from error
 
     def get(self, url: str, token: str = "") -> dict[str, Any]:
         """The object at an address, requested with the access token if one is given. Raises SourceError."""
@@ -55,11 +57,13 @@ class IssuerClient:
             ):
                 return _json_object(_body(response), f"{method} {url}")
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-            raise UnreachableError(f"{method} {url} failed: {str(error) or type(error).__name__}") from error
+            raise UnreachableError(
+                f"{method} {url} failed: {str(error) or type(error).__name__}", "check that this machine can reach the issuer"
+            ) from error
 
 
 def fetcher(ca_file: str) -> Fetch:
-    """A function that returns the JSON object at an address; see `IssuerClient`."""
+    """Make a function that returns the JSON object at an address; see `IssuerClient`."""
     return IssuerClient(ca_file).get
 
 
@@ -68,14 +72,14 @@ def _body(response: httpx.Response) -> bytes:
     called = f"{response.request.method} {response.request.url}"
     ends_at, pieces, size = time.monotonic() + WHOLE_S, [], 0
     if response.status_code not in {200, *_REFUSALS}:
-        raise SourceError(f"{called} answered {response.status_code}")
+        raise SourceError(f"{called} answered {response.status_code}", "check the issuer's address in the settings, and its state")
     for piece in response.iter_raw(1 << 16):
         pieces.append(piece)
         size += len(piece)
         if size > MOST_BYTES:
-            raise SourceError(f"{called} returned more than {MOST_BYTES >> 10} KiB")
+            raise SourceError(f"{called} returned more than {MOST_BYTES >> 10} KiB", "check the issuer's address in the settings")
         if time.monotonic() > ends_at:
-            raise UnreachableError(f"{called} did not answer within {WHOLE_S:g} s")
+            raise UnreachableError(f"{called} did not answer within {WHOLE_S:g} s", "check that this machine can reach the issuer")
     body = b"".join(pieces)
     if response.status_code != 200:
         raise ForbiddenError(f"{called} answered {response.status_code}{_reason(body)}")
@@ -95,4 +99,4 @@ def _json_object(body: bytes, called: str) -> dict[str, Any]:
     try:
         return msgspec.json.decode(body, type=dict[str, Any])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise SourceError(f"{called} did not return a JSON object") from error
+        raise SourceError(f"{called} did not return a JSON object", "check the issuer's address in the settings") from error

@@ -22,13 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class IssuerKeys:
-    """The keys that an issuer published last.
-
-    `refresh` fetches the key set; after `start`, a thread calls it regularly, and soon after a token named an unknown key. If it cannot be
-    fetched, the previous keys stay in use, and `problem` says why. A key that the issuer removed from its key set is no longer accepted.
-    Two fetches are at least `least_s` seconds apart, however many tokens request one. `endpoints` are the addresses for logins; None before
-    the issuer has answered.
-    """
+    """Keeps the keys that an issuer published last."""
 
     def __init__(self, name: str, settings: IssuerSettings, fetch: Fetch, least_s: float = LEAST_S) -> None:
         self.keys, self.problem = VerificationKeys(), "the keys were not fetched yet"
@@ -39,7 +33,7 @@ class IssuerKeys:
         self._wanted, self._stopping = threading.Event(), threading.Event()
 
     def start(self) -> None:
-        """Begin to fetch keys."""
+        """Begin to fetch the issuer's keys in a thread."""
         threading.Thread(target=self._run, name=f"keys of {self._name}", daemon=True).start()
 
     def close(self) -> None:
@@ -76,16 +70,19 @@ class IssuerKeys:
         issuer = self._settings.issuer
         document = self._fetch(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
         if document.get("issuer") != issuer:
-            raise SourceError(f"the issuer at {issuer} calls itself {str(document.get('issuer'))[:200]!r}")
+            raise SourceError(
+                f"the issuer at {issuer} calls itself {str(document.get('issuer'))[:200]!r}",
+                "set `issuer` to exactly the address that it calls itself",
+            )
         endpoints = read_endpoints(document, issuer)
         if not endpoints.keys:
-            raise SourceError(f"the issuer {issuer} states no https address for its keys")
+            raise SourceError(f"the issuer {issuer} publishes no https address of its keys (jwks_uri)", "check `issuer` in the settings")
         keys = read_key_set(self._fetch(endpoints.keys), self._settings.algorithms)
         self.endpoints = endpoints
         return keys
 
     def _note(self, problem: str) -> None:
-        """Store what is wrong, and log it once."""
+        """Store the present problem (empty if there is none), and log it when it changes."""
         if problem and problem != self.problem:
             known = "the previous ones are used" if self.keys.keys else "its tokens are not accepted"
             _log.warning("the keys of the issuer %r cannot be fetched, %s: %s", self._name, known, problem)

@@ -53,9 +53,9 @@ def read_key_set(document: Mapping[str, Any], allowed: Collection[str]) -> Verif
     """
     listed = document.get("keys")
     if not isinstance(listed, list):
-        raise SourceError("the issuer's key set has no list of keys")
+        raise SourceError("the issuer's key set has no list `keys`", "check `issuer` in the settings")
     if len(listed) > MOST_KEYS:
-        raise SourceError(f"the issuer's key set has {len(listed):,} keys, more than {MOST_KEYS}")
+        raise SourceError(f"the issuer's key set has {len(listed):,} keys; the limit is {MOST_KEYS}", "remove old keys at the issuer")
     read = (_key(data, frozenset(allowed)) for data in listed if isinstance(data, dict))
     return VerificationKeys(tuple(key for key in read if key))
 

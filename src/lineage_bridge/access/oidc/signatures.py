@@ -36,7 +36,7 @@ _REGISTRY: Final = _Registry()
 
 
 def read_token(text: str) -> tuple[jws.CompactSignature, dict[str, Any]]:
-    """The parts of a token, and its claims, not yet verified. Raises RefusedError."""
+    """Split a token into its parts, and decode its claims, without verifying it. Raises RefusedError."""
     try:
         token = jws.extract_compact(text.encode("ascii"), registry=_REGISTRY)
         header: object = token.protected

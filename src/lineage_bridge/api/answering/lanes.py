@@ -73,7 +73,7 @@ COSTS: Final[Mapping[str, Cost]] = {
 
 @dataclass(frozen=True)
 class Limit:
-    """`running` questions are answered at once; `queued` more wait for their turn, at most `wait_s` seconds.
+    """The limits of a lane: `running` questions are answered at once; `queued` more wait for their turn, at most `wait_s` seconds.
 
     `FairSlots` describes how callers share both.
     """

@@ -62,7 +62,7 @@ _QUESTION, _START = msgspec.msgpack.Decoder(_Question), msgspec.msgpack.Decoder(
 
 
 class Relay:
-    """An ASGI application that has each question answered by the process that listens at a local socket.
+    """An ASGI application that passes each question to the process at a local socket, which answers it.
 
     `written` returns the position token of the events that this process has written to a topic, which the other process cannot know.
     """

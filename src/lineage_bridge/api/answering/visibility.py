@@ -1,4 +1,4 @@
-"""The visibility of the principal that asks the current question. If it is unknown, the question sees nothing."""
+"""The visibility of the principal that asks the current question: what it may see. If it is not known, the question sees nothing."""
 
 from contextvars import ContextVar
 from typing import Final

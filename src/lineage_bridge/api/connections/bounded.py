@@ -16,7 +16,7 @@ REFUSED_S: Final = 0.2
 
 
 class BoundedConnection(HttpToolsProtocol):
-    """uvicorn's connection within limits. The parser states by `_expect` what it waits for."""
+    """A connection of uvicorn with limits. The parser calls `_expect` to say what the client has to do next, and by when."""
 
     limits: ClassVar[ConnectionLimits]
     table: ClassVar[ConnectionTable["BoundedConnection"]]

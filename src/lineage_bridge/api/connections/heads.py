@@ -31,7 +31,7 @@ def origin_form(method: bytes, target: bytes, headers: Sequence[Header]) -> tupl
         raise ValueError("the request target is neither a path nor an absolute URL")
     parts = urlsplit(target)
     if not parts.netloc or not _AUTHORITY.fullmatch(parts.netloc):
-        raise ValueError("the host and port in the request target are not valid")
+        raise ValueError("the request target contains an invalid host or port")
     path = parts.path or b"/"
     return path + (b"?" + parts.query if parts.query else b""), [*(h for h in headers if h[0] != b"host"), (b"host", parts.netloc)]
 

@@ -1,4 +1,4 @@
-"""How much connections may take."""
+"""Limits of connections: how many, and how large and slow requests may be."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class ConnectionLimits:
 
     @staticmethod
     def networks(texts: Iterable[str]) -> "tuple[IPv4Network | IPv6Network, ...]":
-        """Networks as `shared` takes them."""
+        """Parse networks, in the form that `shared` requires."""
         return tuple(map(ip_network, texts))
 
     def is_shared(self, peer: str) -> bool:

@@ -46,7 +46,7 @@ def network_of(peer: str) -> str:
 
 
 def caller_in(scope: MutableMapping[str, Any]) -> Caller:
-    """The caller of a request."""
+    """The caller of a request, as `set_caller` stored it."""
     found: Caller = scope.get(_CALLER, THIS_MACHINE)
     return found
 

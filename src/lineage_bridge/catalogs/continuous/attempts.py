@@ -34,7 +34,7 @@ class Attempts:
     turn: AbstractContextManager[Any] = field(default_factory=threading.Lock)
 
     def publish(self, target: Target[Any], is_stopped: Callable[[], bool], *, complete: bool) -> Attempt:
-        """Publish once; changes of the graph in the meantime are not covered. With `complete`, all objects of the target are read."""
+        """Publish the graph once; later changes are not included. With `complete`, all objects of the target are read and compared."""
         wait = partial(self.wait, is_stopped)
         publisher = Publisher(target, self.ledger, self.installation, self.clock_us, wait, is_stopped)
         graph = CoveredGraph(self.graph, self.turn)

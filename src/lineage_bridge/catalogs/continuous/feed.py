@@ -17,7 +17,9 @@ def changes_behind(graph: OpenGraph, cursor: str) -> int:
 
 
 class CoveredGraph:
-    """Opens readers, each while it holds `turn`, and remembers the cursor of the newest change that the last reader saw."""
+    """Opens readers of the graph, one at a time (each holds `turn`), and remembers the cursor of the newest change that the last one
+    saw.
+    """
 
     def __init__(self, graph: OpenGraph, turn: AbstractContextManager[Any]) -> None:
         self._graph, self._turn = graph, turn
@@ -25,7 +27,7 @@ class CoveredGraph:
 
     @contextmanager
     def reader(self) -> Iterator[GraphReader]:
-        """A reader; all its answers reflect the same state."""
+        """Open a reader. All its answers reflect the same state of the graph."""
         with self._turn, self._graph() as reader:
             self.cursor = reader.history.changes(NEWEST, (), 1).following
             yield reader

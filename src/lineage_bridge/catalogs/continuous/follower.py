@@ -31,11 +31,11 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Following:
-    """What a follower needs.
+    """The functions that a follower calls.
 
-    `behind` is how many changes follow a cursor, as `changes_behind`. `publish` publishes the graph, on request after comparing the whole
-    graph with the target; it returns None while another publication to the target is running. `is_complete` is whether the graph contains
-    everything that was accepted when it was first called. `random` is between 0 and 1.
+    `behind` returns how many changes follow a cursor, as `changes_behind` does. `publish` publishes the graph, on request after
+    comparing all of it with the target; it returns None while another publication to the target is running. `is_complete` returns
+    whether the graph contains everything that was accepted when it was first called. `random` returns a number between 0 and 1.
     """
 
     behind: Callable[[str], int]
@@ -100,7 +100,7 @@ class Follower:
         return self._publish()
 
     def _behind(self) -> int | None:
-        """How many changes are not published yet; None if the whole graph is to be compared."""
+        """How many changes of the graph are not published yet; None if the whole graph is to be compared."""
         if not self.state.cursor:
             return None
         try:

@@ -64,7 +64,7 @@ class FollowerManager:
         self._reported: dict[str, str] | None = None
 
     def run(self, stop: threading.Event, tick_s: float = TICK_S) -> None:
-        """Follow until `stop`."""
+        """Keep followers for the targets until `stop`."""
         while not stop.is_set():
             try:
                 self._change()

@@ -12,8 +12,8 @@ PAUSED, STOPPED, IDLE, PUBLISHING = "paused", "stopped", "idle", "publishing"
 class Followed:
     """Implements the part of TargetService that concerns continuous publishing.
 
-    `behind` is how many changes follow a cursor, as `changes_behind`; `report` returns that of the publishing process, None if none is
-    running.
+    `behind` returns how many changes follow a cursor, as `changes_behind` does. `report` returns the report of the publishing process;
+    None if none is running.
     """
 
     def __init__(

@@ -1,6 +1,7 @@
-"""DataHub: each job as a DataJob with its inputs, outputs and columns, by metadata proposals to its metadata service.
+"""The target DataHub: writes each job as a DataJob with its inputs, outputs and columns, as proposals to the metadata service.
 
-Calls and aspects are those of acryl-datahub 1.7. Only jobs of one orchestrator are written, and keys of datasets, which repeat their URN.
+Calls and aspects are those of acryl-datahub 1.7. LineageBridge writes DataJobs of its own orchestrator only. Of datasets it writes the key
+aspect only, which repeats the URN.
 """
 
 from collections import Counter
@@ -95,7 +96,7 @@ class DataHubTarget(Target[DataHubSettings]):
         self._client = TargetClient(settings, self.repeated, _HEADERS)
 
     def express(self, event: Json) -> Expressed:
-        """A completed run. Raises InexpressibleError."""
+        """Convert an event to a completed run. Raises InexpressibleError."""
         made = in_form(event, "runs").event
         if _is_too_long(self._job(key_of_job(made))):
             raise InexpressibleError("jobs whose URN would be too long")
@@ -108,11 +109,11 @@ class DataHubTarget(Target[DataHubSettings]):
         return Expressed(made, +lost)
 
     def visible(self, event: Json) -> str:
-        """The digest of a job's inputs, outputs and columns."""
+        """The digest of a job's inputs, outputs and columns, which can be read back."""
         return _digest(self._input_output(event))
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """The jobs that DataHub has with inputs or outputs."""
+        """The jobs that DataHub has with inputs or outputs, each with the digest of these."""
         found = {}
         for key in keys:
             path = f"/aspects/{quote(self._job(key), safe='')}?aspect=dataJobInputOutput&version=0"
@@ -151,7 +152,7 @@ class DataHubTarget(Target[DataHubSettings]):
         return DONE
 
     def test(self) -> list[SourceCheck]:
-        """Whether the metadata service answers, and accepts the token."""
+        """Check whether the metadata service answers and accepts the token."""
         try:
             answer = self._client.call("GET", "/config")
             is_it = answer.is_success and b'"noCode"' in answer.body
@@ -194,7 +195,7 @@ class DataHubTarget(Target[DataHubSettings]):
     # aspects
 
     def _proposals(self, key: ObjectKey, event: Json) -> Iterator[Json]:
-        """Proposals for a job, after those for the entities that it refers to."""
+        """The proposals that write a job, after those for the entities that it refers to."""
         for urn, dataset in sorted({self._dataset(found): found for side in _SIDES for found in event.get(side, ())}.items()):
             yield _proposal("dataset", urn, "datasetKey", self._dataset_key(dataset))
         yield _proposal("dataFlow", self._flow(key.namespace), "dataFlowInfo", {"name": key.namespace, "customProperties": {}})
@@ -236,7 +237,7 @@ _RESERVED: Final = str.maketrans({sign: quote(sign) for sign in ",()\u241f"})
 
 
 def key_of_job(event: Json) -> ObjectKey:
-    """The key of an event's job."""
+    """The key of the job that an event describes."""
     return ObjectKey("job", event["job"]["namespace"], event["job"]["name"])
 
 
@@ -245,7 +246,7 @@ def _is_too_long(urn: str) -> bool:
 
 
 def _encoded(text: str) -> str:
-    """A part of a URN."""
+    """Encode a text as a part of a URN."""
     return text.translate(_RESERVED)
 
 
@@ -255,7 +256,7 @@ def _proposal(entity: str, urn: str, aspect: str, value: Json) -> Json:
 
 
 def _only_value(answer: Any) -> Json:  # noqa: ANN401  # JSON
-    """The aspect in an answer, which has the name of its type."""
+    """The aspect in an answer; it is a member that is named by the type of the aspect."""
     values = list((answer.get("aspect") or {}).values()) if isinstance(answer, dict) else []
     if len(values) != 1 or not isinstance(values[0], dict):
         raise SourceError("GET /aspects answered something other than an aspect", "check that the address is that of DataHub")

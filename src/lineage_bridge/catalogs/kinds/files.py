@@ -1,4 +1,4 @@
-"""Files with one OpenLineage event on each line, which other programs collect."""
+"""The target that writes files with one OpenLineage event per line, for other programs to collect."""
 
 import os
 import re
@@ -51,7 +51,7 @@ class FileTarget(Target[FileSettings]):
         self._path = folder / settings.file
 
     def express(self, event: Json) -> Expressed:
-        """The event itself, or a completed run."""
+        """The event itself or, depending on the settings, a completed run."""
         return in_form(event, self.settings.events)
 
     def visible(self, event: Json) -> str:
@@ -59,19 +59,19 @@ class FileTarget(Target[FileSettings]):
         return digest(event)
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """The objects in the file."""
+        """The objects in the file, each with the digest of its event."""
         asked = frozenset(keys)
         return {key: digest(event) for key, event, _ in self._lines() if key is not None and key in asked}
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """Replace the file. Raises SourceError."""
+        """Replace the file by one with the changed lines. Raises SourceError."""
         changed = {operation.key: operation.body for operation in operations}
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(self._path.with_name(f".{self._path.name}.lock")):  # other targets may have this file
                 self._replace(changed)
         except OSError as error:
-            raise SourceError(f"{self._path} cannot be written: {error.strerror}") from error
+            raise SourceError(f"{self._path} cannot be written: {error.strerror}", "allow the server's user to write it") from error
         return [DONE for _ in operations]
 
     def _replace(self, changed: Mapping[ObjectKey, bytes]) -> None:
@@ -89,7 +89,7 @@ class FileTarget(Target[FileSettings]):
                 raise
 
     def test(self) -> list[SourceCheck]:
-        """Whether the folder can be written, and the file read."""
+        """Check whether the folder can be written and the file can be read."""
         folder = next(folder for folder in self._path.parents if folder.exists())
         works = os.access(folder, os.W_OK)
         found = [SourceCheck("folder", works, f"{folder} can{'' if works else 'not'} be written")]
@@ -106,7 +106,7 @@ class FileTarget(Target[FileSettings]):
         except FileNotFoundError:
             return
         except OSError as error:
-            raise SourceError(f"{self._path} cannot be read: {error.strerror}") from error
+            raise SourceError(f"{self._path} cannot be read: {error.strerror}", "allow the server's user to read it") from error
         for line in filter(None, content.split(b"\n")):
             yield *_parsed(line), line
 

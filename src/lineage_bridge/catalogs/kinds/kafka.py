@@ -72,7 +72,10 @@ class KafkaTarget(Target[KafkaTargetSettings]):
             except KafkaException as error:
                 outcomes[at] = error.args[0]
             except BufferError as error:
-                raise UnreachableError(f"topic {self.settings.topic} accepts no more records at the moment") from error
+                raise UnreachableError(
+                    f"records for topic {self.settings.topic} wait to be sent, and the queue for them is full",
+                    "check that the brokers are reachable, and publish again",
+                ) from error
         producer.flush(self.settings.timeout_s + 5)
         return [self._outcome(found) for found in outcomes]
 

@@ -83,7 +83,7 @@ class MarquezTarget(Target[MarquezSettings]):
         return _digest_of_dataset(event["dataset"].get("facets", {}).get("schema", {}).get("fields", ()))
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """The jobs and datasets that Marquez has and does not hide."""
+        """The jobs and datasets that Marquez has, without those that it hides because they were deleted."""
         found = {}
         for key in keys:
             answer = self._client.call("GET", _path(key))

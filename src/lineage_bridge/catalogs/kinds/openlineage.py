@@ -18,7 +18,7 @@ from lineage_bridge.model.sources import SourceCheck
 def _path(path: str) -> str:
     path = "/" + path.strip("/")
     if any(character in path for character in "?# ") or not path.isascii():
-        raise ValueError("use a path without query")
+        raise ValueError("use a path without a query (without ? and what follows it)")
     return path
 
 

@@ -24,7 +24,7 @@ _NAME: Final = re.compile(r"(\d{20})-(\d{20})\.(\d)")
 
 
 class ArchivedFile(NamedTuple):
-    """A file with the records in [start, end)."""
+    """A file of the archive with the records whose addresses are in [start, end)."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ class ArchivedFile(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Its size in bytes. Raises FileNotFoundError if another file replaced it."""
+        """The size of the file in bytes. Raises FileNotFoundError if another file has replaced it."""
         return self.path.stat().st_size
 
 
@@ -45,21 +45,21 @@ class ArchivedPartition(NamedTuple):
 
     @property
     def source(self) -> str:
-        """The source of its records: input, stream and life, quoted."""
+        """The source of the partition's records in the graph: input, stream and life, quoted."""
         return "/".join((PREFIX, *map(quoted, (self.input, self.where.stream, self.where.life))))
 
     @property
     def partition(self) -> int:
-        """The partition of its records."""
+        """The name of the partition in the graph."""
         return int(self.where.partition)
 
     def folder(self, root: Path) -> Path:
-        """Where its files are."""
+        """The folder with the files of the partition."""
         return folder_of(root, self.source, self.partition)
 
 
 def quoted(text: str) -> str:
-    """A text as the name of a folder."""
+    """Quote a text so that it can be the name of a folder."""
     return quote(text, safe="").replace(".", "%2E")
 
 

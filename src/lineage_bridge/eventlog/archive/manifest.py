@@ -61,7 +61,7 @@ class Manifest:
         self._end_line = self._path.exists()
 
     def is_new(self, folder: Path, file: ArchivedFile) -> bool:
-        """Whether a file is not in the list."""
+        """Whether the list does not have a file yet."""
         found = self._listed.get(self._name(folder), {})
         return (file.start, file.end, file.level) not in found
 

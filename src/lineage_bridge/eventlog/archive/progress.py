@@ -107,7 +107,7 @@ def saved_progress(root: Path, name: str) -> InputProgress | None:
 
 
 def added(first: InputProgress | None, other: InputProgress | None) -> InputProgress | None:
-    """The sum of the counts of both forms."""
+    """Add the counts of both forms of an input."""
     if first is None or other is None:
         return first or other
     rejected = {code: first.rejected.get(code, 0) + other.rejected.get(code, 0) for code in {**first.rejected, **other.rejected}}

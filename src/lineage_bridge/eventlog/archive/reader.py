@@ -34,7 +34,7 @@ class ArchiveReader:
         self.root = Path(root)
 
     def partitions(self) -> list[ArchivedPartition]:
-        """The partitions that there are."""
+        """All partitions in the archive."""
         return partitions_in(self.root)
 
     def end(self, source: str, partition: int) -> int:
@@ -88,7 +88,10 @@ class ArchiveReader:
             if record is None:
                 break
             return record
-        raise OffsetError(f"the archive has no record {address.offset} of {address.source}, partition {address.partition}")
+        raise OffsetError(
+            f"the archive has no record at offset {address.offset} of {address.source}, partition {address.partition}",
+            "`lineage-bridge log check` lists files of the archive that are lost or damaged",
+        )
 
     def size_behind(self, applied: Mapping[tuple[str, int], int]) -> int:
         """The total size of the files with records at or after the positions of their partitions."""
@@ -99,7 +102,7 @@ class ArchiveReader:
         return sizes
 
     def disk_bytes(self) -> int:
-        """The bytes of all files."""
+        """The size of all files in bytes."""
         sizes = 0
         for folder, _, names in os.walk(self.root):
             for name in fnmatch.filter(names, "*.?"):
@@ -132,7 +135,7 @@ def _walk(path: Path, first: int, on_gap: OnGap = lambda _: None) -> Iterator[tu
 
 
 class _Index(NamedTuple):
-    """Addresses of some records of a file, in order, and their byte positions."""
+    """The addresses of some records of a file, in order, with the byte at which each begins."""
 
     addresses: "array[int]"
     bytes: "array[int]"
@@ -182,5 +185,5 @@ class AllRecords:
         return self.archive.size_behind(applied)
 
     def disk_bytes(self) -> int:
-        """The bytes of the log and of the archive."""
+        """The size of all files in bytes."""
         return self.log.disk_bytes() + self.archive.disk_bytes()

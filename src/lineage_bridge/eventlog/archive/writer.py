@@ -42,7 +42,7 @@ class PartFile:
         self._file.write(encode_record(record))
 
     def close(self) -> None:
-        """Make it durable. Raises OSError."""
+        """Make the part file durable. Raises OSError."""
         with self._file:
             self._file.flush()
             os.fsync(self._file.fileno())

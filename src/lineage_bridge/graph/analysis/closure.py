@@ -46,7 +46,7 @@ class Condensed:
 
 
 def condense(count: int, sources: Ints, targets: Ints) -> Condensed:
-    """Contract every strongly connected component to one node."""
+    """Contract every strongly connected component of a graph to one node."""
     component = components(count, sources, targets)
     number = int(component.max()) + 1 if count else 0
     ends = np.stack([component[sources], component[targets]], axis=1)
@@ -60,7 +60,7 @@ def condense(count: int, sources: Ints, targets: Ints) -> Condensed:
 
 
 def components(count: int, sources: Ints, targets: Ints) -> Ints:
-    """The strongly connected component of each node; an edge never leads to a component of a higher number."""
+    """The number of each node's strongly connected component. An edge never leads to a component with a higher number."""
     graph: rustworkx.PyDiGraph[None, None] = rustworkx.PyDiGraph(multigraph=False)
     graph.add_nodes_from([None] * count)
     graph.add_edges_from_no_data(list(zip(sources.tolist(), targets.tolist(), strict=True)))
@@ -81,7 +81,7 @@ def _levels(count: int, sources: Ints, targets: Ints) -> Ints:
 
 
 def downstream_counts(graph: Condensed, marked: Marks, exact_words: int = EXACT_WORDS, block: int = BLOCK) -> tuple[Ints, bool]:
-    """How many marked nodes lie downstream of each node, not counting itself, and whether the counts are exact.
+    """For each node, how many marked nodes lie downstream of it (itself not counted), and whether the counts are exact.
 
     `block` is how many marked nodes are counted at once, a multiple of 64. Memory grows with it.
     """
@@ -115,7 +115,7 @@ def _exact(graph: Condensed, chosen: Ints, exact_words: int, block: int) -> Ints
 
 
 def _ancestors(graph: Condensed, homes: Ints) -> tuple[Ints, Ints]:
-    """All components that reach one of `homes`, including `homes`, and the edges by which they reach them, in the graph's order."""
+    """All components that reach one of `homes` (these included), and the edges on the way there, in the graph's order."""
     seen = np.zeros(graph.count, dtype=np.bool_)
     seen[homes] = True
     frontier, edges = homes, [np.zeros(0, dtype=np.int64)]

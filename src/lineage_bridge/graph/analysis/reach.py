@@ -31,7 +31,7 @@ class ReachedNode(NamedTuple):
 
 
 def adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
-    """Edges by their start node, without self-edges."""
+    """Start node to the end nodes of its edges, without edges from a node to itself."""
     edges: dict[int, set[int]] = {}
     for near, far in pairs:
         if near != far:
@@ -40,7 +40,10 @@ def adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
 
 
 def reach(origin: int, pairs: Iterable[tuple[int, int]], fed: Collection[int]) -> list[ReachedNode]:
-    """All nodes that are reachable from `origin`, nearest first, then by id. `fed` are nodes that also get data from elsewhere."""
+    """All nodes that are reachable from `origin`, nearest first, then by id.
+
+    `fed` are nodes that also receive data by edges that are not in `pairs`.
+    """
     edges = adjacency(pair for pair in pairs if pair[1] != origin)
     distance = distances(origin, edges)
     met = {node: edges.get(node, ()) for node in distance}
@@ -51,12 +54,12 @@ def reach(origin: int, pairs: Iterable[tuple[int, int]], fed: Collection[int]) -
 
 
 def distances(origin: int, edges: Edges) -> dict[int, int]:
-    """The fewest hops from `origin` to each reachable node, including itself."""
+    """Node id to the fewest hops from `origin`, for every reachable node and `origin` itself."""
     return distances_of({origin}, edges)
 
 
 def distances_of(origins: Collection[int], edges: Edges) -> dict[int, int]:
-    """The fewest hops from any of `origins` to each reachable node, including themselves."""
+    """Node id to the fewest hops from any of `origins`, for every reachable node and the origins themselves."""
     found = dict.fromkeys(origins, 0)
     waiting = deque(found)
     while waiting:

@@ -29,7 +29,7 @@ def _tree(fields: Iterable[SchemaField]) -> list[Any]:
 
 
 class Mention(NamedTuple):
-    """One event of a job (0: a statement without a job) stated at this time (UTC microseconds) that a dataset has this version."""
+    """A statement at one time (UTC microseconds) that a dataset has this version, by one event of a job (0: without a job)."""
 
     time: int
     event: bytes
@@ -80,7 +80,7 @@ def _joins(merged: list[VersionPeriod], index: int, period: VersionPeriod) -> bo
 
 
 def current(periods: Iterable[VersionPeriod]) -> VersionPeriod | None:
-    """The period of the current version, which is the one mentioned last; None if there is none."""
+    """The period of the current version, which is the version mentioned last; None if there are no periods."""
     return max(periods, key=lambda period: (period.last, period.version), default=None)
 
 
@@ -142,7 +142,7 @@ class SchemaDiff(NamedTuple):
 
 
 def paths(fields: Iterable[SchemaField], above: Path = ()) -> dict[Path, str | None]:
-    """The types of all fields of a schema by path; nested fields come after the field that contains them."""
+    """Path to type of all fields of a schema; nested fields come after the field that contains them."""
     out: dict[Path, str | None] = {}
     for field in fields:
         path = (*above, field.name)

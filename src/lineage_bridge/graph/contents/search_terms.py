@@ -87,12 +87,14 @@ def search_text(namespace: str, name: str, facets: Mapping[str, bytes]) -> Searc
 
 
 def plain(text: str) -> str:
-    """A text as search compares it: its words in lower case, each with one space before it."""
+    """Normalise a text for searching: its words in lower case, each with one space before it."""
     return "".join(f" {word}" for word in _WORD.findall(text.casefold()))
 
 
 def matching_lines(text: str, words: Iterable[str], limit: int = 3, width: int = 120) -> list[str]:
-    """At most `limit` lines of a text that have one of the words, or a word that begins with one; each cut to `width` characters."""
+    """At most `limit` lines of a text that contain one of the words, also as the beginning of a longer word. Lines are cut to `width`
+    characters.
+    """
     plain_words = [plain(word) for word in words]
     found = []
     for line in text.split("\n"):

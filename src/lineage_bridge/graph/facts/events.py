@@ -115,10 +115,10 @@ def _rows_of_event(stored: StoredRecord, verdict: Clean | Repaired, names: Names
 
 
 def _asserter(event: Event, *, other_flows: bool = False) -> bytes:
-    """The id of the run, or of the design-time statement.
+    """The `asserted_by` of an event: the id of its run, or of its design-time statement.
 
-    If only a part of a statement has effect and that part states other flows, the part has an id of its own, so that the part and the whole
-    do not replace each other.
+    If only a part of a design-time statement has effect, and that part states other flows than the whole, the part gets an id of its
+    own. Otherwise the part and the whole would replace each other.
     """
     if event.kind == "run" and event.run:
         return event.run.id
@@ -130,7 +130,7 @@ def _asserter(event: Event, *, other_flows: bool = False) -> bytes:
 
 
 class _EventFacts:
-    """Makes the facts of one event: who asserts (`asserted_by`), about which job or dataset, and when. `facts` are those made so far."""
+    """Collects the facts of one event in `facts`: who asserts (`asserted_by`), about which job or dataset, and when."""
 
     def __init__(
         self, record: LogRecord, limited: LimitedEvent, note: RecordNote, time: int, names: Names, emitted: AlreadyEmitted
@@ -149,7 +149,7 @@ class _EventFacts:
         self.asserted_by = _asserter(event, other_flows=limited.other_flows)
 
     def add_rows(self) -> None:
-        """Add all rows except those of the event itself and its log record."""
+        """Add all rows of the event, except those of `event` and `event_record`."""
         event = self.event
         if event.job:
             self.add_node(self.job, _JOB, event.job)
@@ -184,7 +184,7 @@ class _EventFacts:
         return address
 
     def add_foreign(self, some: ForeignFacets, principal: str) -> None:
-        """Add facets that have no effect, because their sender is not allowed to assert them."""
+        """Add facets that have no effect, because the sender may not assert them."""
         node, named = some.node, self.names.dataset if isinstance(some.node, Dataset) else self.names.job
         facet_set = self.add_facet_set(some.facets)
         if facet_set != NO_FACETS:
@@ -279,7 +279,9 @@ class _EventFacts:
         self.add_lifecycle(self.dataset, dataset)
 
     def add_declared_job(self, job: Job) -> None:
-        """Add what a job event asserts: one facet set for job, inputs, outputs and lineage, because they are replaced together."""
+        """Add what a job event asserts, as one facet set for job, inputs, outputs and lineage, because the next one replaces all of
+        them.
+        """
         declared: list[tuple[int, int, bytes]] = []
         for side, datasets in ((Side.INPUT, self.event.inputs), (Side.OUTPUT, self.event.outputs)):
             for dataset in datasets:

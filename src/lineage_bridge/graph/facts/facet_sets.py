@@ -16,10 +16,10 @@ NO_FACETS = bytes(16)
 def make_facet_set(
     facets: tuple[tuple[str, bytes], ...], declared: tuple[tuple[int, int, bytes], ...] = ()
 ) -> tuple[bytes, tuple[Fact, ...]]:
-    """The id of a facet set and its rows. Without facets and declared inputs and outputs, it is NO_FACETS and has no rows.
+    """Build the facet set of these facets: its id and its rows.
 
-    A schema without fields is none, so it hides no other. Cached: what a producer repeats is hashed once, and all its rows are the same
-    objects.
+    Without facets and declared inputs and outputs, the id is NO_FACETS and there are no rows. A schema without fields is left out, so
+    that it hides no other schema. Results are cached, because producers repeat facets.
     """
     hashed = sorted((key, text_hash(text), text) for key, text in facets if key != "schema" or _has_fields(text))
     if not hashed and not declared:
@@ -33,7 +33,7 @@ def make_facet_set(
 
 
 def _has_fields(text: bytes) -> bool:
-    """Whether a schema facet states a field, or withdraws an earlier schema."""
+    """Whether a schema facet states at least one field, or withdraws an earlier schema."""
     facet = standard.read_as(standard.SchemaDatasetFacet, "dataset", "schema", text)
     return bool(facet.fields) if facet else standard.is_deleted(text)
 

@@ -14,7 +14,9 @@ from lineage_bridge.graph.statements.lineage_sets import LineageSet, read_lineag
 
 
 class FacetTexts:
-    """The facets of one set of relations. `lineage_sets` has those read so far, `names_by_id` the names of the nodes seen so far."""
+    """Facet sets and facets, read from the rows of relations. `lineage_sets` has the lineage sets read so far, `names_by_id` the names
+    of the nodes seen so far.
+    """
 
     def __init__(self, tables: Tables, names: Names) -> None:
         self.tables, self.names = tables, names
@@ -29,7 +31,7 @@ class FacetTexts:
             self.declared_io[facet_set].append((side, dataset, facets))
 
     def facets(self, facet_set: bytes) -> dict[str, bytes]:
-        """The facets of a facet set: the id of each facet by its key."""
+        """Key to facet id, for the facets of a facet set."""
         return self.facet_sets.get(facet_set, {})
 
     def text(self, facet: bytes) -> bytes:
@@ -37,7 +39,10 @@ class FacetTexts:
         return str(self.tables["facet"][(facet,)][1]).encode()
 
     def lineage_set(self, key: str, facet: bytes) -> bytes | None:
-        """The id of a facet's lineage set, or the mark of a job type facet, or None. Caches the set and the names of its nodes."""
+        """The lineage set id of a facet, or the mark of a job type facet; None if the facet states neither.
+
+        Caches the lineage set and the names of the nodes in it.
+        """
         if (key, facet) not in self._lineage_sets_by_facet:
             if key == "jobType":
                 self._lineage_sets_by_facet[key, facet] = read_mark(self.text(facet))

@@ -33,7 +33,7 @@ _DECODER = msgspec.json.Decoder(_EndOperation)
 
 
 def endings(record: LogRecord, node_of: Callable[[NodeKind, str, str], int]) -> Iterator[tuple[str, Row, Row]]:
-    """The row of `ending` for an operator's record; no row if the record is of another kind or malformed."""
+    """The rows of `ending` for an operator's record: one row, or none if the record is of another kind or malformed."""
     try:
         operation = _DECODER.decode(record.body)
     except msgspec.DecodeError:

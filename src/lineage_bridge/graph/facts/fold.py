@@ -45,7 +45,7 @@ def merge_tables(tables: Tables, others: Tables) -> Tables:
 
 
 def without_erased(tables: Tables) -> Tables:
-    """The tables without anything that erased runs asserted. Content-addressed rows stay, since nothing refers to them any more."""
+    """Remove everything that erased runs asserted. Rows stored under the hash of their content stay: nothing refers to them any more."""
     erased = {key[0] for key in tables["erased"]}
     if not erased:
         return tables
@@ -58,7 +58,7 @@ def without_erased(tables: Tables) -> Tables:
 
 
 def flat(tables: Mapping[str, Mapping[Row, Row]]) -> Iterator[tuple[str, list[Row]]]:
-    """Each relation that has rows, with its rows as flat tuples, sorted by key."""
+    """The relations that have rows, each with its rows as flat tuples, sorted by key."""
     for name, rows in tables.items():
         if rows:
             yield name, sorted([key + values for key, values in rows.items()])

@@ -57,7 +57,7 @@ class LimitedEvent(NamedTuple):
 
 
 def limit_event(event: Event, note: RecordNote, names: Names) -> LimitedEvent:
-    """The effective part of an event whose sender has the limits in the record's note."""
+    """The part of an event that has effect, given the limits of its sender in the record's note."""
     cut = _Cut(note.namespaces, names)
     own = None if event.job is None else cut.job(event.job)
     subject = None if event.dataset is None else cut.dataset(event.dataset, Side.SELF, own=note.waived)
@@ -74,7 +74,9 @@ def may_parent(facet: standard.ParentRunFacet, limits: Limits) -> bool:
 
 
 class _Cut:
-    """Separates an event; `foreign` are the facets removed so far, `other_flows` whether the rest states other flows."""
+    """Splits an event into the part with effect and `foreign`, the facets without effect. `other_flows`: the part states other flows
+    than the event.
+    """
 
     def __init__(self, limits: Limits, names: Names) -> None:
         self.limits, self.names = limits, names
@@ -82,18 +84,18 @@ class _Cut:
         self.other_flows = False
 
     def job(self, job: Job) -> Job:
-        """The sender's job, with the facets that have effect."""
+        """The job, with only those of its facets that have effect."""
         reasons = {key: self._lineage(key, text) if key in _LINEAGE else None for key, text in job.facets.items()}
         return msgspec.structs.replace(job, facets=self._counting(job, Side.SELF, reasons))
 
     def named(self, dataset: Dataset, side: Side) -> Dataset:
-        """An input or output, under a name of a single server, with the facets that have effect."""
+        """An input or output, with only those of its facets that have effect, under the name that `without_joining` returns."""
         namespace, name = without_joining(dataset.namespace, dataset.name, self.limits)
         self.other_flows |= namespace != dataset.namespace
         return self.dataset(msgspec.structs.replace(dataset, namespace=namespace, name=name), side)
 
     def dataset(self, dataset: Dataset, side: Side, *, own: bool = False) -> Dataset:
-        """A dataset with the facets that have effect. `own`: treat it as within the sender's namespaces."""
+        """A dataset, with only those of its facets that have effect. With `own`, it counts as within the sender's namespaces."""
         own = own or is_within(dataset.namespace, dataset.name, self.limits)
         why = self._own_facet if own else self._foreign_facet
         reasons = {key: why(dataset, side, key, text) for key, text in dataset.facets.items()}
@@ -106,12 +108,14 @@ class _Cut:
         return {key: node.facets[key] for key, reason in reasons.items() if reason is None}
 
     def _foreign_facet(self, dataset: Dataset, side: Side, key: str, text: bytes) -> WhyForeign | None:  # noqa: ARG002 - as _own_facet
-        """Why a facet of a dataset outside has no effect. Only column lineage of the job's own outputs has one."""
+        """Why a facet of a dataset outside the sender's namespaces has no effect; None for column lineage of the job's own outputs."""
         is_work = side is Side.OUTPUT and key == "columnLineage"
         return self._lineage(key, text) if is_work else WhyForeign.DATASET
 
     def _own_facet(self, dataset: Dataset, side: Side, key: str, text: bytes) -> WhyForeign | None:  # noqa: ARG002 - as _foreign_facet
-        """Why a facet of a dataset within has no effect, if it has none: it concerns a dataset outside, too."""
+        """Why a facet of a dataset within the sender's namespaces has no effect, because it also concerns a dataset outside; None
+        if it has effect.
+        """
         if key in _LINEAGE:
             return self._lineage(key, text)
         if key in _NAMING and not all(is_within(namespace, name, self.limits) for _, namespace, name in self._named(key, text)):
@@ -126,8 +130,8 @@ class _Cut:
                 yield is_system_within(namespace, self.limits) if claim.whole else is_within(namespace, name, self.limits)
 
     def _lineage(self, key: str, text: bytes) -> WhyForeign | None:
-        """Why a lineage facet has no effect, if it has none. It may name any dataset, but no job outside, and no name that joins
-        systems.
+        """Why a lineage facet has no effect; None if it has. It may name any dataset, but no job outside, and no name that joins
+        several systems.
         """
         named = list(self._named(key, text))
         why = None

@@ -23,15 +23,15 @@ class Names:
         return node_id(self.key, kind, namespace, name)
 
     def node(self, kind: NodeKind, namespace: str, name: str) -> int:
-        """The id of a node of a kind."""
+        """The node id of a name of this kind. Raises RefusedNameError."""
         return self._of(kind, namespace, name)
 
     def dataset(self, namespace: str, name: str) -> int:
-        """The id of a dataset."""
+        """The node id of a dataset. Raises RefusedNameError."""
         return self._of(NodeKind.DATASET, namespace, name)
 
     def job(self, namespace: str, name: str) -> int:
-        """The id of a job."""
+        """The node id of a job. Raises RefusedNameError."""
         return self._of(NodeKind.JOB, namespace, name)
 
 

@@ -54,7 +54,7 @@ class _Operation(msgspec.Struct):
 
 
 def operation(record: LogRecord) -> Iterator[tuple[str, Row, Row]]:
-    """The facts of an operator's record: (relation, key, values)."""
+    """Convert an operator's record to facts: (relation, key, values)."""
     try:
         decoded = decode(record.body, _Operation)
         facts = list(_facts(decoded, record))
@@ -78,7 +78,7 @@ def _facts(operation: _Operation, record: LogRecord) -> Iterator[tuple[str, Row,
 def alias_key(operation: str, statement: AliasStatement) -> Row:
     """The key of a statement in the relation `alias`. Raises RequestError if the statement is invalid."""
     if statement.entity not in ENTITIES:
-        raise RequestError(f"{statement.entity!r} is not an entity", "use dataset or job")
+        raise RequestError(f"`entity` is {statement.entity!r}", "use dataset or job")
     if operation in (PREFER, WITHDRAW):
         return _preference_key(statement)
     whole = statement.a.name is None and statement.b.name is None
@@ -86,13 +86,13 @@ def alias_key(operation: str, statement: AliasStatement) -> Row:
         raise RequestError("one end is a namespace and the other a name", "give both ends a name, or neither")
     names = (statement.a.name or "", statement.prefix if whole else statement.b.name or "")
     if any(len(text) > LONGEST for text in (*names, statement.a.namespace, statement.b.namespace, statement.evidence)):
-        raise RequestError(f"a text is longer than {LONGEST} characters")
+        raise RequestError(f"a name, prefix or evidence is longer than {LONGEST} characters", "send shorter texts")
     kind = statement.kind
     if operation == ALIAS:
         _check_alias(statement, whole=whole)
         kind = OPERATOR
     elif not whole and statement.prefix:
-        raise RequestError("only namespaces have a prefix")
+        raise RequestError("only namespaces have a prefix", "leave out `prefix`, or the names")
     everywhere = whole and statement.a.namespace == statement.b.namespace == ANY
     if everywhere and not statement.evidence:
         raise RequestError("the veto names neither ends nor a rule", "name both ends, or the rule")
@@ -110,24 +110,24 @@ def alias_key(operation: str, statement: AliasStatement) -> Row:
 
 
 def _preference_key(statement: AliasStatement) -> Row:
-    """The key of the choice of a name, which stands at both ends. Raises RequestError."""
+    """The key of an operator's choice of a name, in which the name is both ends. Raises RequestError."""
     name = statement.a
     if not name.namespace or not name.name or statement != AliasStatement(name, entity=statement.entity):
         raise RequestError("a preferred name needs a namespace and a name", 'send {"a": {"namespace", "name"}}, and entity')
     if max(len(name.namespace), len(name.name)) > LONGEST:
-        raise RequestError(f"a text is longer than {LONGEST} characters")
+        raise RequestError(f"a name is longer than {LONGEST} characters", "send shorter names")
     return int(ENTITIES[statement.entity]), 0, name.namespace, name.name, name.namespace, name.name, PREFERRED, ""
 
 
 def _check_alias(statement: AliasStatement, *, whole: bool) -> None:
     if statement.prefix and not whole:
-        raise RequestError("only namespaces have a prefix")
+        raise RequestError("only namespaces have a prefix", "leave out `prefix`, or the names")
     if not statement.a.namespace or not statement.b.namespace:
-        raise RequestError("an alias joins two names, each with a namespace")
+        raise RequestError("an end of the alias has no namespace", "give both ends a namespace")
     if (statement.a.namespace, statement.a.name) == (statement.b.namespace, statement.b.name):
-        raise RequestError("an alias joins two different names")
+        raise RequestError("both ends of the alias are the same name", "give two different names")
     if statement.kind not in ("", OPERATOR):
-        raise RequestError(f"an operator cannot state an alias of kind {statement.kind!r}")
+        raise RequestError(f"an operator's alias cannot have the kind {statement.kind!r}", "leave out `kind`")
 
 
 def alias_values(operation: str, principal: str, order: tuple[int, bytes]) -> Row:

@@ -7,13 +7,13 @@ SAMPLE_CHARACTERS = 2000
 
 
 def rejected_row(stored: StoredRecord) -> Fact:
-    """The row of a record that was rejected when it arrived; its note has the reason."""
+    """The row of a record that was rejected on arrival; the record's note contains the reason."""
     reason = read_note(stored.record.note)
     return quarantine_row(stored, reason.code or "rejected", reason.path or "$", reason.message)
 
 
 def quarantine_row(stored: StoredRecord, code: str, path: str, message: str) -> Fact:
-    """The row of a record, with the start of its text. For a record of an input, the message contains its position there."""
+    """The row of a record, with the beginning of its text. If an input read the record, the message contains its position there."""
     record = stored.record
     origin = read_note(record.note).origin
     message = f"{message} ({origin})" if origin else message

@@ -17,7 +17,7 @@ NO_RAW = (None, NO_EVENT)
 
 
 class RunsAbove(NamedTuple):
-    """The columns of `run` that refer to its parent and root, without their order; and their jobs, as rows of `node` without time."""
+    """The columns of `run` that refer to its parent and root runs, and rows of `node` (without time) for the jobs of these."""
 
     columns: Row
     jobs: tuple[Row, ...]
@@ -27,7 +27,7 @@ _RunFacet = TypeVar("_RunFacet", bound=standard.Facet)
 
 
 def run_facet(kind: type[_RunFacet], key: str, run: Run) -> _RunFacet | None:
-    """A facet of a run; None if it is absent, withdrawn or cannot be read."""
+    """A facet of a run by its key; None if the facet is absent, withdrawn or unreadable."""
     return standard.read_as(kind, "run", key, run.facets[key]) if key in run.facets else None
 
 
@@ -49,7 +49,7 @@ def nominal_time(run: Run) -> tuple[int | None, int | None] | None:
 
 
 def _named_run(job: standard.JobIdentifier, run: standard.RunName, names: Names) -> tuple[Row, Row]:
-    """A parent or root run (id, job, and the id as sent if it is not a UUID), and the row of its job."""
+    """A parent or root run as (id, job, the id as sent if it is not a UUID), and the row of its job."""
     id_ = names.job(job.namespace, job.name)
     above = run_uuid(job.namespace, job.name, run.runId), id_, None if parse_uuid(run.runId) else run.runId
     return above, (id_, int(NodeKind.JOB), job.namespace, job.name)

@@ -85,22 +85,26 @@ def facet_owner(key: str, job: int, side: int) -> int:
 
 
 def is_current(key: str, side: int) -> bool:
-    """Whether the newest of such facets is kept: of nodes, and of a job's runs those that are searched."""
+    """Whether facets with this key, asserted on this side, have a row in the current facets: all of nodes, and those of runs that are
+    searched.
+    """
     return side in ENTITY_SIDES or (side == Side.RUN and key in SEARCHED_OF_RUNS)
 
 
 def states_symlinks(job: int, node: int, side: int) -> bool:
-    """Whether a symlinks facet on this side of an assertion is one of a dataset."""
+    """Whether a facet that is asserted about `node` on this side can state symlinks: those of datasets, not of the job itself."""
     return side in ENTITY_SIDES and node != job
 
 
 def symlink_owner(asserted_by: bytes, job: int, origin: int) -> tuple[int, bytes]:
-    """The owner of the newest symlinks facet of a dataset: the job whose runs assert it, or a design-time statement."""
+    """Whose newest symlinks facet counts on its own: the runs of a job together, or one design-time statement."""
     return job, asserted_by if origin == Origin.DECLARED else NO_RUN
 
 
 def derive(tables: Tables, names: Names, *, stitch: bool = False) -> Derived:
-    """All derived tables of the relations; with `stitch`, also those of stitching.py. The caller must have removed erased runs."""
+    """Compute all derived tables from the relations; with `stitch`, also those of stitching.py. The caller must have removed erased
+    runs.
+    """
     return _Derivation(tables, names, stitch=stitch).run()
 
 
@@ -108,7 +112,7 @@ class FirstSeen(dict[Any, int]):
     """The time at which each key was first mentioned, in UTC microseconds."""
 
     def note(self, key: object, first: int) -> None:
-        """Record a mention; keep the earliest time."""
+        """Record a mention of a key; the earliest time is kept."""
         earliest = self.get(key)
         if earliest is None or first < earliest:
             self[key] = first
@@ -254,7 +258,7 @@ class _Derivation:
 
 
 def owner_id(names: Names, spelling: Spelling) -> int:
-    """The node id of a spelling, whether or not the node exists."""
+    """The node id of a name. The node need not exist."""
     return node_id(names.key, NodeKind(spelling.kind), spelling.namespace, spelling.name)
 
 
@@ -265,10 +269,10 @@ def bind_to_job(expansion: Expansion, job: int, origin: int) -> Iterator[Row]:
 
 
 def hubs_with_ids(shape_id: int, expansion: Expansion) -> Iterable[tuple[Any, int]]:
-    """The hubs of a shape, each with its id."""
+    """The hubs of a shape, each with the id under which it is stored."""
     return [(hub, hub_id(shape_id, number)) for number, hub in enumerate(expansion.hubs)]
 
 
 def hub_id(shape_id: int, number: int) -> int:
-    """The id of a shape's hub number `number` (0 or 1): the shape's id XOR that number."""
+    """The id under which hub number `number` (0 or 1) of a shape is stored: the shape's id XOR that number."""
     return shape_id ^ number

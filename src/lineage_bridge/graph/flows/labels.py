@@ -26,25 +26,25 @@ def freshness(last: int | None, now_us: int) -> Label:
 
 
 def is_superseded(names: Collection[int], newest: Sequence[frozenset[int]]) -> bool:
-    """Whether none of the newest complete runs named a dataset, under any of its names.
+    """Whether the newest complete runs no longer name a dataset, under any of its names.
 
-    `newest` has the datasets that each run named on one side.
+    `newest` has, for each of these runs, the datasets that it named on one side.
     """
     return len(newest) >= NEWEST_RUNS and all(named.isdisjoint(names) for named in newest[:NEWEST_RUNS])
 
 
 def side_label(last: int | None, superseded: bool, now_us: int) -> Label:
-    """The label of a job's input or output. Superseded takes precedence over stale, whatever the age."""
+    """The label of an input or output of a job. Superseded takes precedence over stale, whatever the age."""
     return Label.SUPERSEDED if superseded else freshness(last, now_us)
 
 
 def best(labels: Iterable[Label]) -> Label:
-    """The best of these labels; STALE if there are none."""
+    """The best of several labels; STALE if there are none."""
     order = list(Label)
     return min(labels, key=order.index, default=Label.STALE)
 
 
 def worst(labels: Iterable[Label]) -> Label:
-    """The worst of these labels; CURRENT if there are none."""
+    """The worst of several labels; CURRENT if there are none."""
     order = list(Label)
     return max(labels, key=order.index, default=Label.CURRENT)

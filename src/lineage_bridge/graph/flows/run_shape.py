@@ -64,7 +64,9 @@ def declaring_keys(job: int) -> tuple[str, ...]:
 
 
 def flow_owner(job: int, node: int, side: int) -> int:
-    """The node that owns the flows stated about `node` itself: the job, or the dataset of a statement without a job (0); 0 if none."""
+    """The node that owns the flows that a facet states about `node` itself: the job, or the dataset of a statement without a job (0). 0
+    for other nodes.
+    """
     if side != Side.SELF:
         return 0
     return node if job in (0, node) else 0
@@ -82,17 +84,17 @@ def read_mark(text: bytes) -> bytes | None:
 
 
 def is_mark(lineage_set: bytes) -> bool:
-    """Whether this is a mark instead of the id of a lineage set."""
+    """Whether a value is a mark of a job type facet, not the id of a lineage set."""
     return lineage_set.startswith(_MARK)
 
 
 def is_snapshot(lineage_set: bytes) -> bool:
-    """Whether this is the mark of a run whose events are complete snapshots."""
+    """Whether a mark declares that each event of the run is a complete snapshot."""
     return is_mark(lineage_set) and bool(lineage_set[-1] & _SNAPSHOT)
 
 
 def is_streaming(lineage_set: bytes) -> bool:
-    """Whether this is the mark of a run that declares itself streaming."""
+    """Whether a mark declares that the run is streaming."""
     return is_mark(lineage_set) and bool(lineage_set[-1] & _STREAMING)
 
 
@@ -117,6 +119,6 @@ _Row = TypeVar("_Row", NamedDataset, StatedLineage)
 
 
 def _newest(rows: list[_Row]) -> list[_Row]:
-    """The rows with the latest `last`; several if they have the same time."""
+    """The rows with the latest `last`; several rows if they have the same time."""
     last = max((row.last for row in rows), default=0)
     return [row for row in rows if row.last == last] if len(rows) > 1 else rows

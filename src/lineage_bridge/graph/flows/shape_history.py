@@ -32,9 +32,9 @@ class DeclaredOnDay(NamedTuple):
     facet_set: bytes
 
     def order(self, at_us: int | None = None) -> tuple[int, bytes, bytes]:
-        """The sort key by which the newest facet set is chosen: its last assertion.
+        """The sort key for choosing the newest facet set: the time of the last assertion.
 
-        As of `at_us`, it is the first assertion of the day if the last one came later than that.
+        As of `at_us`, the first assertion of the day counts instead if the last one came later than `at_us`.
         """
         if at_us is None or self.last <= at_us:
             return self.last, self.last_event, self.facet_set

@@ -30,7 +30,7 @@ class Shape(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """Data moves from `source` to `target`; OWN means the shape's own job."""
+    """Data moves from node `source` to node `target`. The id OWN stands for the job that has the shape."""
 
     source: int
     target: int
@@ -38,14 +38,14 @@ class Flow(NamedTuple):
 
 
 class Hub(NamedTuple):
-    """Every one of `inputs` may flow to every one of `outputs`."""
+    """A set of flows stored as one: from every one of `inputs` to every one of `outputs`."""
 
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
 
 
 class Expansion(NamedTuple):
-    """All flows of a shape."""
+    """All flows of a shape, single ones and hubs."""
 
     flows: tuple[Flow, ...]
     hubs: tuple[Hub, ...]
@@ -83,7 +83,7 @@ def _explicit(inputs: list[int], outputs: list[int], lineage_sets: list[LineageS
 
 
 def _implied(inputs: list[int], outputs: list[int], stated: list[tuple[int, LineageSet]], together: Evidence) -> Expansion:
-    """Flows from column lineage, and all pairs of the remaining inputs and outputs, which have the evidence `together`."""
+    """Flows from column lineage, and all pairs of the remaining inputs and outputs, which get the evidence `together`."""
     evidence = int(together)
     named: dict[int, set[int]] = {}
     for carrier, lineage_set in stated:

@@ -35,12 +35,15 @@ class Sibling(NamedTuple):
 
     @property
     def key(self) -> tuple[bytes, int]:
-        """The run, and its job."""
+        """The sibling's run id and job, which identify it."""
         return self.asserted_by, self.job
 
 
 def one_side(inputs: int, outputs: int, statements: int, *, streaming: bool) -> Side | None:
-    """The only side of a run that may be stitched, from its numbers of inputs, outputs and lineage sets; None if it may not be stitched."""
+    """The only side on which a run that may be stitched has datasets; None if the run may not be stitched.
+
+    `inputs`, `outputs` and `statements` (lineage sets) are numbers.
+    """
     if statements or bool(inputs) == bool(outputs):
         return None
     if outputs:
@@ -58,7 +61,7 @@ def reader_of(writer: Sibling, readers: Iterable[Sibling]) -> Sibling | None:
 
 
 def find_stitches(siblings: Iterable[Sibling]) -> list[tuple[Sibling, Sibling]]:
-    """Every writer that lies within exactly one reader, with that reader."""
+    """Writer to reader, for every writer that lies within exactly one reader."""
     families: dict[tuple[bytes, int], tuple[list[Sibling], list[Sibling]]] = {}
     for sibling in sorted(siblings):
         families.setdefault((sibling.parent, sibling.parent_job), ([], []))[sibling.side].append(sibling)

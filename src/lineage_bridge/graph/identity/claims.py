@@ -49,12 +49,12 @@ class NamespaceClaim(NamedTuple):
 
     @property
     def link(self) -> NamespaceLink:
-        """The claim as a link, if it is about namespaces."""
+        """The claim as a link between namespaces; None if the claim is about names."""
         return NamespaceLink(SpaceLink(self.a_namespace, self.b_namespace, "", 0, ""), FACET, self.evidence)
 
     @property
     def step(self) -> Step:
-        """The claim as a step, if it is about names."""
+        """The claim as a step between names; None if the claim is about namespaces."""
         kind = int(NodeKind.DATASET)
         return Step(Spelling(kind, self.a_namespace, self.a_name), Spelling(kind, self.b_namespace, self.b_name), FACET, self.evidence)
 
@@ -77,7 +77,7 @@ def read_claims(namespace: str, name: str, key: str, text: bytes) -> tuple[Names
 
 
 def uncontradicted(some: Iterable[NamespaceClaim]) -> list[NamespaceClaim]:
-    """The claims that no other claim contradicts. `some` must have all claims for each `a`, except the vetoed ones."""
+    """The claims that no other claim contradicts. For each `a`, `some` must contain all claims except vetoed ones."""
     others: dict[tuple[int, str, str], set[tuple[str, str]]] = defaultdict(set)
     every = list(some)
     for claim in every:
@@ -138,7 +138,7 @@ def _of_database(address: re.Match[str], name: str, uri: str) -> Iterator[Namesp
 
 
 def _ends(namespace: str) -> set[str]:
-    """The namespaces that the rules rewrite a namespace to and do not rewrite further. A list of servers gives one for each server."""
+    """The namespaces at which the naming rules end when they rewrite this one. A list of servers gives one for each server."""
     links = all_space_links(namespace)
     return {namespace, *(link.other for link in links)} - {link.space for link in links}
 

@@ -29,11 +29,11 @@ class Extents:
         self.within = {extent: frozenset(distances(extent, around)) for extent in set(self.of.values())}
 
     def around(self, name: Spelling) -> frozenset[int]:
-        """The extents whose drop also drops this name: its own, and those that contain it."""
+        """The extents whose drop also drops this name: the name's own extent, and those that contain it."""
         return self.within[self.of[name]]
 
     def outermost(self) -> list[int]:
-        """The extents that no other extent contains: the whole dataset."""
+        """The extents that no other extent contains; they denote the whole dataset."""
         return sorted(extent for extent, reaching in self.within.items() if len(reaching) == 1)
 
 

@@ -24,7 +24,7 @@ from lineage_bridge.graph.relations import NEVER_US
 
 
 def stated_aliases(rows: Mapping[Row, Row]) -> list[StatedAlias]:
-    """The rows of the relation `alias` as `StatedAlias`."""
+    """Convert rows of the relation `alias` to `StatedAlias`."""
     return [StatedAlias._make((*key, int(values[1] != NEVER_US), int(bool(values[3])))) for key, values in rows.items()]
 
 
@@ -46,12 +46,12 @@ def valid_aliases(aliases: Iterable[StatedAlias], vetoes: Vetoes) -> Iterator[St
 
 
 def step_of(alias: StatedAlias) -> Step:
-    """An operator's alias of two names, as a step."""
+    """Convert an operator's alias of two names to a step."""
     return Step(*alias.ends, OPERATOR, alias.evidence)
 
 
 def claim_stands(claim: NamespaceClaim, vetoes: Vetoes) -> bool:
-    """Whether a claim is not vetoed."""
+    """Whether no veto applies to a claim."""
     return vetoes.link_stands(int(NodeKind.DATASET), claim.link) if claim.whole else vetoes.stands(claim.step)
 
 

@@ -20,13 +20,13 @@ def matches(namespace: str, limits: Limits) -> bool:
 
 @lru_cache(20_000)
 def is_system_within(namespace: str, limits: Limits) -> bool:
-    """Whether a namespace of datasets, and all that naming rules make of it, lie within."""
+    """Whether a namespace of datasets, and every namespace that the naming rules derive from it, match one of the globs."""
     return matches(namespace, limits) and all(matches(link.other, limits) for link in all_space_links(namespace))
 
 
 @lru_cache(20_000)
 def is_within(namespace: str, name: str, limits: Limits) -> bool:
-    """Whether a dataset lies within, under all spellings of its name."""
+    """Whether a dataset is within the namespaces, under its name and all spellings that the naming rules derive from it."""
     spaces = {namespace, *(spelling[0] for here, to, _ in closure(namespace, name) for spelling in (here, to))}
     return all(is_system_within(space, limits) for space in spaces)
 
@@ -46,11 +46,11 @@ def without_joining(namespace: str, name: str, limits: Limits) -> Spelling:
 
 
 def joins(namespace: str, limits: Limits) -> bool:
-    """Whether a namespace lists several servers that do not all lie within."""
+    """Whether a namespace lists several servers, not all of them within the namespaces."""
     return len(_ends(namespace)) > 1 and not is_system_within(namespace, limits)
 
 
 def _ends(namespace: str) -> set[str]:
-    """The namespaces that naming rules make of a namespace and do not rewrite further."""
+    """The namespaces at which the naming rules end when they rewrite this one."""
     links = all_space_links(namespace)
     return {link.other for link in links} - {link.space for link in links}

@@ -86,7 +86,9 @@ Name = tuple[str, str]
 
 
 class NodeId(NamedTuple):
-    """The system, type and id of a node. `sure` is false if the id may also be that of another name, which `parse` would try earlier."""
+    """The system, type and id of a node. `sure` is false if another name could have the same id and would be found first when the id is
+    read.
+    """
 
     system: str
     type: str
@@ -103,12 +105,12 @@ class NodeIdCandidates(NamedTuple):
 
 
 def system_of(namespace: str) -> str:
-    """The system a namespace belongs to."""
+    """The system to which a namespace belongs, such as `kafka`."""
     return next((system for system, pattern in _SYSTEMS if pattern.fullmatch(namespace)), EXTERNAL)
 
 
 def dataset_type(namespace: str, name: str) -> str:
-    """The type of a dataset."""
+    """The type of a dataset in node ids, such as `kafka_topic`."""
     system = system_of(namespace)
     if system in CATALOGS and (namespace.startswith("arn:aws:glue:") or not namespace.startswith("arn:")):
         return CATALOG
@@ -118,7 +120,7 @@ def dataset_type(namespace: str, name: str) -> str:
 
 
 def job_type(namespace: str, name: str, facet: str | None) -> str:
-    """The type of a job, by the text of its jobType facet, its name, or its namespace."""
+    """The type of a job in node ids, from the text of its jobType facet, its name, or its namespace."""
     stated = read_as(JobTypeJobFacet, "job", "jobType", facet.encode()) if facet else None
     integration, type_text = ((stated.integration or "").upper(), (stated.jobType or "").upper()) if stated else ("", "")
     if integration == STATED and type_text.lower() in JOB_TYPES:
@@ -142,23 +144,23 @@ def make_node_id(kind: NodeKind, namespace: str, name: str, job_type_facet: str 
 
 
 def with_whole_namespace(node_id: NodeId, namespace: str, name: str) -> NodeId:
-    """The node id with the whole namespace as its scope, which is unique."""
+    """Build the node id that has the whole namespace as its scope. It is unique."""
     system, type_text = node_id.id.split(":")[:2]
     return node_id._replace(id=f"{system}:{type_text}:{_escaped(namespace, ':')}:{_escaped(name)}", sure=True)
 
 
 def qualified_name(id_: str) -> str:
-    """The name within the scope, from an id that `make_node_id` returned."""
+    """The name within the scope, read from an id that `make_node_id` returned."""
     return _plain(id_.split(":", 3)[3])
 
 
 def display_name(type_: str, name: str) -> str:
-    """The name without the prefix of its type."""
+    """The name without the prefix that states the type."""
     return name.removeprefix(_PREFIXES.get(type_, ""))
 
 
 def prefixed(type_: str, name: str) -> str:
-    """The name with the prefix of its type in Confluent's namespaces."""
+    """The name with the prefix that states the type in Confluent's namespaces."""
     start = _PREFIXES.get(type_, "")
     return name if name.startswith(start) else start + name
 
@@ -200,7 +202,7 @@ _BIGQUERY = re.compile(r"([^.:]+)\.([^.]+\..+)", re.DOTALL)
 
 
 def _short(system: str, namespace: str, name: str) -> tuple[str, str, bool] | None:
-    """Scope, qualified name, and whether only this name has them; None if there is no short form."""
+    """The short scope and name of a node, and whether no other node has them; None if the namespace has no short form."""
     if system == AWS:
         return _short_glue(namespace, name)
     if system == GOOGLE:
@@ -232,7 +234,7 @@ def _short_glue(namespace: str, name: str) -> tuple[str, str, bool] | None:
 
 
 def _exact(system: str, type_: str, scope: str, name: str) -> Iterator[Name]:
-    """The names from which this scope and qualified name may have been made, in the order in which to try them."""
+    """The names that give exactly this scope and name, in the order in which to try them."""
     first, slash, rest = name.partition("/")
     if system == CONFLUENT and slash:
         yield f"confluent://{scope}/{first}", rest
@@ -274,7 +276,7 @@ def _tiers(system: str, type_: str, scope: str, name: str) -> Iterator[tuple[Nam
 
 
 def _is_namespace(system: str, scope: str) -> bool:
-    """Whether a scope is a whole namespace. Short scopes have no colon."""
+    """Whether a scope is a whole namespace: only those contain a colon."""
     return system == EXTERNAL or ":" in scope or scope == "bigquery"
 
 
@@ -294,5 +296,5 @@ def _plain(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """The text escaped as a glob that matches only this text."""
+    """Escape a text as a glob that matches only this text."""
     return re.sub(r"[*?\[]", lambda match: f"[{match[0]}]", text)

@@ -65,7 +65,7 @@ class StepReader(Protocol):
 
 
 class NameGroup(NamedTuple):
-    """All spellings of one dataset or job, sorted, with the steps and links that join them, and the one that operators chose last."""
+    """All spellings of one dataset or job, sorted; the steps and links that join them; and the spelling that an operator chose last."""
 
     spellings: tuple[Spelling, ...]
     steps: tuple[Step, ...]
@@ -73,11 +73,13 @@ class NameGroup(NamedTuple):
 
     @property
     def canonical(self) -> Spelling:
-        """The spelling that operators chose, else the least by (rank of its form, namespace, name), whatever the order of events."""
+        """The spelling that an operator chose, else the least by (rank of its form, namespace, name). The order of events does not
+        matter.
+        """
         return self.first(self.spellings)
 
     def first(self, spellings: Iterable[Spelling]) -> Spelling:
-        """The first of these spellings of the group: the one that operators chose, else the first in canonical order."""
+        """Of these spellings of the group, the one that an operator chose, else the first in canonical order."""
         return min(spellings, key=lambda spelling: (spelling != self.preferred, canonical_order(spelling)))
 
 
@@ -89,7 +91,9 @@ def canonical_order(spelling: Spelling) -> tuple[int, bytes, bytes]:
 
 
 def spelt(group: NameGroup, style: str) -> tuple[str, str]:
-    """The preferred namespace and name of a group: the canonical ones, or in the style BRIDGE, those that LineageBridge writes, if any."""
+    """The preferred namespace and name of a group: the canonical ones or, in the style BRIDGE, those that LineageBridge writes, if
+    there are any.
+    """
     if style == STANDARD:
         return group.canonical[1:]
     least = min(bridge_rank(spelling.namespace) for spelling in group.spellings)
@@ -97,7 +101,7 @@ def spelt(group: NameGroup, style: str) -> tuple[str, str]:
 
 
 def groups(starts: Iterable[Spelling], reader: StepReader) -> dict[Spelling, NameGroup]:
-    """The group of each of these spellings."""
+    """Spelling to its group, for each of these spellings."""
     above: dict[Spelling, Spelling] = {}
     steps: set[Step] = set()
     starts = list(dict.fromkeys(starts))
@@ -152,7 +156,7 @@ def _grouped(
 
 
 def rule_steps(spelling: Spelling) -> Iterator[Step]:
-    """The steps from a spelling by the rules on names. There are no rules for names of jobs."""
+    """The steps that the rules on names give from a spelling. There are no such rules for jobs."""
     if spelling.kind == NodeKind.DATASET:
         for rule, to in respellings(spelling.namespace, spelling.name):
             yield Step(spelling, Spelling(spelling.kind, *to), RULE, rule)
@@ -177,27 +181,27 @@ class StatedAlias(NamedTuple):
 
     @property
     def ends(self) -> tuple[Spelling, Spelling]:
-        """The two spellings, if the alias is about names."""
+        """The two spellings that the alias joins; None if it is about namespaces."""
         return Spelling(self.entity, self.a_namespace, self.a_name), Spelling(self.entity, self.b_namespace, self.b_name)
 
     @property
     def link(self) -> NamespaceLink:
-        """The link, if the alias is about namespaces."""
+        """The link between the two namespaces; None if the alias is about names."""
         return NamespaceLink(SpaceLink(self.a_namespace, self.b_namespace, self.b_name, 0, ""), self.kind, self.evidence)
 
 
 class Vetoes:
-    """Operators' vetoes of steps and links: of a single one by its ends and evidence, of a rule in a namespace, of a rule or facet key."""
+    """Operators' vetoes of a single step or link, of a rule in one namespace, or of a rule or facet key everywhere."""
 
     def __init__(self) -> None:
         self._on: set[tuple[int, int, str, str, str, str, str, str]] = set()
 
     def add(self, aliases: Iterable[StatedAlias]) -> None:
-        """Add the vetoes among these aliases."""
+        """Add the vetoes that are among these aliases."""
         self._on.update(alias[:8] for alias in aliases if alias.vetoed)
 
     def stands(self, step: Step) -> bool:
-        """Return whether no veto applies to a step."""
+        """Whether no veto applies to a step."""
         entity, a, b = step.a.kind, step.a[1:], step.b[1:]
         within = ((1, space, ANY, space, ANY) for space in (a[0], b[0]) if step.kind == RULE)
         return not self._on or not self._any(entity, step.kind, step.evidence, ((0, *a, *b), (0, *b, *a), *within))

@@ -20,7 +20,7 @@ class LedgerWindow(NamedTuple):
 
     @property
     def length(self) -> int:
-        """The length in microseconds."""
+        """The length of the window in microseconds."""
         return self.until - self.since
 
     def before(self) -> "LedgerWindow":
@@ -40,7 +40,7 @@ class Passed(NamedTuple):
 
     @property
     def measure(self) -> int | None:
-        """Rows, or bytes if no rows are reported."""
+        """The measure to compare: rows, or bytes if no rows are reported."""
         return self.rows if self.rows is not None else self.bytes
 
 
@@ -86,7 +86,7 @@ class HopAmounts:
 
 
 def change(now: Passed, before: Passed, scale: float, factor: float = FACTOR) -> AmountChange:
-    """How an amount compares with its baseline; `scale` is the window's length divided by the baseline's."""
+    """Compare an amount with its baseline. `scale` is the window's length divided by the baseline's."""
     ours, theirs = now.measure, before.measure
     if now.rows is not None and before.rows is None and before.bytes is not None:
         ours = now.bytes

@@ -1,4 +1,4 @@
-"""Run state: a pure function of which event types a run sent, and when it sent each first and last.
+"""Run state: computed from the types of events that a run sent, and when it sent each type first and last.
 
 It is computed when it is read, since real producers break every simpler rule.
 """
@@ -72,10 +72,10 @@ def _declared(pattern: EmissionPattern | None) -> int | None:
 
 
 def learn_period(times: Sequence[int]) -> int | None:
-    """The period (microseconds) of heartbeats at these times, or None if they are not periodic.
+    """The period of heartbeats at these times, in microseconds; None if they are not periodic.
 
-    Gaps under a second are bursts and are ignored. The rest are periodic if there are at least four and at least three quarters of them
-    differ from their median by at most a quarter of it.
+    Gaps under a second are bursts and are ignored. The rest are periodic if there are at least four, and at least three quarters of
+    them differ from their median by at most a quarter of it.
     """
     ordered = sorted(set(times))
     gaps = [b - a for a, b in pairwise(ordered) if b - a >= _SECOND_US]

@@ -18,7 +18,7 @@ _RESET = 2
 
 
 class Counting(str, Enum):
-    """How a run counts."""
+    """How a run counts rows and bytes: from its beginning, or anew for each report."""
 
     CUMULATIVE = "cumulative"
     INTERVAL = "interval"
@@ -41,7 +41,7 @@ class Amount(NamedTuple):
     files: int | None = None
 
     def __add__(self, other: object) -> "Amount":
-        """The sum. If a counter is None in one amount, the other's value is used."""
+        """Add two amounts. If a counter is None in one of them, the value of the other counts."""
         if not isinstance(other, Amount):
             return NotImplemented
         return Amount(*(_plus(a, b) for a, b in zip(self, other, strict=True)))
@@ -52,7 +52,7 @@ def _plus(a: int | None, b: int | None) -> int | None:
 
 
 def counting(series: Iterable[Sample], content_mode: str | None = None) -> Counting:
-    """How a run counts: as the emissionPattern declares (ACCUMULATIVE, COMPLETE_SNAPSHOT), else by whether its numbers decrease."""
+    """Decide how a run counts: as its emissionPattern declares (ACCUMULATIVE, COMPLETE_SNAPSHOT), else by whether its numbers decrease."""
     if content_mode == "ACCUMULATIVE":
         return Counting.CUMULATIVE
     if content_mode == "COMPLETE_SNAPSHOT":

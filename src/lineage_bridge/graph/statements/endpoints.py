@@ -37,20 +37,20 @@ class Annotation(NamedTuple):
 
 
 class Endpoints:
-    """Converts the names in one facet to node ids and collects them in `nodes`, as rows of the relation `node`."""
+    """Converts the names in one facet to node ids. `nodes` collects them as rows of the relation `node`."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
         self.nodes: set[Row] = set()
 
     def dataset(self, namespace: str, name: str) -> int:
-        """The id of a dataset."""
+        """The node id of a dataset."""
         id_ = self.names.dataset(namespace, name)
         self.nodes.add((id_, int(NodeKind.DATASET), namespace, name))
         return id_
 
     def job(self, namespace: str | None, name: str | None) -> int:
-        """The id of a job; OWN if it has neither a namespace nor a name."""
+        """The node id of a job; OWN if both namespace and name are absent."""
         if not namespace and not name:
             return OWN
         id_ = self.names.job(namespace or "", name or "")

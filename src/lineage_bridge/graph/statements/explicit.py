@@ -44,7 +44,9 @@ def _into(
     fields: dict[str, standard.LineageField] | None,
     ends: Endpoints,
 ) -> Iterator[Annotation]:
-    """All that flows into one target. An empty list of inputs states that the target has no source; an absent one states nothing."""
+    """The statements of all flows into one target. An empty list of inputs states that the target has no source; an absent list states
+    nothing.
+    """
     if inputs is not None and not inputs:
         yield Annotation(LineageStatement(target, "", OWN, "", NO_SOURCE, "", 0), "", run, "")
     for source in inputs or ():
@@ -55,7 +57,7 @@ def _into(
 
 
 def _source(target: int, field: str, run: str, source: standard.LineageInput, ends: Endpoints) -> Iterator[Annotation]:
-    """One annotation for each transformation of a source; without transformations, or with an empty list, a single one."""
+    """The annotations of one source: one for each of its transformations, or a single one if it has none."""
     is_dataset = source.type == "DATASET"
     id_ = ends.dataset(source.namespace or "", source.name or "") if is_dataset else ends.job(source.namespace, source.name)
     source_field, source_run = (source.field or "", "") if is_dataset else ("", source.runId or "")

@@ -91,7 +91,7 @@ def _read_columns(text: bytes, ends: Endpoints) -> Iterator[Annotation]:
 def _column(
     field: str, source: standard.InputField, deprecated: tuple[str, str, int], description: str, ends: Endpoints
 ) -> Iterator[Annotation]:
-    """One annotation for each transformation of a source column.
+    """The annotations of one source column: one for each of its transformations.
 
     Without transformations, there is one with the deprecated fields, in which older producers state the transformation of the column.
     """
@@ -104,7 +104,7 @@ def _column(
 
 
 def _deprecated(transformation: str) -> tuple[str, str, int]:
-    """Type, subtype and masking for the deprecated transformationType."""
+    """The type, subtype and masking that correspond to the deprecated field transformationType."""
     meanings = {
         "IDENTITY": ("DIRECT", "IDENTITY", 0),
         "MASKED": ("DIRECT", "TRANSFORMATION", 1),

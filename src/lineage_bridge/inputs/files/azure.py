@@ -43,14 +43,14 @@ class AzureStore(ArrowStore):
 
     @property
     def servers(self) -> Sequence[tuple[str, int]]:
-        """The endpoint, or the account's hosts."""
+        """The hosts and ports to which the client connects: that of the endpoint in the settings, or the account's own."""
         settings = self._settings
         if settings.endpoint_url:
             return [server_of(settings.endpoint_url)]
         return [(f"{settings.account}.{kind}.core.windows.net", 443) for kind in ("blob", "dfs")]
 
     def connect(self) -> Any:  # noqa: ANN401  # pyarrow has no types
-        """The file system."""
+        """Open pyarrow's file system for the account."""
         settings = self._settings
         if not (settings.account_key or settings.sas_token or settings.client_secret):
             check_machine_credentials(settings, "azure", "account_key, sas_token or client_secret")
@@ -68,7 +68,7 @@ class AzureInput(FilesInput[AzureSettings]):
     """Reads a container of Azure Blob Storage."""
 
     def store(self) -> AzureStore:
-        """The container."""
+        """Open the container."""
         return AzureStore(self.settings)
 
 

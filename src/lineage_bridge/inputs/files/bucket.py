@@ -17,7 +17,7 @@ HINT: Final = "check the settings of the bucket, the credentials, the region and
 
 
 class BucketStore(FileStore):
-    """A folder in a bucket. The key of a file is made of its path: what is renamed is another file.
+    """A folder in a bucket. A file's key is derived from its path, so a renamed file counts as another file.
 
     `lists_folders`: the folders in a folder are shown; otherwise everything below a folder is listed at once.
     """
@@ -37,7 +37,7 @@ class BucketStore(FileStore):
     @property
     @abstractmethod
     def servers(self) -> Sequence[tuple[str, int]]:
-        """Hosts and ports that it connects to."""
+        """The hosts and ports to which the store connects."""
 
     @abstractmethod
     def entries(self, folder: str, *, recursive: bool) -> Iterable[Any]:
@@ -140,16 +140,16 @@ def check_machine_credentials(settings: BucketSettings, cloud: str, others: str)
 
 
 def server_of(endpoint: str) -> tuple[str, int]:
-    """Host and port of an address."""
+    """Host and port in an address."""
     parts = urlsplit(endpoint)
     return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def authority_of(endpoint: str) -> str:
-    """Host and port of an address, as text."""
+    """Host and port in an address, as one text."""
     return urlsplit(endpoint).netloc
 
 
 def scheme_of(endpoint: str) -> str:
-    """The scheme of an address."""
+    """The scheme of an address, in lower case."""
     return urlsplit(endpoint).scheme

@@ -50,12 +50,12 @@ class Rest(NamedTuple):
 
 
 def digest_of(data: bytes) -> str:
-    """Identifies bytes."""
+    """A short digest that identifies these bytes."""
     return blake2b(data, digest_size=6).hexdigest()
 
 
 def content_of(text: FileText) -> Content | None:
-    """The content of a text; None if it is still empty."""
+    """Determine the content of a text: lines or one document. None if the text is still empty."""
     line = _first_line(LineReader(text, 0))
     if line is None:
         return None
@@ -84,7 +84,7 @@ class Records:
         self.goes_on = last is None or self._skip(last, tail)
 
     def _skip(self, last: int, tail: str) -> bool:
-        """Skip the line at `last`, and return whether it exists."""
+        """Skip the line that begins at `last`. Returns whether there is one."""
         if last and (not self._reader.is_there or (line := self._reader.next()) is None or line.data or not line.has_end):
             return False
         line = self._reader.next()

@@ -47,7 +47,7 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
             positions.begin({})
 
     def read(self, most: int) -> Sequence[IncomingRecord]:
-        """The next records."""
+        """Read the next records of the files."""
         listing = self._open_listing()
         until = time.monotonic() + self.settings.poll_s
         while True:
@@ -68,7 +68,7 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
             yield record
 
     def _next(self, listing: FileListing, until: float) -> IncomingRecord | None:
-        """The next record; None if there is none now, or if none was found in time."""
+        """The next record; None if there is none at the moment, or none was found in time."""
         while True:
             if self._current is not None:
                 record = self._read_on(listing, self._current)
@@ -106,7 +106,7 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
         return record
 
     def _store_notes(self) -> None:
-        """Store which files were read completely without new records."""
+        """Store which files were read completely and had no new records."""
         notes, self._notes = self._notes, []
         if notes:
             self._positions.note(notes)
@@ -118,7 +118,7 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
         """Does nothing: files need no heartbeat."""
 
     def reading_state(self) -> ReadingState:
-        """Files and bytes that wait."""
+        """The state of reading, with the files and bytes that wait to be read."""
         listing = self._open_listing()
         if not listing.is_known:
             return ReadingState()
@@ -138,5 +138,5 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
 
     def _open_listing(self) -> FileListing:
         if self._listing is None:
-            raise SourceError(f"input {self.name} is not open")
+            raise SourceError(f"internal error: input {self.name} was read before it was opened", "please report this")
         return self._listing

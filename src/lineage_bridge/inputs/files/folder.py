@@ -20,7 +20,7 @@ _HINT = "add the folder to the setting `input_folders`"
 
 
 def _allowed(folder: str, context: SourceContext) -> Path:
-    """The folder without symbolic links. Raises ForbiddenError."""
+    """Resolve symbolic links in the folder's path, and check that inputs may read it. Raises ForbiddenError."""
     found = Path(folder).resolve()
     allowed = context.input_folders
     if allowed is not None and not any(found.is_relative_to(each.expanduser().resolve()) for each in allowed):
@@ -40,7 +40,7 @@ def _folder(value: str, info: ValidationInfo) -> str:
 
 
 class FolderSettings(FilesSettings):
-    """A folder."""
+    """The settings of an input that reads files in a folder of this machine."""
 
     folder: Annotated[str, AfterValidator(_folder)] = Field(
         description="path of the folder; it must be below a folder of the setting input_folders"
@@ -116,7 +116,9 @@ class Folder(FileStore):
                 with os.scandir(opened) as entries:
                     listed = sorted(entries, key=lambda entry: by_number(entry.name))
             except OSError as error:
-                raise SourceError(f"{self._folder}/{above} cannot be listed: {error.strerror}") from error
+                raise SourceError(
+                    f"{self._folder}/{above} cannot be listed: {error.strerror}", "allow the server's user to read this folder"
+                ) from error
             for entry in listed:
                 yield from self._entry(opened, entry, above, device, depth)
         finally:

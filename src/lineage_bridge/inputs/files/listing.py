@@ -98,7 +98,7 @@ class FileListing:
         return (*every[:MOST_PROBLEMS], *more)
 
     def missed(self, task: Task) -> None:
-        """Record that a file could not be opened, because it was renamed or deleted."""
+        """Record that a file could not be opened, because it was renamed or deleted meanwhile."""
         if len(self._missed) < MOST_WAITING:
             self._missed[task.file.key] = task.file.path, task.bytes_left
 

@@ -63,7 +63,7 @@ class OpenFile:
         return (NOT_ENDED if self.is_judged else "") + self.task.file.version
 
     def note(self) -> FilePosition | None:
-        """The note to store for a file without new records; None if there is none."""
+        """What to store about a file without new records, so that it is not read again; None if there is nothing to store."""
         position = self.task.position
         if self.has_read or position is None or self.where != position.where or not self.mark_version:
             return None
@@ -125,7 +125,7 @@ class OpenFile:
         return bool(records.rest.value.strip() or records.rest.damage) and records.rest.judged_at == position.at.offset - 1
 
     def _position(self, content: Content) -> FilePosition | None:
-        """The position that the log has for this file; None for a different file."""
+        """The position that the log has for this file; None if it is that of another file with the same key."""
         position = self.task.position
         if position is None:
             return None

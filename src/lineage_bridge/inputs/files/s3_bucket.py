@@ -32,7 +32,7 @@ class S3Object:
         self._size: int | None = None
 
     def read(self, size: int, /) -> bytes:
-        """The next bytes; none at the end."""
+        """The next bytes of the object; none at its end."""
         if size <= 0 or (self._size is not None and self._offset >= self._size):
             return b""
         found = self._range(self._offset, size)
@@ -44,7 +44,7 @@ class S3Object:
         self._offset = offset
 
     def close(self) -> None:
-        """Nothing is open between two reads."""
+        """Do nothing: no connection is open between two reads."""
 
     def _range(self, offset: int, size: int) -> bytes:
         try:
@@ -74,7 +74,7 @@ class S3Store(BucketStore):
 
     @property
     def servers(self) -> Sequence[tuple[str, int]]:
-        """The endpoint, or the region's."""
+        """The hosts and ports to which the client connects: that of the endpoint in the settings, or the region's own."""
         endpoint = self._settings.endpoint_url
         return [server_of(endpoint) if endpoint else server_of_client(self._client())]
 

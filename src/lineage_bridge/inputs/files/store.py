@@ -23,7 +23,7 @@ class FoundFile(NamedTuple):
 
     @property
     def version(self) -> str:
-        """Changes when the file does."""
+        """A value that changes when the content of the file does."""
         return f"{self.size}:{self.changed_ns}"
 
 
@@ -31,7 +31,7 @@ class RawFile(Protocol):
     """An open file."""
 
     def read(self, size: int, /) -> bytes:
-        """The next bytes; none at the end."""
+        """The next bytes of the file; none at its end."""
 
     def seek(self, offset: int, /) -> object:
         """Move to an offset."""
@@ -52,7 +52,7 @@ class FileStore(ABC):
     @property
     @abstractmethod
     def location(self) -> str:
-        """Where the files are, for messages."""
+        """The address of the files, for messages."""
 
     @abstractmethod
     def check(self) -> str:
@@ -70,7 +70,7 @@ class FileStore(ABC):
         """Open a file. Raises FileNotFoundError if it no longer exists, OSError."""
 
     def chooses(self, path: str, name: str, *, folder: bool = False) -> bool:
-        """Whether a file, or a folder, is to be read."""
+        """Whether the settings select a file, or a folder that may contain files."""
         if any(_matches(path, name, glob) for glob in self.settings.exclude):
             return False
         return folder or any(_matches(path, name, glob) for glob in self.settings.include)

@@ -125,7 +125,7 @@ class LineReader:
         return self._line(data, len(data), has_end=False) if data else None
 
     def _long(self) -> Line:
-        """A line that exceeds the limit of values, of which only the beginning is kept."""
+        """Read a line that exceeds the limit of values, and keep only its beginning."""
         data, length = self._data[: MAX_VALUE_BYTES + 1], 0
         while (found := self._data.find(b"\n")) < 0:
             length += len(self._data)

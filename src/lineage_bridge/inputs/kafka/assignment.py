@@ -45,11 +45,11 @@ class Assignment:
         return self.partitions()
 
     def where(self, topic: str, number: int) -> StreamPartition:
-        """Which partition is read."""
+        """The partition that is read."""
         return self._where[topic, number]
 
     def clear(self) -> None:
-        """The group has taken all partitions away."""
+        """Forget all partitions, because the group has taken them away."""
         self._where, self._next, self._done = {}, {}, {}
 
     def partitions(self) -> list[TopicPartition]:
@@ -71,7 +71,7 @@ class Assignment:
         return current
 
     def done(self, topic: str, number: int) -> int:
-        """The offset before which the log has everything."""
+        """The offset before which all records are in the log."""
         return self._done.get((topic, number), 0)
 
     def next_offset(self, topic: str, number: int) -> int | None:

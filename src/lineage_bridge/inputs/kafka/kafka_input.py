@@ -65,7 +65,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         self._refresh()
 
     def read(self, most: int) -> Sequence[IncomingRecord]:
-        """The next records."""
+        """Read the next records of the topics."""
         consumer = self._open_consumer()
         if self._is_held:
             consumer.resume(self._assignment.partitions())
@@ -109,11 +109,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         return found
 
     def _of_known_topics(self, records: Sequence[IncomingRecord]) -> Sequence[IncomingRecord]:
-        """The records whose topics are still those they were read as.
-
-        A client does not notice that a topic was deleted and created again while it reads at an offset. Records of the new topic at such
-        offsets are dropped here, and the new topic is read from its beginning.
-        """
+        """Those records whose topics have the same id as when they were assigned."""
         names = sorted({record.where.stream for record in records})
         now = self._finder.look_at(names).topics if names else {}
         new = {name for name, topic in now.items() if name in self._topics and self._topics[name].id != topic.id}
@@ -131,7 +127,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         self._commit_if_due()
 
     def keep_alive(self) -> None:
-        """Stay in the group without fetching further records."""
+        """Stay in the group, without fetching more records."""
         consumer = self._open_consumer()
         if not self._is_held:
             consumer.pause(self._assignment.partitions())
@@ -156,7 +152,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         return ReadingState(count, lag if known and count else None, self._lost + self._assignment.lost, problems)
 
     def close(self) -> None:
-        """Commit, and leave the group."""
+        """Commit the offsets, and leave the group."""
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
             self._lost += self._assignment.lost
@@ -165,7 +161,7 @@ class KafkaInput(Input[KafkaInputSettings]):
 
     def _open_consumer(self) -> Consumer:
         if self._consumer is None:
-            raise SourceError(f"input {self.name} is not open")
+            raise SourceError(f"internal error: input {self.name} was read before it was opened", "please report this")
         return self._consumer
 
     # topics

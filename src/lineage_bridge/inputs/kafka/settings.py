@@ -50,7 +50,7 @@ def _properties(value: dict[str, str]) -> dict[str, str]:
 
 
 class KafkaInputSettings(KafkaConnection, InputSettings):
-    """A cluster, topics of it, and from where on they are read."""
+    """The settings of an input that reads topics of Kafka: the cluster, the topics, and where to begin."""
 
     topics: Annotated[tuple[str, ...], AfterValidator(_topics)] = Field(description="topics to read, by name or as globs (`lineage.*`)")
     exclude_topics: tuple[str, ...] = Field(default=(), description="globs of topics to leave out")
@@ -99,12 +99,12 @@ class KafkaInputSettings(KafkaConnection, InputSettings):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The topics that are given by name."""
+        """The topics in the settings that are names, not globs."""
         return tuple(topic for topic in self.topics if not _GLOB.search(topic))
 
     @property
     def globs(self) -> tuple[str, ...]:
-        """The globs."""
+        """The topics in the settings that are globs."""
         return tuple(topic for topic in self.topics if _GLOB.search(topic))
 
 

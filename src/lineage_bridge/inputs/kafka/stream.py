@@ -43,7 +43,7 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         self._next: dict[_Pair, int] = {}
 
     def open(self, positions: Positions) -> None:
-        """Connect."""
+        """Connect to the cluster."""
         self._causes: list[KafkaError] = []
         try:
             self._admin = AdminClient(client_config(self.settings) | {"error_cb": self._note_cause})
@@ -78,7 +78,7 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         return ranges
 
     def is_same(self, ranges: Sequence[StreamRange]) -> bool:
-        """Whether the topics are still those that the ranges were planned for."""
+        """Whether the topics still have the ids for which the ranges were planned."""
         names = sorted({given.where.stream for given in ranges})
         now = self._finder.look_at(names).topics
         same = all(name in now and now[name].id == self._topics[name].id for name in names)
@@ -114,7 +114,7 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
             self._commit()
 
     def set_back(self, given: StreamRange, error: LineageBridgeError) -> None:
-        """Skip a partition that cannot be read for a while. The others continue."""
+        """Leave out a partition that cannot be read for a while. The others continue."""
         pair = given.where.stream, int(given.where.partition)
         text = f"topic {pair[0]}, partition {pair[1]}, from offset {given.start}: {error}"
         self._of_partitions[pair] = time.monotonic() + SET_BACK_S, text

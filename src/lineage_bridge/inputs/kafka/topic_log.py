@@ -77,12 +77,12 @@ class TopicLog:
 
     @property
     def problem(self) -> str:
-        """Why the topic accepts no events now; empty if it does."""
+        """The reason why the topic accepts no events at the moment; empty if it does."""
         return self._problem or self._given_up
 
     @property
     def pending_bytes(self) -> int:
-        """Bytes of records that the brokers have not acknowledged yet."""
+        """The size in bytes of records that the brokers have not acknowledged yet."""
         return self._pending
 
     @property
@@ -112,7 +112,7 @@ class TopicLog:
         with self._lock:
             producer, source = self._producer, self._source
             if producer is None or not source:
-                raise UnavailableError(f"events cannot be written: {self.problem}", "send them again later")
+                raise UnavailableError(f"events cannot be written to the topic of `intake`: {self.problem}", "send them again later")
             if self._pending + size > self._most_pending:
                 text = f"the write queue of topic {self.topic} is full: {self._pending} bytes queued, limit {self._most_pending}"
                 raise UnavailableError(text, "send again later")

@@ -18,8 +18,9 @@ _NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
 class FoundTopic(NamedTuple):
-    """A topic: the id that distinguishes it from earlier topics of its name (the cluster's id, if topics have none), and its number of
-    partitions.
+    """A topic with its number of partitions, and the id that distinguishes it from earlier topics of its name.
+
+    If the cluster gives topics no ids, the id is that of the cluster.
     """
 
     id: str
@@ -94,7 +95,7 @@ class TopicFinder:
             raise input_error(error, "offsets cannot be read", *self._causes) from error
 
     def known_offsets(self, partitions: Sequence[tuple[str, int]], at: str | None) -> tuple[Offsets, Mapping[tuple[str, int], str]]:
-        """Where partitions begin (EARLIEST), or where what is committed in them ends (None); and why some are not known.
+        """The first offsets of partitions (EARLIEST) or the ends of what is committed in them (None), and why some are not known.
 
         Raises SourceError if none is known.
         """

@@ -76,7 +76,7 @@ class KinesisClient:
 
     @property
     def credentials(self) -> str:
-        """How the credentials were found. Raises ForbiddenError."""
+        """How the AWS SDK found the credentials, such as `env`. Raises ForbiddenError."""
         with service_errors("credentials"):
             found = self._looking._request_signer._credentials  # noqa: SLF001  # botocore shows them nowhere else
             return "" if found is None else str(found.method)
@@ -134,7 +134,7 @@ class KinesisClient:
 
 
 def is_expired(error: SourceError) -> bool:
-    """Whether an iterator was not used for too long."""
+    """Whether an error says that an iterator was not used for too long."""
     return error_code(error.__cause__) == "ExpiredIteratorException"
 
 

@@ -50,7 +50,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         self._refresh()
 
     def read(self, most: int) -> Sequence[IncomingRecord]:
-        """The next records."""
+        """Read the next records of the stream."""
         until = time.monotonic() + self.settings.poll_s
         while True:
             # Buffered records first: once the stream or a shard is gone, they cannot be read again.
@@ -90,13 +90,13 @@ class KinesisInput(Input[KinesisInputSettings]):
 
     def _opened(self) -> KinesisClient:
         if self._client is None:
-            raise SourceError(f"input {self.name} is not open")
+            raise SourceError(f"internal error: input {self.name} was read before it was opened", "please report this")
         return self._client
 
     # the stream
 
     def _refresh(self) -> None:
-        """Look for new shards, and whether the stream is another one of its name."""
+        """Look for new shards, and check whether the stream was created again under its name."""
         client = self._opened()
         self._refresh_at = time.monotonic() + self.settings.refresh_s
         try:
@@ -112,13 +112,13 @@ class KinesisInput(Input[KinesisInputSettings]):
         self._tree.update(stream, shards)
 
     def _now_ms(self) -> int:
-        """Kinesis' clock."""
+        """The time by Kinesis' clock."""
         return int(time.monotonic() * 1000) + self._offset_ms
 
     # shards
 
     def _buffered(self, most: int) -> Sequence[IncomingRecord]:
-        """Records that were read, from one shard after the other."""
+        """Records that were fetched before, taken from one shard after the other."""
         found: list[IncomingRecord] = []
         for shard in self._tree.reading.values():
             while shard.buffer and len(found) < most:

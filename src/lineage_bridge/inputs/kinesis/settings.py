@@ -27,7 +27,7 @@ def _start(value: str) -> str:
 
 
 class KinesisInputSettings(AwsConnection, InputSettings):
-    """A stream, and from where on it is read."""
+    """The settings of an input that reads a stream of Kinesis: the stream, and where to begin."""
 
     stream: Annotated[str, AfterValidator(_stream)] = Field(description="the stream to read, by its name or ARN")
     start: Annotated[str, AfterValidator(_start)] = Field(

@@ -79,7 +79,7 @@ class ReadShard:
     error: SourceError | None = None
 
     def go_on_at(self, sequence: int, now_ms: int) -> None:
-        """A record was read: the next iterator begins there."""
+        """Record up to where a shard was read: the next iterator begins there."""
         self.start, self.expected, self.complete_ms = ShardStart("AT_SEQUENCE_NUMBER", sequence), None, now_ms
 
 
@@ -124,7 +124,7 @@ class ShardTree:
         return bool(ended)
 
     def _choose(self) -> None:
-        """Read the shards whose parents have been read to their ends."""
+        """Select the shards to read: those whose parent shards have been read to their ends."""
         chosen = [shard for shard in self._listed.values() if not self._is_read(shard) and all(map(self._is_settled, shard.parents))]
         self.reading = {shard.id: self.reading.get(shard.id) or self._opened(shard) for shard in chosen}
 

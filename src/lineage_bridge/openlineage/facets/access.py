@@ -19,7 +19,7 @@ class _Counters(Facet, frozen=True):
     fileCount: Counter = None
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a counter that is not a 64-bit integer."""
+        """Check the counters. Raises ValueError for one that is not a 64-bit integer."""
         for name in ("rowCount", "size", "fileCount"):
             force_setattr(self, name, _whole(getattr(self, name)))
 
@@ -38,7 +38,7 @@ class InputStatisticsInputDatasetFacet(_Counters, frozen=True):
     byteCount: Counter = None
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a counter that is not a 64-bit integer."""
+        """Check the counters. Raises ValueError for one that is not a 64-bit integer."""
         if self.size is None:
             force_setattr(self, "size", self.byteCount)
         _Counters.__post_init__(self)
@@ -50,7 +50,7 @@ class OutputStatisticsOutputDatasetFacet(_Counters, frozen=True):
     bytes: Counter = None
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a counter that is not a 64-bit integer."""
+        """Check the counters. Raises ValueError for one that is not a 64-bit integer."""
         if self.size is None:
             force_setattr(self, "size", self.bytes)
         _Counters.__post_init__(self)

@@ -42,7 +42,7 @@ class ColumnSources(FacetPart, frozen=True):
 
 
 class ColumnLineageDatasetFacet(Facet, frozen=True):
-    """`dataset` are columns that affect the whole output."""
+    """The columns from which each column of an output is computed; `dataset` are columns that affect the whole output."""
 
     fields: dict[Name, ColumnSources]
     dataset: tuple[InputField, ...] | None = None

@@ -1,4 +1,4 @@
-"""What all facets have in common."""
+"""The members that all facets have."""
 
 from typing import Annotated, Any, Literal
 

@@ -21,7 +21,7 @@ _ITEM_NS = 3_000
 
 
 def read_items(kind: type[Facet], text: bytes, spend: Spend = no_limit) -> tuple[Facet, tuple[str, ...]] | None:
-    """A facet without its malformed items, and the paths of these below the facet; None if the rest cannot be read either.
+    """Read a facet without its malformed items: the facet, and the paths of these items. None if the rest cannot be read either.
 
     A list or map of which no item is left is malformed itself.
     """
@@ -40,7 +40,7 @@ def _type_info(kind: type[Facet]) -> inspect.Type:
 
 
 def _read(value: Any, type_: inspect.Type, path: str, lost: list[str]) -> Any:  # noqa: ANN401 - a JSON edge
-    """The value with its items read, as `msgspec.convert` accepts it; raises ValidationError if it is malformed itself."""
+    """Read a value item by item, into the form that `msgspec.convert` accepts. Raises ValidationError if the value itself is malformed."""
     type_ = _composite(type_)
     if isinstance(type_, inspect.StructType) and isinstance(value, dict):
         members = {
@@ -73,7 +73,7 @@ def _kept(items: Iterable[tuple[Any, Any]], path_of: Callable[[Any], str], type_
 
 
 def _read_item(value: Any, type_: inspect.Type, path: str, lost: list[str]) -> msgspec.Struct | None:  # noqa: ANN401 - a JSON edge
-    """An item; None if it is malformed."""
+    """Read one item; None if it is malformed."""
     try:
         read = _read(value, type_, path, lost)
     except msgspec.ValidationError:
@@ -88,7 +88,7 @@ def _not_emptied(kept: Any, items: Any) -> Any:  # noqa: ANN401 - a list or a ma
 
 
 def _composite(type_: inspect.Type) -> inspect.Type:
-    """The only type besides None of an optional member; any other type as it is."""
+    """The type of an optional member's value: the only type besides None. Any other type is returned unchanged."""
     if isinstance(type_, inspect.Metadata):
         return _composite(type_.type)
     if isinstance(type_, inspect.UnionType):

@@ -13,7 +13,7 @@ from lineage_bridge.openlineage.facets.facet import UNREADABLE, Facet, FacetPart
 
 
 class LineageEnd(FacetPart, frozen=True):
-    """A dataset (with namespace and name) or a job (with both, or with neither: the event's own job)."""
+    """One end of a flow: a dataset (with namespace and name), or a job (with both, or with neither: the job of the event)."""
 
     type: Literal["DATASET", "JOB"]
     namespace: Name | None = None
@@ -21,13 +21,13 @@ class LineageEnd(FacetPart, frozen=True):
     runId: str | None = None
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a namespace without a name or a name without a namespace, and for a dataset without both."""
+        """Check the name. Raises ValueError for a namespace without a name, a name without a namespace, and a dataset without both."""
         if (self.namespace is None) != (self.name is None) or (self.type == "DATASET" and self.name is None):
             raise ValueError("namespace and name must be given together, and a dataset needs both")
 
 
 class LineageInput(LineageEnd, frozen=True):
-    """A source; with `field`, one of its columns."""
+    """A source of a flow; with `field`, one of its columns."""
 
     field: Name | None = None
     transformations: tuple[Transformation, ...] | None = None
@@ -38,7 +38,9 @@ class LineageField(FacetPart, frozen=True):
 
 
 class LineageEntry(LineageEnd, frozen=True):
-    """A target. Empty `inputs` state that it has no source; absent `inputs` state nothing. Empty `fields` count as absent."""
+    """A target, and the sources that flow into it. Empty `inputs` state that it has no source; absent `inputs` state nothing. Empty
+    `fields` count as absent.
+    """
 
     inputs: tuple[LineageInput, ...] | None = None
     fields: dict[Name, LineageField] | None = None
@@ -49,7 +51,7 @@ class LineageJobFacet(Facet, frozen=True):
 
 
 class LineageDatasetFacet(Facet, frozen=True):
-    """The target is the dataset that carries the facet; `inputs` and `fields` as in LineageEntry."""
+    """What flows into the dataset that has the facet; `inputs` and `fields` as in LineageEntry."""
 
     inputs: tuple[LineageInput, ...] | None = None
     fields: dict[Name, LineageField] | None = None

@@ -19,7 +19,7 @@ _DECODER: Final = msgspec.json.Decoder(PublicationFacet)
 
 
 def installations_in(facets: Mapping[str, bytes]) -> list[str]:
-    """The installations that the mark among facets names; none if there is no mark that can be read."""
+    """The ids of installations in the publication facet among these facets; none if it is absent or unreadable."""
     try:
         return _DECODER.decode(facets[PUBLICATION]).installations if PUBLICATION in facets else []
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

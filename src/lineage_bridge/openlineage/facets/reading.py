@@ -117,7 +117,7 @@ _CACHED_BYTES = 4096
 class Inspection(Struct, frozen=True, gc=False):
     """The content of a facet's text, as `read` returns it, and its problems.
 
-    With `facet_item`, `lost` has the paths of the items that are malformed; the facet is read without them.
+    If one of them is `facet_item`, `lost` has the paths of the malformed items. The facet is read without these.
     """
 
     facet: Facet | None
@@ -137,7 +137,7 @@ def read_as(kind: type[AnyFacet], where: Where, key: str, text: bytes) -> AnyFac
 
 
 def inspect(where: Where, key: str, text: bytes, spend: Spend = no_limit) -> Inspection:
-    """The content of a facet's text and its problems. Short texts are cached, since producers repeat themselves."""
+    """Read the text of a facet, and find its problems. Results for short texts are cached, since producers repeat themselves."""
     if len(text) <= _CACHED_BYTES:
         return _inspect_cached(where, key, text)
     return _inspect(where, key, text, spend)

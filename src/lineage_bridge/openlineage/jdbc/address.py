@@ -9,7 +9,7 @@ from lineage_bridge.openlineage.naming import DEFAULT_PORTS, DRIVERS
 
 
 class JdbcAddress(NamedTuple):
-    """What an address contains of a dataset's name. `hosts`: `host` or `host:port`, separated by commas."""
+    """The parts of a JDBC address that appear in names of datasets. `hosts`: `host` or `host:port`, separated by commas."""
 
     scheme: str
     hosts: str
@@ -42,7 +42,9 @@ _FILE = re.compile(r"[\w.$#\-~/]+")
 
 
 def read_server(rest: str) -> JdbcAddress | None:
-    """`driver://hosts/database`, with options after `?`, `;` or `:`; some drivers leave out the slashes, or host and slashes."""
+    """Read an address of the form `driver://hosts/database`, with options after `?`, `;` or `:`. Some drivers omit the slashes, or host
+    and slashes.
+    """
     match = _WITH_SLASHES.fullmatch(rest)
     if match is None:
         bare = _WITHOUT_SLASHES.fullmatch(rest)
@@ -71,7 +73,7 @@ def read_server(rest: str) -> JdbcAddress | None:
 
 
 def scheme_of(driver: str, more: str) -> str:
-    """The scheme of namespaces: by the driver and its variant, else the driver's own name."""
+    """The scheme of namespaces for a driver and its variant; the driver's own name if none is known."""
     name = driver.lower()
     return DRIVERS.get(name + more.lower()) or DRIVERS.get(name) or name
 
@@ -93,7 +95,7 @@ def without_user(rest: str) -> str | None:
 
 
 def split_options(text: str) -> tuple[str, Mapping[str, str]]:
-    """What precedes the options, and the options by their names in lower case; the first of a name counts."""
+    """Split an address into what precedes the options, and the options by name in lower case. Of a repeated option, the first counts."""
     found = _OPTIONS.search(text)
     if found is None:
         return text, {}
@@ -104,13 +106,13 @@ def split_options(text: str) -> tuple[str, Mapping[str, str]]:
 
 
 def plain_name(text: str) -> str:
-    """A database's name; empty for what cannot be one, such as an option."""
+    """The name of a database; empty if the text cannot be one, for example if it is an option."""
     name = re.split(r"[?;&]", text, maxsplit=1)[0]
     return name if re.fullmatch(r"[\w.$#\- ]+", name) else ""
 
 
 def address_of(scheme: str, authority: str, database: str = "", schema: str = "", instance: str = "") -> JdbcAddress | None:
-    """The address of these hosts, each with its port; None if one of them is no host."""
+    """Build the address of these hosts, each with its port; None if one of them is not a valid host."""
     listed = [(match["host"], match["port"]) for match in _MYSQL_HOST.finditer(authority)] if "(" in authority else []
     hosts = [f"{host}:{port}" if port else host for host, port in listed] or authority.replace("--", ",").split(",")
     hosts = [host.strip().lower() for host in hosts]

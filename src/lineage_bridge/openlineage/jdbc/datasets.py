@@ -63,7 +63,7 @@ def _user_in(url: str) -> str:
 
 
 def anonymous_jdbc(url: str) -> str:
-    """The address with its hosts, database and schema alone if it has a user or options; what was left out is masked."""
+    """Reduce an address with a user or options to its hosts, database and schema; the rest is masked."""
     if _has_public_options(url):
         return url
     found = _DRIVER.match(url)
@@ -91,6 +91,6 @@ def _is_within(parts: list[str], database: str, full: int) -> bool:
 
 
 def _lead(lead: list[str], parts: list[str], full: int) -> list[str]:
-    """The missing leading parts of a name, as far as they are known."""
+    """The leading parts that a name lacks, as far as they are known."""
     missing = max(0, full - len(parts))
     return [part for part in lead[:missing] if part]

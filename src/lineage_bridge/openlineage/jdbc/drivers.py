@@ -25,7 +25,7 @@ _LDAP = re.compile(r"ldaps?:(?://)?(?P<host>[\w.\-]+(?::\d+)?)/(?:\S*/)?(?P<serv
 
 
 def read_jdbc(url: str) -> JdbcAddress | None:
-    """The server, database and schema in a JDBC address; None if it does not contain them, as with an alias of `tnsnames.ora`."""
+    """Read the server, database and schema in a JDBC address. None if it does not contain them: an alias of `tnsnames.ora` does not."""
     match = _JDBC.fullmatch(url.strip()) if len(url) <= _LONGEST else None
     if match is None:
         return None
@@ -43,7 +43,9 @@ def _file(driver: str, rest: str) -> JdbcAddress | None:
 
 
 def _oracle(rest: str) -> JdbcAddress | None:
-    """A descriptor, `host:port:sid`, `//host:port/service`, or a name in an LDAP directory, after `user/password@`."""
+    """Read an address of Oracle: a descriptor, `host:port:sid`, `//host:port/service` or a name in an LDAP directory, after
+    `user/password@`.
+    """
     match = _ORACLE.fullmatch(rest)
     if match is None:
         return None
@@ -75,7 +77,7 @@ def _descriptor(text: str) -> JdbcAddress | None:
 
 
 def _sql_server(rest: str) -> JdbcAddress | None:
-    """Host, instance and port before the options, or all of them among the options."""
+    """Read an address of SQL Server: host, instance and port stand before the options or among them."""
     start, _, after = rest.partition("//")
     scheme = DRIVERS.get(start.rstrip(":").lower(), "")
     head, options = split_options(after)
@@ -93,7 +95,7 @@ def _sql_server(rest: str) -> JdbcAddress | None:
 
 
 def _teradata(rest: str) -> JdbcAddress | None:
-    """`//host/OPTION=value,...`."""
+    """Read an address of Teradata: `//host/OPTION=value,...`."""
     host, _, after = rest.partition("//")[2].partition("/")
     pairs = (pair.partition("=") for pair in after.split(","))
     options = {key.strip().upper(): value.strip() for key, sign, value in pairs if sign}
@@ -103,7 +105,7 @@ def _teradata(rest: str) -> JdbcAddress | None:
 
 
 def _snowflake(rest: str) -> JdbcAddress | None:
-    """The account in the host, and database and schema among the options."""
+    """Read an address of Snowflake: the host contains the account, options name database and schema."""
     address = read_server(rest)
     if address is None:
         return None
@@ -111,13 +113,13 @@ def _snowflake(rest: str) -> JdbcAddress | None:
 
 
 def _bigquery(rest: str) -> JdbcAddress | None:
-    """The project and the default dataset among the options; all projects have one namespace."""
+    """Read an address of BigQuery: options name the project and the default dataset. All projects have one namespace."""
     options = split_options("?" + rest.partition("//")[2])[1]
     return JdbcAddress("bigquery", "", options["projectid"], options.get("defaultdataset", "")) if options.get("projectid") else None
 
 
 def _athena(rest: str) -> JdbcAddress | None:
-    """The region in the host or among the options; `catalog.schema.table`."""
+    """Read an address of Athena: the host or an option names the region. Names have the form `catalog.schema.table`."""
     head, options = split_options(
         "?" + rest.partition("//")[2] if "=" in rest.partition("//")[2].partition(";")[0] else rest.partition("//")[2]
     )
@@ -130,7 +132,7 @@ def _athena(rest: str) -> JdbcAddress | None:
 
 
 def _databricks(rest: str) -> JdbcAddress | None:
-    """A workspace; its tables are those of Unity Catalog if the catalog is known."""
+    """Read an address of Databricks. Tables of the workspace are those of Unity Catalog if the catalog is known."""
     address = read_server(rest)
     if address is None or (address.scheme == "spark" and "databricks" not in address.hosts):
         return address

@@ -1,1 +1,1 @@
-"""SQL queries of jobs, as far as the reading of events needs them."""
+"""Reads SQL queries of jobs, as far as that is needed to read events."""

@@ -58,10 +58,10 @@ class _Token(NamedTuple):
 
 
 class Expression(NamedTuple):
-    """What a common table expression selects from `table`; empty if that is not one table.
+    """What a common table expression selects from `table`, which is empty if it selects from several tables or none.
 
-    `columns` are its own columns in lower case, each with the column of the table; empty if it is computed. `rest`: all other columns are
-    those of the table.
+    `columns` are its own columns in lower case, each with the column of the table; empty if it is computed. `rest`: all other columns
+    are those of the table.
     """
 
     table: TableName
@@ -111,7 +111,7 @@ def _token(match: re.Match[str]) -> _Token:
 
 
 def _pairs(tokens: Sequence[_Token]) -> Iterator[tuple[int, int]]:
-    """Each opening parenthesis with the one that closes it."""
+    """The index of each opening parenthesis to that of the one that closes it."""
     opened: list[int] = []
     for index, token in enumerate(tokens):
         if token.mark == "(":
@@ -121,7 +121,7 @@ def _pairs(tokens: Sequence[_Token]) -> Iterator[tuple[int, int]]:
 
 
 def _listed(tokens: Sequence[_Token], closing: Mapping[int, int], at: int) -> Iterator[tuple[str, int, int]]:
-    """The names in the list after a WITH, each with the range of its query, which is empty if the columns are renamed."""
+    """The names that a WITH defines, each with the range of its query; the range is empty if the columns are renamed."""
     if at < len(tokens) and tokens[at].word == "recursive":
         at += 1
     while at < len(tokens) and (name := tokens[at].name):
@@ -142,7 +142,7 @@ def _listed(tokens: Sequence[_Token], closing: Mapping[int, int], at: int) -> It
 
 
 def _selected(body: Sequence[_Token]) -> Expression:
-    """What a query selects, if it is SELECT ... FROM one table."""
+    """The columns that a query of the form SELECT ... FROM one table selects."""
     tokens = list(_outside(body))
     words = [token.word for token in tokens]
     if words[:1] != ["select"] or "from" not in words or not _SET_OPERATIONS.isdisjoint(words):

@@ -26,18 +26,20 @@ _NAME_PARTS = 4
 
 
 class _QueryNames(NamedTuple):
-    """The expressions of a query, the names of those that no input has, and the inputs by the names that a query may give them."""
+    """The names in a job's query: its expressions, which of them no input has the name of, and the names by which it may call the
+    inputs.
+    """
 
     expressions: Mapping[str, Expression]
     names: frozenset[str]
     tables: Mapping[TableName, tuple[str, str] | None]
 
     def is_name(self, source: object) -> bool:
-        """Whether a source of a column is an expression."""
+        """Whether a source of a column is a common table expression, not a dataset."""
         return isinstance(source, dict) and str(source.get("name")).casefold() in self.names
 
     def resolved(self, source: dict[str, object]) -> dict[str, object] | None:
-        """The column of an input from which a source is taken over unchanged; None if there is none."""
+        """The column of an input that a source stands for, if expressions take it over unchanged; None otherwise."""
         origin = origin_of(self.expressions, str(source.get("name")), str(source.get("field") or ""))
         dataset = self.tables.get(origin[0]) if origin else None
         return {**source, "namespace": dataset[0], "name": dataset[1], "field": origin[1]} if origin and dataset else None
@@ -82,7 +84,7 @@ def _replaced(output: Dataset, names: _QueryNames) -> tuple[Dataset, list[str]]:
 
 
 def _without(facet: dict[str, object], names: _QueryNames, lost: list[str]) -> dict[str, object]:
-    """A columnLineage facet without sources of these names."""
+    """A columnLineage facet without the sources that have these names."""
     kept = dict(facet)
     fields = facet.get("fields")
     if isinstance(fields, dict):

@@ -31,7 +31,7 @@ def is_valued(raw: bytes, start: int, end: int) -> bool:
 
 
 def named_values(raw: bytes, start: int, end: int, looks_secret: Callable[[str], bool], *, only_random: bool) -> Iterator[Span]:
-    """The positions of the values of an object that another member declares secret. `start` is the position of its bracket."""
+    """The positions of an object's values that another of its members declares secret. `start` is the position of its opening bracket."""
     depth, key, named = 0, "", 0
     for token in _TOKEN.finditer(raw, start, end):
         sign = token[0]
@@ -84,7 +84,7 @@ class _OpenContainer:
 
     @property
     def has_value(self) -> bool:
-        """Whether another member may state what the current member's value is."""
+        """Whether another member may state what the current member's value means."""
         return self.is_object and bool(_VALUES.fullmatch(self.key) or _TEXTS.fullmatch(self.key))
 
 

@@ -14,7 +14,7 @@ _MOST = 64
 
 
 def mask_embedded(text: str, mask_json: Callable[[bytes], bytes]) -> str:
-    """A text whose embedded objects and arrays have their secrets masked by `mask_json`."""
+    """Mask the secrets in objects and arrays that a text contains, with `mask_json`."""
     pieces: list[str] = []
     end = 0
     for start, stop in _values(text):
@@ -71,7 +71,7 @@ def _masked_literal(text: str, mask_json: Callable[[bytes], bytes]) -> str | Non
 
 
 def _differences(old: object, new: object) -> Iterator[tuple[str, str]]:
-    """The strings that were masked."""
+    """The strings in which two versions of a value differ: those that were masked."""
     if isinstance(old, dict) and isinstance(new, dict):
         for before, after in zip(old.items(), new.items(), strict=False):
             yield from _differences(before[1], after[1])

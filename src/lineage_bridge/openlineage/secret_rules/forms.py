@@ -88,7 +88,7 @@ FORMS = (
 
 
 def mask_form(pattern: Rule, text: str, mask: Mask) -> str:
-    """A text with the secrets of one format masked."""
+    """Mask the secrets in a text that match one pattern."""
     return pattern.sub(lambda found: _masked(found, mask), text)
 
 

@@ -21,19 +21,33 @@ _ENCODED = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 
 
 class Container:
-    """An open object or array, and what is known about its values.
+    """An object or array whose closing bracket has not been read yet, and what is known about its values.
 
-    Any container: `start`: the position of its opening bracket. `count`: how many values came before the current one. `secret`: all values
-    are secrets. `weak`: the values that look like secrets are secrets. `tags`: the members are tags, not settings. `sink`: the list
-    `values` of an enclosing object whose member `value` contains this container.
+    Attributes of both, each with JSON to which it applies:
 
-    Objects: `columns`: the keys are column names. `plain_key`: the current key names no secret. `values`: the positions of the scalars in
-    the member `value`, and of the elements of its long arrays. `named`: another member says that `value` is a secret. `weak_name`: the name
-    that another member gives to `value`, which alone does not make it a secret. `companion`: a member has the name of a secret, and another
-    member may have the secret. `columns_of`: `secrets_at` of an array in this object, and the array's length.
+    - `start`: the position of the opening bracket.
+    - `count`: the number of values before the current one.
+    - `secret`: every value in it is a secret: `{...}` in `{"password": {...}}`.
+    - `weak`: those values are secrets that look like one: `[...]` in `{"api_keys": [...]}`.
+    - `tags`: its members are tags, not settings: `[...]` in `{"tags": [...]}`.
+    - `sink`: the list `values` of the object whose member `value` contains it: `[...]` in `{"name": "password", "value": [...]}`.
 
-    Arrays: `program`, `before`: the first text and the latest one. `option`: the latest text is a command's option that takes a secret.
-    `secrets_at`: the indexes of elements that are names of secrets.
+    Attributes of objects:
+
+    - `key`: the key of the current member, None before it.
+    - `columns`: its keys are names of columns, not of settings.
+    - `plain_key`: the current key does not name a secret.
+    - `values`: the positions of the scalars in the member `value`, and of the contents of its long arrays.
+    - `named`: its name makes `value` a secret: `{"name": "password", "value": "x"}`.
+    - `weak_name`: its name makes `value` a secret only if the value looks like one: "session" in `{"name": "session", "value": "x"}`.
+    - `companion`: another member may contain the secret that a member names: `{"k": "password", "v": "x"}`.
+    - `columns_of`: of an array in this object, `secrets_at` and the length: `{"columns": ["id", "token"], "rows": [[1, "x"]]}`.
+
+    Attributes of arrays:
+
+    - `program`, `before`: the first text and the latest text: "curl" and "-u" in `["curl", "-u", ...]`.
+    - `option`: the latest text is an option that takes a secret: `["--password", ...]`.
+    - `secrets_at`: the indexes of elements that name a secret: 1 in `["id", "token"]`.
     """
 
     __slots__ = (
@@ -121,7 +135,7 @@ def _is_member_secret(frame: Container, key: str, text: bytes) -> bool:
 
 
 def is_weak_secret(name: str, text: bytes) -> bool:
-    """Whether a scalar is a text that looks like a secret under this name."""
+    """Whether a value is a secret because it is a text that looks like one, and its name suggests a secret."""
     return text.startswith(b'"') and holds_weakly(name, text_of(text))
 
 

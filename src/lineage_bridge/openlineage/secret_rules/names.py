@@ -160,7 +160,7 @@ def holds_secret(name: str, value: str) -> bool:
 
 
 def is_weak(name: str) -> bool:
-    """Whether a text under this name is a secret, but not a number."""
+    """Whether a value under this name is a secret only if it is a text, not if it is a number."""
     return name.lower() in _WEAK
 
 
@@ -188,5 +188,5 @@ KEY_PARTS = frozenset(("d", "p", "q", "dp", "dq", "qi", "k"))
 
 
 def refers(name: str | None) -> bool:
-    """Whether a member of an object under a secret's name refers to a secret stored elsewhere."""
+    """Whether a member of an object says where a secret is stored, instead of containing it."""
     return name is not None and name.replace("_", "").lower() in _REFERRING

@@ -11,7 +11,7 @@ from lineage_bridge.pipeline.streams.feed import SparkFeed
 
 
 def _nothing(feed: SparkFeed, stop: threading.Event) -> None:
-    """No input is read."""
+    """A context manager for when no input is to be read."""
     _ = feed, stop
 
 
@@ -44,13 +44,13 @@ class StreamThread(threading.Thread):
 
     @property
     def failure(self) -> Exception | None:
-        """The error because of which the process has to end; None without one."""
+        """The error that has to end the process; None if there is none."""
         return self.feed.failure or self._failure
 
 
 @contextmanager
 def read_beside(streams: Streams, feed: SparkFeed) -> Iterator[StreamThread]:
-    """Read the inputs while the block lasts."""
+    """Read the inputs in a thread while the block lasts."""
     thread = StreamThread(streams, feed)
     thread.start()
     try:

@@ -76,7 +76,7 @@ class Writing:
         self.parts: dict[tuple[str, str], tuple[Part, PartFile]] = {}
 
     def records(self, rows: Iterable[StreamRow], assigned: Assigned) -> Iterator[StoredRecord]:
-        """The records of rows, which are written as they are yielded."""
+        """Yield the records in these rows, and write each to its part file."""
         for row in rows:
             part, file = self._part(row, assigned)
             if self.left <= 0:

@@ -93,7 +93,7 @@ def _name(node: NodeIn, type_: str, exact: tuple[Name, ...], tiers: tuple[tuple[
 
 
 def _skip_reason(index: int, edge: EdgeIn, imported: Mapping[str, ImportedNode], left_out: Iterable[str]) -> str:
-    """Why an edge is left out; empty if it is imported. Raises RequestError for an invalid one."""
+    """The reason why an edge is not imported; empty if it is. Raises RequestError if the edge is invalid."""
     if edge.edge_type not in (*_DATA, *_GROUPING):
         edge_types = ", ".join((*_DATA, *_GROUPING))
         raise RequestError(f"edges[{index}]: {edge.edge_type!r} is not an edge type", f"use one of {edge_types}")

@@ -13,7 +13,7 @@ Name = tuple[str, str]
 
 
 class ImportedEdge(Struct, frozen=True):
-    """What an import stated about an edge; `attributes` is JSON text."""
+    """What an import stated about an edge. `attributes` is a JSON object as text."""
 
     source: dict[str, str]
     target: dict[str, str]
@@ -33,7 +33,7 @@ class ImportFacet(Struct, frozen=True):
     tags: list[str] = []
 
     def edge(self, source: Iterable[Name], target: Iterable[Name]) -> ImportedEdge | None:
-        """The edge between two nodes, given all names of each."""
+        """The imported edge between two nodes, each given by all its names."""
         sources, targets = set(source), set(target)
         return next((edge for edge in self.edges if _name_of(edge.source) in sources and _name_of(edge.target) in targets), None)
 

@@ -95,12 +95,12 @@ class HttpClient:
                 return
             token = next(iter(parse_qs(urlsplit(following).query).get("page_token", ())), "")
             if not token:
-                raise SourceError(f"{self._named('GET', path)} returned a link to a next page without a page_token")
+                raise SourceError(f"{self._named('GET', path)} returned a link to the next page that has no `page_token`")
             if token in tokens:
                 break
             tokens.add(token)
             parameters["page_token"] = token
-        raise SourceError(f"{self._named('GET', path)} returned pages that form a cycle")
+        raise SourceError(f"{self._named('GET', path)} returned a page once more, or too many pages, so the list has no end")
 
     def send(self, method: str, path: str, body: Any) -> Any:  # noqa: ANN401  # JSON
         """Send a call with a JSON body, which must be safe to repeat; return its JSON answer. Raises as `get` does."""
@@ -136,7 +136,9 @@ class HttpClient:
                 f"{self._named(method, path)} did not return JSON", "check that the address is that of the REST API"
             ) from error
         except RecursionError:
-            raise SourceError(f"{self._named(method, path)} answered JSON that is nested too deeply") from None
+            raise SourceError(
+                f"{self._named(method, path)} returned JSON that is nested too deeply", "check that the address is that of the REST API"
+            ) from None
         tag = response.headers.get("ETag", "")
         if method == "GET" and tag and (asked in self._tagged or len(self._tagged) < _MOST_TAGGED):
             self._tagged[asked] = (tag, answer)
@@ -164,7 +166,9 @@ class HttpClient:
         try:
             response = read_whole(client.send(request, stream=True), named)
         except httpx.TimeoutException as error:
-            raise UnreachableError(f"{named} did not answer within {self.settings.timeout_s:g} s") from error
+            raise UnreachableError(
+                f"{named} did not answer within {self.settings.timeout_s:g} s", "raise `timeout_s` if the server is slow"
+            ) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UnreachableError(
                 f"{named} failed: {str(error) or type(error).__name__}", "check the address, and that the server is running"

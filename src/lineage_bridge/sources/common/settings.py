@@ -140,7 +140,7 @@ def reveal(reference: str) -> str:
     """Return the secret that a reference points to. Raises ConfigError if it is unavailable; the error never contains a secret."""
     found = _REFERENCE.fullmatch(reference)
     if found is None:
-        raise ConfigError("a secret is not a reference", f"write {REFERENCES}")
+        raise ConfigError("a setting contains a secret itself instead of a reference to it", f"write {REFERENCES}")
     how, what = found["how"], found["what"]
     secrets = reference.secrets if isinstance(reference, SecretReference) else NO_SECRETS
     if how == "sealed":
@@ -152,7 +152,7 @@ def reveal(reference: str) -> str:
 
 def _of_request(name: str, secrets: Secrets) -> str:
     if name not in secrets.given:
-        raise ConfigError("a secret sent with an earlier request is not kept", "send it again")
+        raise ConfigError("a secret that an earlier request sent is no longer known", "send it again")
     return secrets.given[name]
 
 

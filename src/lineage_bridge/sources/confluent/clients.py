@@ -103,7 +103,7 @@ def page_entries(page: object, what: str) -> list[Any]:
     if data is None:
         return []
     if not isinstance(data, list):
-        raise SourceError(f"{what} did not return a list")
+        raise SourceError(f"{what} did not return a list", "check that the address is that of Confluent Cloud's API")
     return data
 
 

@@ -176,7 +176,7 @@ def _object(value: object) -> Mapping[str, Any]:
 
 
 def _url(value: object) -> str:
-    """An address, with https if its scheme is none or that of Kafka's listeners."""
+    """Add https to an address without a scheme, or with the scheme of one of Kafka's listeners."""
     url = value.strip().rstrip("/") if isinstance(value, str) else ""
     scheme, _, host = url.rpartition("://")
     return url if not url or scheme.lower() in ("http", "https") else f"https://{host}"

@@ -117,7 +117,7 @@ class ClusterPlane(Plane[FetchedT]):
         self.cluster = cluster
 
     def unavailable_reason(self) -> str:
-        """The cluster needs an API key and an address."""
+        """Why the cluster cannot be read: it needs an API key and an address. Empty if it has both."""
         if self._credential() is None:
             return f"no API key is set for {self.cluster.id}"
         return "" if self._url else f"Confluent Cloud does not list an address for {self.cluster.id}"

@@ -48,7 +48,7 @@ class Plane(ABC, Generic[FetchedT]):
         return ""
 
     def unavailable_hint(self) -> str:
-        """What to do about the reason."""
+        """What the user can do about `unavailable_reason`."""
         return missing_key_hint(self.settings, self.name, self.scope)
 
     @abstractmethod

@@ -156,7 +156,7 @@ class JobManager:
     def _listed(self, path: str) -> frozenset[str]:
         answer = self._http.get(path)
         if not isinstance(answer, list):
-            raise SourceError(f"the metrics of {path} are not a list")
+            raise SourceError(f"GET {path} did not return a list of metrics", "check that the address is that of a JobManager's REST API")
         return frozenset(str(entry.get("id")) for entry in answer if isinstance(entry, dict))
 
     def _values(self, path: str, ids: Sequence[str], member: str) -> dict[str, float]:
@@ -164,7 +164,7 @@ class JobManager:
             return {}
         answer = self._http.get(path, get=",".join(ids), **({"agg": member} if member != "value" else {}))
         if not isinstance(answer, list):
-            raise SourceError(f"the metrics of {path} are not a list")
+            raise SourceError(f"GET {path} did not return a list of metrics", "check that the address is that of a JobManager's REST API")
         return {str(entry["id"]): float(entry[member]) for entry in answer if isinstance(entry, dict) and _is_number(entry.get(member))}
 
 

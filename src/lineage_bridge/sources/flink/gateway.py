@@ -50,7 +50,10 @@ class Session:
         until = time.monotonic() + self._http.settings.timeout_s
         while (status := _text(self._http.get(f"{operation}/status"), "status")) in _WAITING:
             if time.monotonic() > until:
-                raise UnreachableError(f"the SQL gateway did not finish a statement within {self._http.settings.timeout_s:g} s")
+                raise UnreachableError(
+                    f"the SQL gateway did not finish a statement within {self._http.settings.timeout_s:g} s",
+                    "raise `timeout_s` if the gateway is slow",
+                )
             time.sleep(_PAUSE_S)
         return status == "FINISHED"
 

@@ -35,7 +35,7 @@ class FlinkClients(NamedTuple):
 
 
 class Poll:
-    """One poll. `before` is the previous snapshot, empty at first."""
+    """One poll of a cluster. `before` is the previous snapshot, empty at first."""
 
     def __init__(
         self, settings: FlinkSettings, clients: FlinkClients, namespace: str, before: Snapshot, shared: SharedMetadata, now_us: int

@@ -1,4 +1,4 @@
-"""The settings of a Flink cluster."""
+"""The settings of a source that observes a Flink cluster."""
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase

@@ -36,7 +36,7 @@ class ClusterContext:
 
 
 def plan_of(remembered: Remembered | None) -> Plan | None:
-    """The plan in a job's part of the snapshot."""
+    """Read the plan of a job from its part of the snapshot."""
     if remembered is None or "plan" not in remembered:
         return None
     sources, sinks, pairs = remembered["plan"]

@@ -1,1 +1,1 @@
-"""The source for Amazon's MSK Connect."""
+"""The kind of sources `msk-connect`, which observes connectors in Amazon's MSK Connect."""

@@ -59,7 +59,9 @@ def read_described(answer: Mapping[str, Any], classes: Catalogue) -> ConnectorSt
 
 
 def as_known(connector: ConnectorState, shared: SharedMetadata) -> ConnectorState:
-    """Return the connector with a server that another source knows its cluster by: Amazon's brokers have one port per access method."""
+    """Replace a connector's bootstrap server by one under which another source knows the cluster: Amazon's brokers have one port per
+    access method.
+    """
     if connector.service is None or shared.cluster(connector.service.servers) is not None:
         return connector
     hosts = {host for server in connector.service.servers.split(",") if (host := server.rpartition(":")[0]).endswith(_AMAZON)}

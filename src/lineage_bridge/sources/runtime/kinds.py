@@ -47,7 +47,7 @@ class SourceKinds:
         """The kind that is extracted if the options name no source. Raises ConfigError if it is not observed step by step."""
         kind = self.load(EXTRACTED_KIND)
         if not isinstance(kind, StepwiseKind):
-            raise ConfigError(f"sources of kind {EXTRACTED_KIND} cannot be extracted")
+            raise ConfigError(f"internal error: the kind {EXTRACTED_KIND} has no extraction step by step", "please report this")
         return kind
 
     def rank(self, name: str) -> int:

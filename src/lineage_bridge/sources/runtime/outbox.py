@@ -47,9 +47,11 @@ class OutboxDispatcher:
             response = self._http.post(message.path, content=message.body, headers=headers)
         except httpx.HTTPError as error:
             self._open_again()
-            raise UnavailableError(f"the API does not answer: {str(error) or type(error).__name__}") from error
+            raise UnavailableError(
+                f"the API does not answer: {str(error) or type(error).__name__}", "check that `lineage-bridge serve` or `api` is running"
+            ) from error
         if response.status_code >= 500 or response.status_code in _LATER:
-            raise UnavailableError(f"the API answered {response.status_code}")
+            raise UnavailableError(f"the API answered {response.status_code}", "the events are kept and sent again; see the API's log")
         if response.is_error:
             log.error("%s refused a message of a source with %d: %.300s", message.path, response.status_code, response.text)
 

@@ -59,7 +59,10 @@ class SealedFile:
         """Create the key file. Raises RequestError if a key already exists, or a sealed file whose key is missing."""
         with self._locked():
             if self._keys:
-                raise RequestError("a key already exists in the environment", "`lineage-bridge secret rotate` replaces it")
+                raise RequestError(
+                    "a key already exists in the environment",
+                    "to replace it, put a new key before it, separated by a comma, and run `lineage-bridge secret rotate`",
+                )
             if self.key_file.exists():
                 raise RequestError(f"a key already exists in {self.key_file}", "`lineage-bridge secret rotate` replaces it")
             if self.path.exists():
@@ -95,7 +98,7 @@ class SealedFile:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise ConfigError(f"{self.path} cannot be read: {error.strerror}") from error
+            raise ConfigError(f"{self.path} cannot be read: {error.strerror}", "allow this user to read the file") from error
         try:
             opened = MultiFernet([Fernet(key) for key in self._read_keys()]).decrypt(sealed)
         except InvalidToken:
@@ -128,7 +131,9 @@ class SealedFile:
             return ""
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise ConfigError(f"the key file {self.key_file} cannot be read: {reason}") from error
+            raise ConfigError(
+                f"the key file {self.key_file} cannot be read: {reason}", "it must be a text file with keys, readable by this user alone"
+            ) from error
 
     def _key_location(self) -> str:
         return "the environment" if self._keys else str(self.key_file)

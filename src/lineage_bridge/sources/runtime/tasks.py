@@ -79,7 +79,7 @@ class TaskService:
                 self._running[task_id].stop.set()
         task = self.record(task_id)
         if task.ended and not task.cancelled:
-            raise RequestError(f"task {task_id} is already {task.status}")
+            raise RequestError(f"task {task_id} cannot be cancelled: it is already {task.status}")
         return task
 
     def record(self, task_id: str) -> TaskRecord:

@@ -1,4 +1,4 @@
-"""Table functions and MATCH_RECOGNIZE, which lowering replaced by stand-in names."""
+"""Resolves table functions and MATCH_RECOGNIZE, which lowering replaced by placeholder names (stand-ins) with tokens as arguments."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -35,12 +35,12 @@ class Calls(Expressions):
     """Resolves table functions and patterns."""
 
     def value_of(self, tokens: Sequence[Token], scope: Scope) -> Value:
-        """The value of an expression in the arguments of a stand-in."""
+        """Resolve an expression among the arguments of a table function, given as tokens, to its value. Raises StatementError."""
         query = self._query_of(tokens)
         return type(self)(self.analysis, query).value(query.expression.expressions[0], scope, {})
 
     def expression_of(self, tokens: Sequence[Token]) -> exp.Expr:
-        """The expression that tokens spell. Raises StatementError."""
+        """Parse tokens as one expression. Raises StatementError."""
         found: exp.Expr = self._query_of(tokens).expression.expressions[0]
         return found
 
@@ -141,7 +141,7 @@ class Calls(Expressions):
                     found.partition.append(folded(key[-1], folds=self.analysis.ksql))
 
     def _inside(self, cursor: Cursor, ctes: Ctes) -> QueryRelation:
-        """A query in parentheses, or a name."""
+        """The columns of a query in parentheses, or of a named table."""
         return self.read(cursor.group(), ctes) if cursor.sees("(") else self.named(cursor.name(), ctes)
 
     def _in(self, relation: QueryRelation, name: str, token: Token) -> Value:
@@ -151,7 +151,7 @@ class Calls(Expressions):
         return found or NO_SOURCES
 
     def _predicted(self, models: list[Name], base: QueryRelation, given: Value) -> QueryRelation:
-        """A table with the outputs of models for its rows."""
+        """The columns of a table, and the outputs that models predict for its rows."""
         outputs: list[tuple[str, Value]] = []
         unknown: Unknown | None = base.unknown
         for name in models:
@@ -164,7 +164,7 @@ class Calls(Expressions):
         return replace(_extended(base, outputs), unknown=unknown)
 
     def matched(self, pattern: Pattern, ctes: Ctes) -> QueryRelation:
-        """MATCH_RECOGNIZE returns the partition keys and the measures; DEFINE selects the rows."""
+        """The columns of MATCH_RECOGNIZE: the partition keys and the measures. DEFINE only selects rows."""
         table = self._inside(Cursor(pattern.table), ctes)
         clauses = _clauses(pattern.body)
         scope = Scope()
@@ -195,13 +195,15 @@ class Ordinal(QueryRelation):
 
 
 def _extended(base: QueryRelation, added: Iterable[tuple[str, Value]]) -> QueryRelation:
-    """A relation with more columns, after the undefined ones."""
+    """A relation with additional columns, which come after its undefined ones."""
     end = len(base.columns)
     return replace(base, columns=(*base.columns, *added), gap=base.gap or (end, end))
 
 
 def _changelog(function: str, base: QueryRelation, given: _Arguments) -> QueryRelation:
-    """TO_CHANGELOG adds a column with the kind of change, FROM_CHANGELOG takes it away; the keys of PARTITION BY come first."""
+    """The columns of TO_CHANGELOG, which adds one with the kind of change, or FROM_CHANGELOG, which removes it. Those of PARTITION BY
+    come first.
+    """
     (operation,) = given.described.get("OP", []) or given.described.get("", []) or ["op"]
     keys = [item for name in given.partition for item in base.columns if item[0] == name]
     others = [item for item in base.columns if item[0] not in given.partition]
@@ -249,7 +251,7 @@ def _is_name(tokens: Sequence[Token]) -> bool:
 
 
 def _is_rowtime(tokens: Sequence[Token]) -> bool:
-    """Whether a measure is MATCH_ROWTIME(): the time that orders the rows."""
+    """Whether a measure is MATCH_ROWTIME(), the time by which the rows are ordered."""
     return [token.upper for token in tokens] == ["MATCH_ROWTIME", "(", ")"]
 
 
@@ -270,7 +272,7 @@ def _clauses(body: Sequence[Token]) -> dict[str, Sequence[Token]]:
 
 
 def _aliased(tokens: Sequence[Token]) -> tuple[Sequence[Token], str]:
-    """`expression AS name`."""
+    """Split `expression AS name` into its two parts."""
     if len(tokens) < 3 or tokens[-2].upper != "AS":
         raise StatementError("AS and a name are expected here", tokens[-1] if tokens else None)
     return tokens[:-2], tokens[-1].text

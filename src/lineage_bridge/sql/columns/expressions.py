@@ -36,9 +36,11 @@ _NO_VALUES = (exp.DataType, exp.Var, exp.Star, exp.Literal, exp.Order)
 class QueryAnalysis:
     """The tables and models that the queries of a statement use, and what could not be resolved.
 
-    `views`: those that are being read. `system_columns`: those that each table has beside its own; `pseudo_columns`: those of the record,
-    which come from no column. `unnamed`: the name of a column without one, given the number of columns and of unnamed columns before it.
-    `numbers_repeated`: whether a repeated column name of a query gets a number as its suffix.
+    - `views`: the views whose queries are being resolved, so that a view that uses itself is noticed.
+    - `system_columns`: the columns that every table has beside those it defines.
+    - `pseudo_columns`: the columns of the record itself, such as its timestamp, which come from no column.
+    - `unnamed`: makes the name of a column without one, from the number of columns and of unnamed columns before it.
+    - `numbers_repeated`: whether a repeated column name gets a number as its suffix.
     """
 
     catalog: Catalog
@@ -62,7 +64,7 @@ class Expressions(ABC):
 
     @abstractmethod
     def relation(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> QueryRelation:
-        """The columns of a query, in a scope and with the common table expressions around it."""
+        """Resolve a query to its columns, in a scope and with the common table expressions around it."""
 
     def deciding(self, nodes: Iterable[exp.Expr | None], kind: str, scope: Scope, ctes: Ctes) -> set[Condition]:
         """The conditions on the columns of expressions. A key of ORDER BY counts without its direction."""
@@ -70,12 +72,12 @@ class Expressions(ABC):
         return {condition for key in keys for condition in self.value(key, scope, ctes).deciding(kind)}
 
     def fault(self, message: str, node: exp.Expr) -> None:
-        """Record an error at a node."""
+        """Record an error at a node of the parsed query."""
         self.analysis.faults.append((message, self.query.token_of(node)))
 
     @singledispatchmethod
     def value(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Value:
-        """The value of an expression. By default it transforms the values of its parts."""
+        """The value of an expression: by default, a transformation of the values of its parts."""
         inside = node.expressions if isinstance(node, exp.Anonymous) else list(node.iter_expressions())
         name = _function_name(node)
         if name in MEASURED and inside and _is_unit(inside[0], name):

@@ -106,7 +106,7 @@ class FromClause(Calls):
         return self._stored(table)
 
     def _viewed(self, view: View) -> QueryRelation:
-        """The columns of the query of a view."""
+        """The columns that the query of a view has."""
         if view.name in self.analysis.views:
             raise StatementError(f"the view '{written(view.name)}' is defined by a query on itself", None)
         self.analysis.views.append(view.name)
@@ -153,12 +153,12 @@ def table_name(node: exp.Table) -> Name:
 
 
 def alias_columns(node: exp.Expr) -> list[str]:
-    """The columns that an alias names: `t (a, b)`."""
+    """The new column names that an alias states: `a` and `b` in `t (a, b)`."""
     alias = node.args.get("alias")
     return [column.name for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
 
 
 def part_of(node: exp.Expr, name: str) -> exp.Expr | None:
-    """A clause whose name is a Python keyword, as sqlglot stores it."""
+    """The clause of a parsed query that sqlglot stores under a Python keyword, such as `from`."""
     found: exp.Expr | None = node.args.get(f"{name}_")
     return found

@@ -60,8 +60,8 @@ class QueryRelation:
         return replace(self, columns=columns, unknown=None, gap=None)
 
     def placed(self, names: Sequence[str], undefined: Unknown) -> list[Value]:
-        """The values of this many columns by position: those before the undefined columns counted from the start, those after them from the
-        end.
+        """The values of this many columns by position. Before undefined columns, positions count from the start; after them, from
+        the end.
         """
         values = [value for _, value in self.columns]
         first, last = self.gap or (len(values), len(values))
@@ -110,7 +110,7 @@ class ProjectedColumns:
             self.open(relation.unknown)
 
     def open(self, unknown: Unknown | None) -> None:
-        """Undefined columns follow here; None where there are none."""
+        """Record that undefined columns follow here; None records that none do."""
         if unknown is not None:
             position = len(self.columns)
             self.unknown = unknown if self.unknown is unknown else either([self.unknown, unknown])

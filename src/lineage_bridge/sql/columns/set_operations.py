@@ -5,7 +5,7 @@ from lineage_bridge.sql.columns.values import NO_SOURCES, Value, merged
 
 
 def united(left: QueryRelation, right: QueryRelation) -> QueryRelation:
-    """The columns of both sides, under the names of the left one."""
+    """The columns of UNION or INTERSECT: values from both sides, under the names of the left side."""
     if left.unknown is not None and right.unknown is not None:
         return _both_open(left, right)
     whole = left if left.unknown is None else right

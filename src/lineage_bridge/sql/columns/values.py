@@ -32,17 +32,17 @@ class Value:
     conditions: frozenset[Condition] = frozenset()
 
     def through(self, least: Subtype) -> "Value":
-        """The value after a transformation."""
+        """This value after a transformation."""
         if least is Subtype.IDENTITY or not self.direct:
             return self
         return Value({source: (max(subtype, least), sure) for source, (subtype, sure) in self.direct.items()}, self.conditions)
 
     def under(self, conditions: Iterable[Condition]) -> "Value":
-        """The value with more conditions."""
+        """This value with additional conditions."""
         return Value(self.direct, self.conditions | frozenset(conditions))
 
     def doubted(self, sure: float) -> "Value":
-        """The value with at most this confidence."""
+        """This value, with its confidence limited to the given one."""
         return Value({source: (subtype, min(sure, was)) for source, (subtype, was) in self.direct.items()}, self.conditions)
 
     def deciding(self, kind: str) -> set[Condition]:
@@ -54,7 +54,7 @@ NO_SOURCES = Value()
 
 
 def merged(values: Iterable[Value]) -> Value:
-    """Merge several values into one."""
+    """Merge several values into one that has all their source columns."""
     direct: dict[Source, tuple[Subtype, float]] = {}
     conditions: set[Condition] = set()
     for value in values:
@@ -66,5 +66,5 @@ def merged(values: Iterable[Value]) -> Value:
 
 
 def source(table: Name, column: str, sure: float = CERTAIN) -> Value:
-    """The value of a source column."""
+    """The value that consists of one source column, unchanged."""
     return Value({(table, column): (Subtype.IDENTITY, sure)})

@@ -64,7 +64,7 @@ class Select:
         return (owners[0], names[0]) if owners else None
 
     def key_of(self, node: exp.Expr) -> int | None:
-        """The position of an expression in the key."""
+        """The position in the key at which an expression is; None if it is not part of the key."""
         is_candidate = bool(self.keys) and (self.has_expressions or bool(path_of(node)))
         return self.key_at(self.text(node)) if is_candidate else None
 
@@ -73,7 +73,7 @@ class Select:
         return self.keys.index(text) if text in self.keys else None
 
     def text(self, node: exp.Expr) -> str:
-        """An expression as a text that is the same for the same expression: columns stand with their source."""
+        """Write an expression so that equal expressions have equal texts: each column is written with its source."""
         path = path_of(node)
         if path:
             return self._column_text(path)

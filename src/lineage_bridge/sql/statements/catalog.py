@@ -128,7 +128,7 @@ class Catalog:
         return found
 
     def add_outside(self, table: Table) -> None:
-        """Add a table that this name means in every catalog and database."""
+        """Add a table that this name denotes whatever the current catalog and database are."""
         self._outside[table.name] = table
 
     def add_table(self, table: Table) -> Table:
@@ -164,7 +164,7 @@ class Catalog:
 
     @contextmanager
     def at(self, home: tuple[str, str]) -> Iterator[None]:
-        """Resolve shorter names there for the duration of the block."""
+        """For the duration of the block, resolve shorter names in this catalog and database."""
         before, self._current = self._current, home
         try:
             yield

@@ -52,7 +52,7 @@ def parse(statement: Sequence[Token], *, ksql: bool) -> Statement:
         text = " ".join(before.text for before in statement[:prompt])
         raise StatementError(f"'{text}>' is the prompt of a console: remove it", token)
     if token.upper in ("+", "|", "[") or (ksql and token.upper == "MESSAGE"):
-        raise StatementError("this line is output of a console, not SQL: remove it", token)
+        raise StatementError("this line is what a console printed, not SQL: remove it", token)
     raise StatementError(f"no statement begins with '{token.text}'", token)
 
 

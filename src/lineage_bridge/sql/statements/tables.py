@@ -176,7 +176,7 @@ def names_in(inside: Sequence[Token], *, folds: bool) -> tuple[str, ...]:
 
 
 def skip_if_exists(cursor: Cursor) -> None:
-    """Pass IF EXISTS or IF NOT EXISTS, if it comes next."""
+    """Skip IF EXISTS or IF NOT EXISTS, if it comes next."""
     if cursor.takes("IF"):
         cursor.takes("NOT")
         cursor.demand("EXISTS")

@@ -53,26 +53,26 @@ class Cursor:
         return token is not None and token.upper in words and token.upper != ""
 
     def takes(self, *words: str) -> bool:
-        """Pass these words or symbols, if they come next."""
+        """Skip these words or symbols if they come next. Returns whether they did."""
         if not self.sees(*words):
             return False
         self.at += len(words)
         return True
 
     def demand(self, *words: str) -> None:
-        """Pass these words or symbols. Raises StatementError if others come next."""
+        """Skip these words or symbols. Raises StatementError if something else comes next."""
         if not self.takes(*words):
             raise self.error(f"{' '.join(words)} is expected here")
 
     def error(self, message: str) -> StatementError:
-        """An error at this position. Where something else is expected, it quotes what is there."""
+        """An error at this position, which quotes the token that is found instead."""
         token = self.token
         if token is not None and message.endswith("is expected here"):
             message += f", not {quoted(token.text, is_string=token.kind is Kind.STRING)}"
         return StatementError(message, token)
 
     def next(self) -> Token:
-        """Pass the next token. Raises StatementError at the end."""
+        """Return the next token and skip it. Raises StatementError at the end."""
         token = self.token
         if token is None:
             raise self.error("the statement ends too early")
@@ -114,7 +114,7 @@ class Cursor:
         return token.text
 
     def group(self) -> Sequence[Token]:
-        """Pass the brackets that open here; the tokens inside them. Raises StatementError."""
+        """Skip the brackets that open here, and return the tokens inside them. Raises StatementError."""
         if not self.sees_any(*_CLOSING):
             raise self.error("( is expected here")
         opening = self.next()

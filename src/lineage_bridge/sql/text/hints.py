@@ -61,7 +61,9 @@ def _known(message: str, texts: Sequence[str], *, ksql: bool) -> str:
 
 
 def _meant(word: str) -> str:
-    """The keyword that a word may be; empty if it is one, or none is close. A plural is a name."""
+    """The keyword for which a word is probably a misspelling; empty if it is a keyword itself, or none is similar. A plural counts as a
+    name.
+    """
     if len(word) < len("FROM") or word in _KEYWORDS:
         return ""
     close = get_close_matches(word, _KEYWORDS, 1, 0.75)

@@ -19,8 +19,9 @@ def quoted(text: str, *, is_string: bool) -> str:
 
 
 def explained(description: str, found: str, *, last: bool = False) -> str:
-    """The error message, with the token that was found instead (`quoted`); it is empty at the end of a statement, whose last token is
-    `last`.
+    """Convert sqlglot's error message to ours.
+
+    `found` is the unexpected token as `quoted` returns it, empty at the end of the statement. `last`: it is the statement's last token.
     """
     if _MISSING.fullmatch(description):
         return f"an expression is missing at {found}" if found else "an expression is missing at the end"

@@ -1,4 +1,4 @@
-"""Plain SQL parsed by sqlglot, with the constructs that were put aside before."""
+"""Plain SQL as sqlglot parses it, and the streaming constructs that lowering replaced by names in it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -71,7 +71,7 @@ class Query:
     partition_by: Sequence[Token] = ()
 
     def token_of(self, expression: exp.Expr) -> Token | None:
-        """The token where an expression begins."""
+        """The token of the statement at which an expression begins."""
         for part in expression.find_all(exp.Identifier):
             line, column = part.meta.get("line"), part.meta.get("col")
             if isinstance(line, int) and isinstance(column, int):

@@ -37,7 +37,7 @@ _ROWS_A_TEXT = 8
 
 
 class Derivation:
-    """Works on the writer's connection, inside its transaction. Call `forget` after a rollback."""
+    """Keeps derived rows up to date over the writer's connection, inside its transaction. Call `forget` after a rollback."""
 
     def __init__(self, connection: StoreConnection, names: Names, changes: ChangeRecorder) -> None:
         self.connection, self.names, self.changes = connection, names, changes
@@ -96,7 +96,7 @@ class Derivation:
             self.spellings.add(row[:4])
 
     def add_facet_sets(self, rows: list[Row]) -> None:
-        """Store facet sets that the store lacks; those known to be stored are skipped."""
+        """Store the facet sets that the store lacks. Those known to be stored are skipped."""
         if len(self.stored) > _REMEMBERED:
             self.stored.clear()
         new = {row[:2]: row for row in rows if row[0] not in self.stored}
@@ -104,7 +104,7 @@ class Derivation:
         self.stored.update(row[0] for row in new.values())
 
     def add_facets(self, rows: list[Row]) -> None:
-        """Store the texts that the store lacks."""
+        """Store those texts of facets that the store lacks."""
         if not rows:
             return
         texts = {row[0]: row for row in rows}
@@ -120,7 +120,9 @@ class Derivation:
     # what a batch changes
 
     def asserters_with_new_members(self) -> set[Asserter]:
-        """The runs in the staged batch that name a dataset for the first time, or at an earlier time. Call before the batch is merged."""
+        """The runs of the staged batch that name a dataset for the first time, or with an earlier time than before. Call before the
+        batch is merged.
+        """
         rows = self.connection.execute(
             "SELECT DISTINCT i.run, i.job FROM in_run_io i WHERE NOT EXISTS (SELECT 1 FROM run_io r WHERE r.run = i.run AND r.job = i.job "
             "AND r.dataset = i.dataset AND r.side = i.side AND r.first <= i.first)"
@@ -128,7 +130,7 @@ class Derivation:
         return {(run, job) for run, job in rows}
 
     def keep_up(self, rows: Mapping[str, list[Row]], touched: set[Asserter], budget: Budget) -> None:
-        """Derive what a merged batch changed: `touched` are the runs with new members."""
+        """Derive the rows that a merged batch changed. `touched` are the runs that `asserters_with_new_members` returned."""
         facet_sets: FacetSets = {}
         for facet_set, key, facet in rows.get("facet_set", []):
             facet_sets.setdefault(facet_set, {})[key] = facet
@@ -152,7 +154,7 @@ class Derivation:
         self.search.keep_up(budget.rows // _ROWS_A_TEXT + 1)
 
     def _shapes(self, touched: list[Asserter], budget: Budget) -> list[Asserter]:
-        """Recompute shapes that earlier batches queued and those of touched runs, within the budget; the rest stays queued. Returns the
+        """Recompute the shapes of queued asserters and of touched runs, within the budget; the rest stays queued. Returns the
         recomputed ones.
         """
         left = self.connection.execute("SELECT asserted_by, job FROM derive_queue LIMIT 1000").fetchall()
@@ -167,7 +169,7 @@ class Derivation:
     # statements
 
     def _new_statements(self, assertions: list[Row], facet_sets: FacetSets) -> set[Asserter]:
-        """Store new lineage assertions of runs; returns those runs."""
+        """Store new lineage assertions of runs. Returns those runs."""
         self._load_lineage_sets(_firsts(assertions, facet_sets))
         bearing = {facet_set: facets for facet_set, facets in facet_sets.items() if not SHAPING_KEYS.isdisjoint(facets)}
         if not bearing:
@@ -215,7 +217,7 @@ class Derivation:
             self.lineage_set_of[facet, key], self.since[facet, key] = row or (self._store_lineage_set(facet, key, first), first)
 
     def _asserted_earlier(self, facet: bytes, key: str, first: int) -> None:
-        """Record an earlier first assertion of a facet, and of the nodes it names."""
+        """Record that a facet was first asserted earlier than known so far, and with it the nodes that it names."""
         self.since[facet, key] = first
         self.connection.execute("UPDATE facet_lineage_set SET first = ? WHERE facet = ? AND key = ?", (first, facet, key))
         self.add_nodes((*node, first) for node in (named_nodes(key, self.text(facet), self.names) if key in NAMING_KEYS else ()))
@@ -246,7 +248,7 @@ class Derivation:
         return lineage_set.id
 
     def lineage_set_id(self, facet_set: bytes, key: str) -> bytes | None:
-        """The id of the lineage set of the lineage facet `key` in a stored facet set, if there is a valid one."""
+        """The id of the lineage set that the facet `key` of a stored facet set states; None if it has no valid one."""
         row = self.connection.execute("SELECT facet FROM facet_set WHERE facet_set = ? AND key = ?", (facet_set, key)).fetchone()
         if row is None:
             return None
@@ -256,7 +258,7 @@ class Derivation:
     # current facets and identity
 
     def current_facets(self, assertions: Collection[Row], facet_sets: FacetSets) -> None:
-        """Merge assertions into the current facets, and update symlinks and namespace claims that changed."""
+        """Merge assertions into the current facets, and update those symlinks and namespace claims that change with them."""
         best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
         claiming: dict[tuple[int, str, bytes], int] = {}
         for _, job, node, side, _, facet_set, _, first, _, last, event in assertions:
@@ -285,7 +287,7 @@ class Derivation:
 
 
 def _firsts(assertions: Iterable[Row], facet_sets: FacetSets) -> dict[tuple[bytes, str], int]:
-    """(facet, key) to the time of its first assertion in a batch, of facets that are parsed."""
+    """(facet, key) to the time of the facet's first assertion in a batch, for those facets that are parsed."""
     read = {facet_set: [(facets[key], key) for key in _READ & facets.keys()] for facet_set, facets in facet_sets.items()}
     firsts: dict[tuple[bytes, str], int] = {}
     for row in assertions:

@@ -22,7 +22,7 @@ _CHUNK = 500
 
 
 class RunShapeWriter:
-    """Works on the writer's connection, inside its transaction."""
+    """Updates run shapes over the writer's connection, inside its transaction."""
 
     def __init__(self, connection: StoreConnection, changes: ChangeRecorder) -> None:
         self.connection, self.changes = connection, changes
@@ -40,7 +40,7 @@ class RunShapeWriter:
         self.connection.executemany("INSERT INTO in_day VALUES (?, ?, ?, ?, ?, ?)", [key + values for key, values in days.items()])
 
     def merge_staged(self) -> None:
-        """Merge the staged days."""
+        """Merge the staged days into the table of the days on which shapes were asserted."""
         self.connection.execute(statements.SEE)
         self.connection.execute(statements.DAYS)
         self.connection.execute(statements.JOB_SHAPES)
@@ -110,7 +110,7 @@ class RunShapeWriter:
         return self.connection.execute(sql).fetchall()
 
     def _declared(self, key: Asserter, lineage_set_of: LineageSetOf) -> tuple[Shape, ShapeHistory]:
-        """The shape of a design-time statement: that of its newest facet set alone."""
+        """The shape of a design-time statement, which depends on its newest facet set alone."""
         asserter, job = key
         declarations = declarations_of(self.connection, asserter, job)
         facet_set = newest_facet_set(declarations)
@@ -122,7 +122,7 @@ class RunShapeWriter:
         return declared_shape(self.connection, job, facet_set, lineage_set_of), declaration_history(declarations)
 
     def mention_nodes(self, job: int, nodes: Iterable[int], lineage_sets: Iterable[bytes]) -> None:
-        """Record the nodes that a job's statements ever named, by which answers as of an earlier time find flows that the job had then."""
+        """Record the nodes that a job's statements ever named. Answers as of an earlier time find the job's former flows by them."""
         many = self.connection.executemany
         many("INSERT INTO mentioned_node VALUES (?, ?) ON CONFLICT DO NOTHING", [(node, job) for node in nodes])
         many(statements.MENTION_NODES, [{"job": job, "lineage_set": lineage_set} for lineage_set in lineage_sets])
@@ -249,7 +249,7 @@ class RunShapeWriter:
         return cost
 
     def _other_flow(self, source: int, target: int, job: int, origin: int, evidence: int) -> bool:
-        """Whether another shape of the job contains the flow, be the job written as its id or as OWN."""
+        """Whether another shape of the job contains the flow, whether the shape has the job's id or OWN in its place."""
         return any(
             self._exists(statements.OTHER_FLOW, a, b, evidence, origin, job)
             for a in {source, OWN if source == job else source}
@@ -263,7 +263,7 @@ class RunShapeWriter:
         return self.connection.execute(sql, parameters).fetchone() is not None
 
     def _in_any(self, table: str, shapes: set[int], **columns: object) -> bool:
-        """Whether one of these shapes of the same job contains the row too; usually it is the shape that replaced the old one."""
+        """Whether one of these shapes of the same job contains the row, too; usually the shape that replaced the old one does."""
         where = " AND ".join(f"{column} = ?" for column in columns)
         return any(self._exists(f"SELECT 1 FROM {table} WHERE shape = ? AND {where}", shape, *columns.values()) for shape in shapes)
 

@@ -16,7 +16,7 @@ _WAITING = 1000
 
 
 class SearchTextWriter:
-    """Works on the writer's connection, inside its transaction. Call `forget` after a rollback."""
+    """Updates search texts over the writer's connection, inside its transaction. Call `forget` after a rollback."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection

@@ -45,7 +45,7 @@ _MERGE = merge_sql(ALIAS, f"VALUES ({', '.join('?' * len(ALIAS.names))})")
 
 
 class AliasWriter:
-    """Works on the writer's connection, inside its transaction. Call `forget` after a rollback."""
+    """Updates aliases over the writer's connection, inside its transaction. Call `forget` after a rollback."""
 
     def __init__(self, connection: StoreConnection, names: Names, changes: ChangeRecorder) -> None:
         self.connection, self.names, self.changes = connection, names, changes
@@ -102,7 +102,7 @@ class AliasWriter:
         self._update_derived_names(rows)
 
     def _state(self, row: Row) -> bytes:
-        """The state of an alias: `stated`, `vetoed`, or empty."""
+        """Whether an alias is `stated` or `vetoed`; empty if neither."""
         found = self.connection.execute(_STATE, row[: ALIAS.key_size]).fetchone()
         return b"" if found is None else b"vetoed" if found[1] else b"stated" if found[0] else b""
 
@@ -129,7 +129,7 @@ class AliasWriter:
             self.spaces.discard(namespace)
 
     def _used(self, queries: Iterable[str], *parameters: str) -> bool:
-        """Whether an alias in effect uses a name or a namespace."""
+        """Whether an alias that is in effect uses a name or a namespace."""
         return any(self._stands(StatedAlias(*row)) for sql in queries for row in self.connection.execute(sql, parameters))
 
     def _stands(self, alias: StatedAlias) -> bool:

@@ -49,7 +49,7 @@ _CHUNK = 200
 
 
 class _SiblingState(NamedTuple):
-    """A sibling with the shape that it had when it was last examined, and since when."""
+    """A sibling as it was when it was last examined, with its shape and the time since when it had this shape."""
 
     sibling: Sibling
     shape: int
@@ -57,7 +57,7 @@ class _SiblingState(NamedTuple):
 
 
 class StitchWriter:
-    """Works on the writer's connection, inside its transaction. Does nothing if the rule is off."""
+    """Updates stitched shapes over the writer's connection, inside its transaction. Does nothing if the rule is off."""
 
     def __init__(self, connection: StoreConnection, run_shapes: RunShapeWriter) -> None:
         self.connection, self.run_shapes = connection, run_shapes
@@ -91,7 +91,7 @@ class StitchWriter:
         self.work_off(budget)
 
     def work_off(self, budget: Budget) -> None:
-        """Work through the queue until the budget is spent; at least one portion."""
+        """Examine queued writers until the budget is spent, but at least one portion of them."""
         spent = 0
         while spent == 0 or spent < budget.rows:
             waiting = self.connection.execute("SELECT asserted_by, job FROM stitch_queue LIMIT ?", (_CHUNK,)).fetchall()
@@ -136,7 +136,7 @@ class StitchWriter:
             self._concern(before.get(key), now.get(key))
 
     def _concern(self, old: _SiblingState | None, new: _SiblingState | None) -> None:
-        """Queue the writers that are, or could be, stitched to a changed reader."""
+        """Queue the writers that are stitched, or could be stitched, to a changed reader."""
         was, is_ = (row.sibling if row and row.sibling.side == Side.INPUT else None for row in (old, new))
         if was and is_ and old and new and was[:6] == is_[:6]:
             self.connection.execute(_ENDED, (*was[:2], *sorted((was.last, is_.last))))
@@ -149,7 +149,7 @@ class StitchWriter:
             self.connection.execute(_HELD, reader.key)
 
     def _stitch(self, asserter: bytes, job: int) -> None:
-        """Apply the rule to one writing run."""
+        """Apply the rule to one writing run, and store the stitched shape if there is one."""
         self._unstitch(asserter, job)
         row = self.connection.execute(f"SELECT {_SIBLING} FROM sibling WHERE asserted_by = ? AND job = ?", (asserter, job)).fetchone()
         writer = Sibling(*row) if row else None

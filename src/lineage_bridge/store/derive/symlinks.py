@@ -31,7 +31,7 @@ Link = tuple[int, int, str]
 
 
 class SymlinkWriter:
-    """Works on the writer's connection, inside its transaction."""
+    """Updates symlinks over the writer's connection, inside its transaction."""
 
     def __init__(self, connection: StoreConnection, names: Names, changes: ChangeRecorder) -> None:
         self.connection, self.names, self.changes = connection, names, changes
@@ -82,7 +82,7 @@ class SymlinkWriter:
             self.changes.run("symlink", _LINK, link)
 
     def _facets(self, dataset: int) -> Iterator[bytes]:
-        """The facets that are the newest of any asserter, each once."""
+        """The ids of the facets that are some asserter's newest, without duplicates."""
         found = self.connection.execute(_NEXT, (dataset, b"")).fetchone()
         while found:
             yield found[0]

@@ -85,7 +85,7 @@ def verify(connection: StoreConnection, names: Names, on_progress: Callable[[str
 
 
 def _indexed(connection: StoreConnection, index: str, ids: str) -> Difference:
-    """Whether a full-text index has exactly the rows that it must have."""
+    """Whether a full-text index has exactly the rows that it should have."""
     kept = connection.dialect.full_text.keys(index)
     counts = (f"SELECT count(*) FROM ({sql}) k" for sql in (kept, f"{kept} EXCEPT {ids}", f"{ids} EXCEPT {kept}"))
     return Difference(index, *(connection.execute(sql).fetchone()[0] for sql in counts))

@@ -58,7 +58,7 @@ class ShapeTime(NamedTuple):
 
 
 class AssertionTimes(ABC):
-    """Look-ups over one connection. Data about a whole job is read once."""
+    """When runs and design-time statements asserted flows and ports, read over one connection. Data about a whole job is read once."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
@@ -91,7 +91,7 @@ class AssertionTimes(ABC):
                 self._shapes[job] = sorted(shapes, key=lambda found: -found.last) if len(rows) <= FEW_SHAPES else None
 
     def every_shape(self, job: int) -> list[int]:
-        """The shapes of a job, however many."""
+        """All shapes of a job, however many there are."""
         shapes = self.shapes(job)
         if shapes is not None:
             return [found.shape for found in shapes]
@@ -99,11 +99,11 @@ class AssertionTimes(ABC):
         return [shape for (shape,) in rows if self.last(job, shape) is not None]
 
     def pending_of(self, job: int) -> list[PendingShape]:  # noqa: ARG002 - of now, nothing is pending
-        """The shapes of asserters that did not have their current shape yet."""
+        """The shapes of those asserters that did not have their current shape yet."""
         return []
 
     def alone(self, job: int) -> ShapeTime | None:
-        """The job's only shape, which contains all its edges; None if it has several."""
+        """The shape of a job that has only one, which then contains all its edges; None if it has several."""
         shapes = self.shapes(job)
         return shapes[0] if shapes is not None and len(shapes) == 1 else None
 
@@ -123,7 +123,7 @@ class AssertionTimes(ABC):
         return self._newest(job, origin, (held, (*sources, *targets)), holding)
 
     def port(self, job: int, dataset: int, side: int, origin: int) -> int | None:
-        """The last event of any run that named the dataset on the side."""
+        """The time of the last event of any run that named the dataset on the side."""
         if alone := self.alone(job):
             return alone.last
         held = "SELECT 1 FROM shape_io WHERE shape = ? AND side = ? AND dataset = ?"
@@ -136,11 +136,11 @@ class AssertionTimes(ABC):
         return self._newest(job, origin, (held, (side, dataset)), holding)
 
     def hub(self, job: int, hub: int) -> int | None:
-        """The last event of any run whose shape contains a hub."""
+        """The time of the last event of any run whose shape contains a hub."""
         return max((last for shape in (hub, hub ^ 1) if (last := self.last(job, shape)) is not None), default=None)
 
     def _newest(self, job: int, origin: int, held: tuple[str, Collection[int]], holding: Callable[[], set[int]]) -> int | None:
-        """The last event of the job's newest shape that contains an edge; None if no shape does."""
+        """The time of the last event of the job's newest shape that contains an edge; None if no shape contains it."""
         shapes = self.shapes(job)
         if shapes is None:
             return max((last for shape in holding() if (last := self.last(job, shape)) is not None), default=None)
@@ -171,7 +171,7 @@ class CurrentAssertionTimes(AssertionTimes):
 
 
 class AssertionTimesAt(AssertionTimes):
-    """The times as of an earlier time: of runs that had their current shape by then, and of those that got it later.
+    """The times as of an earlier time, at which some runs had a shape that they no longer have.
 
     Exact at midnights, otherwise to the day.
     """

@@ -21,10 +21,13 @@ _SCAN = 200
 
 
 class CompleteRunsAt:
-    """What labels need to know about a job, as of a time. Whether it is streaming counts for all times, even if that became known later."""
+    """Looks up the newest runs of a job as of a time, from which labels are computed.
+
+    Whether the job is streaming counts for all times, even if that became known later.
+    """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs, pending: PendingShapes) -> None:
-        """`nodes` are joined as of that time."""
+        """`nodes` must have the groups of names as of that time."""
         self.connection, self.nodes, self.runs, self.pending, self.at_us = connection, nodes, runs, pending, pending.at_us
 
     def is_streaming(self, job: int) -> bool:
@@ -32,7 +35,7 @@ class CompleteRunsAt:
         return self.runs.is_streaming(job)
 
     def newest_complete(self, job: int, side: Side, limit: int) -> list[frozenset[int]]:
-        """What the newest COMPLETE runs that named a dataset on a side named there, newest first."""
+        """The datasets that each of the newest COMPLETE runs named on a side, newest run first. Runs that named none are skipped."""
         found: list[frozenset[int]] = []
         names = self.nodes.members(job)
         for asserter, named in self._newest(job, side):
@@ -44,7 +47,7 @@ class CompleteRunsAt:
         return found
 
     def newest_naming(self, job: int, side: Side) -> frozenset[int]:
-        """The datasets on a side that the latest run until then named, among the runs that named any there."""
+        """The datasets on a side that the latest run by that time named, among the runs that named any there."""
         return next((named for _, named in self._newest(job, side)), frozenset())
 
     def _newest(self, job: int, side: Side) -> Iterator[tuple[bytes, frozenset[int]]]:

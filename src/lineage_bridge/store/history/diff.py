@@ -19,21 +19,21 @@ _Ports = Mapping[tuple[int, ...], Port]
 
 
 def walks(before: Walk, after: Walk) -> Iterator[GraphChange]:
-    """The differences between two walks from one node."""
+    """Compare two walks from one node, and return what appeared, disappeared or changed."""
     yield from _nodes({node.id: node for node in before.nodes}, {node.id: node for node in after.nodes})
     yield from _edges(_by_ends(before.edges), _by_ends(after.edges))
     yield from _ports(_by_job(before.ports), _by_job(after.ports))
 
 
 class JobDiff:
-    """Differences of whole jobs between two times."""
+    """Compares whole jobs between two times."""
 
     def __init__(self, before: GraphMoment, after: GraphMoment, nodes: Nodes) -> None:
         self.moments, self.nodes = (before, after), nodes
         self.seen: set[int] = set()
 
     def changes_of(self, job: Node) -> list[GraphChange]:
-        """The differences of a job's edges and ports, and whether the job and its datasets appeared or disappeared."""
+        """The changes of a job's edges and ports, and whether the job and its datasets appeared or disappeared."""
         edges = [_by_ends(self._flows(moment, job.id)) for moment in self.moments]
         ports = [_by_job(self._named(moment, job.id)) for moment in self.moments]
         found = [*_edges(edges[0], edges[1]), *_ports(ports[0], ports[1])]
@@ -45,7 +45,7 @@ class JobDiff:
         return [*_nodes(there[0], there[1]), *found]
 
     def _is_there(self, moment: GraphMoment, id_: int) -> bool:
-        """Whether a node has a flow, or a port."""
+        """Whether a node has a flow or a port at one of the two times."""
         flows = moment.flows
         if any(flows.job_ports(id_, side) for side in (Side.INPUT, Side.OUTPUT)):
             return True

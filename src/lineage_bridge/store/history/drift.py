@@ -26,7 +26,7 @@ _OTHER = {int(Origin.DECLARED): int(Origin.OBSERVED), int(Origin.OBSERVED): int(
 
 
 class DriftFinder:
-    """Compares within one read transaction. All names of one dataset count as one."""
+    """Compares declared and observed lineage within one read transaction. All names of one dataset count as one."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, when: GraphMoment) -> None:
         self.connection, self.nodes, self.when = connection, nodes, when
@@ -40,10 +40,10 @@ class DriftFinder:
         return [self.nodes.by_id(row[0]) for row in rows]
 
     def of_job(self, job: Node) -> list[Drift]:
-        """Inputs, outputs and flows of a job that were declared and not observed, or observed and not declared.
+        """The inputs, outputs and flows of a job that were declared and not observed, or observed and not declared.
 
-        All names of a job count as one job. A difference is listed under the name that stated it; if that name declares nothing, under the
-        first name that does.
+        All names of a job count as one job. A difference is listed under the name that stated it; if that name declares nothing,
+        under the first name that does.
         """
         names = self.nodes.members(job.id)
         ports = [port for name in names for side in (Side.INPUT, Side.OUTPUT) for port in self.when.flows.job_ports(name, side)]

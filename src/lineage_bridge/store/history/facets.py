@@ -26,7 +26,7 @@ ORDER BY l.first DESC, l.first_event DESC, l.change, l.dataset LIMIT ? OFFSET ?"
 
 
 class _Entry:
-    """The entry of one facet on one side, while it is collected."""
+    """One version of a facet on one side, while its assertions are collected."""
 
     def __init__(self) -> None:
         self.first: tuple[int, bytes] | None = None
@@ -41,7 +41,7 @@ class _Entry:
 
 
 class FacetHistories:
-    """Histories over one connection."""
+    """Reads versions of facets and lifecycle changes over one connection."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes

@@ -23,7 +23,7 @@ _START_AGAIN = "get a new cursor with after=now, read the whole graph, and conti
 
 
 class Feed:
-    """Reads over one connection, within one read transaction."""
+    """Reads the change feed over one connection, within one read transaction."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
@@ -33,7 +33,7 @@ class Feed:
         self.epochs: list[tuple[str, int]] = connection.execute("SELECT epoch, since FROM change_epoch ORDER BY number").fetchall()
 
     def page(self, after: str | None, kinds: Collection[str], limit: int) -> ChangePage:
-        """Changes after a cursor, in their order. Raises GoneError, RequestError."""
+        """The changes after a cursor, in their order. Raises GoneError, RequestError."""
         start = self._start(after)
         names = sorted(kinds)
         where = f" AND kind IN ({', '.join('?' * len(names))})" if names else ""
@@ -64,7 +64,7 @@ class Feed:
         return seq
 
     def _epoch_ranges(self) -> list[tuple[str, int, int]]:
-        """(epoch, number after which it begins, number at which it ends)."""
+        """For each epoch: its name, the number after which it begins, and the number at which it ends."""
         ends = [since for _, since in self.epochs[1:]] + [self.newest]
         return [(epoch, since, end) for (epoch, since), end in zip(self.epochs, ends, strict=True)]
 

@@ -26,13 +26,13 @@ _NAMESPACES = msgspec.json.Decoder(tuple[str, ...])
 
 
 class ForeignStatements:
-    """Lists over one connection."""
+    """Lists foreign assertions over one connection."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
 
     def page(self, which: ForeignFilter, limit: int, offset: int, max_bytes: int) -> ForeignPage:
-        """Foreign assertions, the most recent first; fewer than `limit` if their texts reach `max_bytes`, but at least one."""
+        """Foreign assertions, the most recent first. A page ends early if its texts reach `max_bytes`, but has at least one."""
         filters, values = self._filters(which)
         rows = self.connection.execute(_STATED.format(filters=filters), (*values, limit + 1, offset)).fetchall()
         shown: list[ForeignStatement] = []

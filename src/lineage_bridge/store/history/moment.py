@@ -39,7 +39,7 @@ class FollowedFlows:
         return Arrivals(self.not_ended.endings.dropped_paths, direction, ended=self.not_ended.ended)
 
     def gone(self, ids: Collection[int]) -> frozenset[int]:
-        """Those of these datasets that were dropped and have not been written or created since."""
+        """Which of these datasets were dropped and have not been written or created since."""
         drops = self.not_ended.endings.drops
         drops.load(ids)
         return frozenset(id_ for id_ in drops.dropped.keys() & set(ids) if drops.is_gone(id_))
@@ -56,13 +56,13 @@ class FollowedFlows:
 
 @dataclass(frozen=True)
 class GraphMoment(FollowedFlows):
-    """The flows of a moment and their labels."""
+    """The flows of one moment, with their labels."""
 
     labels: Labels
     failed: FailedFlows
 
     def alive(self, job: int, last: int | None, *ports: tuple[int, int]) -> Liveness | None:
-        """The liveness of an edge or port by its stream's heartbeats; None as of an earlier time."""
+        """The liveness of an edge or port, from the heartbeats of its stream; None as of an earlier time."""
         return self.labels.heartbeats.liveness_of(job, last, ports) if self.at_us is None else None
 
 
@@ -89,7 +89,7 @@ def graph_moment(
 
 
 def followed_flows(connection: StoreConnection, nodes: Nodes, at_us: int | None = None) -> FollowedFlows:
-    """The flows of now or, if given, of the time `at_us`, without ended ones; for questions that need no labels."""
+    """The flows of now or, if given, of the time `at_us`, without ended ones. For questions that need no labels."""
     raw, times = _raw(connection, nodes, at_us)
     counted = _counted(connection, nodes, raw)
     not_ended = FlowsWithoutEnded(counted, Endings(connection, nodes, counted, times, at_us), ended=False)

@@ -68,7 +68,7 @@ class FlowsAt:
         yield from self.connection.execute(hubs, (*some, self.at_us))
 
     def _jobs_at(self, some: list[int], direction: Direction) -> set[int]:
-        """The jobs that may ever have had a flow here."""
+        """The jobs that may ever have had a flow at these datasets."""
         key = direction, tuple(some)
         if key != self._looked_up:
             named = f"""SELECT job FROM job_io WHERE dataset IN ({marks(some)}) AND side = {int(direction.near)}
@@ -89,7 +89,7 @@ class FlowsAt:
             yield from sorted(found)
 
     def _ports_at(self, some: list[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """Looked up by the dataset's shapes if they are few, otherwise by the jobs' shapes."""
+        """The ports of a dataset, looked up by its own shapes if they are few, otherwise by the shapes of its jobs."""
         many = {row[0] for row in self.connection.execute(_IN_MANY_SHAPES.format(marks(some)), (*some, int(side)))}
         for held, datasets in ((_PORT_HELD, set(some) - many), (_PORT_OF_MANY_HELD, many)):
             for few in chunks(datasets):
@@ -139,7 +139,9 @@ class FlowsAt:
 
 
 def _strongest(edges: Iterable[RawEdge], direction: Direction) -> Iterator[RawEdge]:
-    """Each (source, target, job, origin) once, plain flows before hubs, with its strongest evidence; in the order of the near ends."""
+    """Each flow (source, target, job, origin) once, with its strongest evidence: single flows before hubs, in the order of the ends
+    where the search is.
+    """
     best: dict[tuple[int, int, int, int, bool], RawEdge] = {}
     for edge in edges:
         key = *edge[:4], bool(edge[5])

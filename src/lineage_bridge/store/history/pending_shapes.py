@@ -35,20 +35,20 @@ class PendingShape(NamedTuple):
 
 
 class PendingShapes:
-    """The asserters of jobs that did not have their current shape yet at the time `at_us`. Each job is looked up once."""
+    """Finds those asserters of jobs that did not have their current shape yet at the time `at_us`. Each job is looked up once."""
 
     def __init__(self, connection: StoreConnection, at_us: int) -> None:
         self.connection, self.at_us = connection, at_us
         self._by_job: dict[int, list[PendingShape]] = {}
 
     def of_job(self, job: int) -> list[PendingShape]:
-        """The shapes of the pending asserters of a job."""
+        """The pending shapes of a job's asserters."""
         if job not in self._by_job:
             self.load([job])
         return self._by_job[job]
 
     def of_jobs(self, jobs: Iterable[int]) -> list[PendingShape]:
-        """The shapes of the pending asserters of these jobs."""
+        """The pending shapes of the asserters of these jobs."""
         sorted_jobs = sorted(set(jobs))
         self.load(sorted_jobs)
         return [pending for job in sorted_jobs for pending in self._by_job[job]]
@@ -74,7 +74,7 @@ class PendingShapes:
         return PendingShape(asserter, shape, tuple(edges), first, self.last(asserter, job))
 
     def shape(self, asserter: bytes, job: int, origin: int) -> Shape:
-        """The shape of an asserter by its assertions until then."""
+        """The shape of an asserter, computed from what it had asserted by `at_us`."""
         if origin == Origin.DECLARED:
             facet_set = newest_facet_set(declarations_of(self.connection, asserter, job), self.at_us)
             if facet_set is None:
@@ -83,7 +83,9 @@ class PendingShapes:
         return shape_at(self.connection, asserter, job, self.at_us)[0]
 
     def last(self, asserter: bytes, job: int) -> int:
-        """The time of an asserter's last event by then; of those with the same facets on one day, the first or the last."""
+        """The time of an asserter's last event by `at_us`. Of events with the same facets on one day, only the first and the last
+        are known.
+        """
         last = self.connection.execute(_LAST, {"asserted_by": asserter, "job": job, "at": self.at_us}).fetchone()[0]
         return 0 if last is None else int(last)
 

@@ -29,12 +29,12 @@ class HistoryQuestions:
         self.connection, self.nodes, self.runs = connection, nodes, runs
 
     def schemas(self, dataset: Node, at_us: int | None = None) -> SchemaHistory:
-        """The schema versions of a dataset, under all its names, until `at_us`, if given."""
+        """The schema versions of a dataset under all its names; with `at_us`, those stated by then."""
         nodes = self.nodes.at(at_us)
         return SchemaHistories(self.connection, nodes).history(nodes.group(dataset)[1], _ALL_TIME if at_us is None else at_us)
 
     def facet(self, node: Node, key: str, at_us: int | None = None, page: FacetPage | None = None) -> FacetHistory:
-        """The versions of one facet of a node, under all its names, until `at_us`, if given; all of them without a page."""
+        """The versions of one facet of a node under all its names; with `at_us`, those stated by then. Without a page, all of them."""
         nodes = self.nodes.at(at_us)
         return FacetHistories(self.connection, nodes).history(nodes.group(node)[1], key, _ALL_TIME if at_us is None else at_us, page)
 
@@ -65,7 +65,7 @@ class HistoryQuestions:
         return GraphDiff(tuple(changes), _coarser(between), "", None)
 
     def drift(self, namespace: str | None, name: str | None, limit: int, offset: int, *, now_us: int) -> DriftPage:
-        """Where the declared and the observed lineage of jobs (by globs) differ."""
+        """Where the declared and the observed lineage of jobs differ. Jobs are selected by globs."""
         finder = DriftFinder(self.connection, self.nodes, graph_moment(self.connection, self.nodes, self.runs, now_us))
         jobs = finder.jobs(namespace, name, _JOBS_A_PAGE + 1, offset)
         found: list[Drift] = []
@@ -76,7 +76,7 @@ class HistoryQuestions:
         return DriftPage(tuple(found), len(jobs), None)
 
     def changes(self, after: str | None, kinds: Collection[str], limit: int) -> ChangePage:
-        """The changes after a cursor, of some kinds (all if empty)."""
+        """The changes after a cursor. `kinds` selects some kinds of changes; if it is empty, all are returned."""
         return Feed(self.connection, self.nodes).page(after, kinds, limit)
 
 

@@ -22,7 +22,7 @@ _RENAMED = """SELECT DISTINCT previous FROM lifecycle WHERE dataset = ? AND chan
 
 
 class SchemaHistories:
-    """Histories over one connection; each facet is read once."""
+    """Reads the schema versions of datasets over one connection; each facet is read once."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
@@ -52,7 +52,7 @@ class SchemaHistories:
                 yield Mention(last, last_event, job, known[0])
 
     def _read(self, facet: bytes) -> tuple[str, tuple[SchemaField, ...]] | None:
-        """The version and the fields that a facet states; None where it cannot be read."""
+        """The schema version and the fields that a facet states; None if it cannot be read."""
         if facet not in self._fields:
             text, deleted = self.connection.execute("SELECT text, deleted FROM facet WHERE facet = ?", (facet,)).fetchone()
             read = None if deleted else read_as(SchemaDatasetFacet, "dataset", "schema", text.encode())

@@ -56,7 +56,9 @@ class AliasList:
         self.asserters = LinkAsserters(connection)
 
     def page(self, which: AliasFilter) -> list[AliasRecord]:
-        """Aliases by filter: operators' first, then symlinks, what facets claim, rules, and chosen names, each in the order of names."""
+        """Aliases that a filter selects: first operators', then symlinks, facets' claims, rules, and chosen names, each in the
+        order of names.
+        """
         return list(islice(self._rows(which), which.offset, which.offset + which.limit))
 
     def _rows(self, which: AliasFilter) -> Iterator[AliasRecord]:
@@ -89,14 +91,14 @@ class AliasList:
         return AliasRecord(entity, bool(whole), a[1:], b[1:], kind, evidence, in_effect, parts, by, at_us, *asserters)
 
     def _claim_stands(self, claim: NamespaceClaim) -> bool:
-        """Whether an alias is neither vetoed nor contradicted."""
+        """Whether a claimed alias is neither vetoed nor contradicted."""
         if claim.whole:
             return claim.link in self.identities.links(_DATASET, claim.a_namespace)
         return claim.step in set(self.identities.steps([claim.step.a]))
 
 
 def _where(which: AliasFilter) -> str:
-    """The condition on either end; indexes are used for each alternative."""
+    """The SQL condition that either end of an alias has a name. Each alternative uses an index."""
     if which.namespace is None:
         return "1 = 1"
     if which.name is None:

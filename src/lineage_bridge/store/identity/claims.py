@@ -27,13 +27,13 @@ End = tuple[int, str, str]
 
 
 class Claims:
-    """Reads over one connection, now or at `at_us`."""
+    """Reads namespace claims over one connection, now or at `at_us`."""
 
     def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
         self.connection, self.at_us = connection, _ALWAYS if at_us is None else at_us
 
     def touching(self, ends: Collection[End]) -> list[NamespaceClaim]:
-        """The claims from or to these ends, with all others on the same `a`, sorted."""
+        """The claims with one of these ends, and all other claims with the same `a`, sorted."""
         back = self._rows(_BACK, ends)
         return sorted({*back, *self._rows(_FORTH, {*ends, *(claim[:3] for claim in back)})})
 
@@ -47,7 +47,7 @@ class Claims:
 
 
 class ClaimWriter:
-    """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
+    """Updates namespace claims over the writer's connection, inside its transaction. Call `forget` after a rollback."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection

@@ -98,14 +98,14 @@ class Identities:
     # questions
 
     def groups_of(self, ids: Iterable[int]) -> dict[int, NameGroup]:
-        """The group of each of these nodes."""
+        """Node id to the group of names that the node belongs to."""
         unique = sorted(set(ids))
         joined = self.joined(unique)
         self.name(unique)
         return {id_: joined.get(id_) or NameGroup((self.names[id_],), ()) for id_ in unique if id_ in self.names}
 
     def joined(self, ids: Iterable[int]) -> dict[int, NameGroup]:
-        """The groups of those of these nodes that may have several names, which are few."""
+        """Node id to its group, only for those of these nodes that may have several names. Few nodes have."""
         if not (joining := self._what_joins()):
             return {}
         unique = set(ids)
@@ -127,7 +127,7 @@ class Identities:
         return bool(self._what_joins())
 
     def _what_joins(self) -> str:
-        """Whether a node `n` is an end of any step, as SQL; empty if the store has neither steps nor links."""
+        """The SQL condition that a node `n` is an end of any step; empty if the store has neither steps nor links."""
         if self._joining is None:
             has_steps, has_links, has_aliases, has_space_aliases, has_claims = self._what_exists()
             conditions = [HAS_STEP] * has_steps + [HAS_ALIAS] * has_aliases + [HAS_CLAIM] * has_claims
@@ -145,16 +145,16 @@ class Identities:
         return [self.ids[spelling] for spelling in group.spellings if spelling in self.ids]
 
     def head(self, group: NameGroup) -> int:
-        """The canonical node of a group: the one with the preferred name."""
+        """The canonical node of a group: the node with the group's preferred name."""
         return self.ids[group.first(s for s in group.spellings if s in self.ids)]
 
     def group_of(self, spelling: Spelling) -> NameGroup:
-        """The group of any spelling: the group that it belongs to as written, or else by the naming rules."""
+        """The group to which a name belongs. If the graph has no node of this name, the naming rules decide."""
         group = groups([spelling], self)[spelling]
         return group if self.members(group) else groups([spelling], WithSpelling(self, self.vetoes, spelling))[spelling]
 
     def all(self) -> Iterator[Identity]:
-        """The identity of every node that has other names, or another canonical name. Reads all names at once."""
+        """The identity of every node that has several names or whose own name is not the canonical one. Reads all names at once."""
         found = self.groups_of(row[0] for row in self.connection.execute("SELECT id FROM node").fetchall())
         for id_, group in sorted(found.items()):
             identity = _identity(id_, self.names[id_], self.head(group), group)
@@ -176,7 +176,7 @@ class Identities:
     # steps and links
 
     def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
-        """As in StepReader. Also looks up which of them are nodes."""
+        """As in StepReader. Also looks up which spellings are nodes."""
         has_steps, *_ = self._what_exists()
         self._find(spellings)
         found: list[Step] = []
@@ -198,7 +198,7 @@ class Identities:
         return (step for step in found if self.vetoes.stands(step))
 
     def _load_aliases(self, spellings: Collection[Spelling]) -> set[StatedAlias]:
-        """The alias statements of operators about these spellings; also activates the vetoes among them."""
+        """What operators stated about aliases of these spellings. Vetoes among it take effect."""
         if not self._what_exists()[2]:
             return set()
         keys = [tuple(s) for s in spellings]
@@ -223,7 +223,7 @@ class Identities:
         return self.chosen.among(spellings) if self._what_exists()[2] else {}
 
     def _rule_links(self, namespace: str) -> Iterator[SpaceLink]:
-        """The links of a namespace of datasets by the rules."""
+        """The links that the naming rules give a namespace of datasets."""
         if self._what_exists()[1]:
             for row in self.connection.execute(_LINKS, {"namespace": namespace}).fetchall():
                 if self.past is None or self.past.has_space(row[5]):
@@ -231,7 +231,7 @@ class Identities:
         yield from self.past.links(namespace) if self.past else ()
 
     def _load_space_aliases(self, kind: int, namespace: str) -> set[StatedAlias]:
-        """The alias statements of operators about this namespace; also activates the vetoes among them."""
+        """What operators stated about aliases of this namespace. Vetoes among it take effect."""
         if not self._what_exists()[3]:
             return set()
         aliases = self._aliases(self.connection.execute(_SPACE_ALIASES, {"entity": kind, "namespace": namespace}))
@@ -239,14 +239,14 @@ class Identities:
         return aliases
 
     def _claimed_space(self, namespace: str) -> list[NamespaceLink]:
-        """The links of a namespace that facets claim without contradiction."""
+        """The links of a namespace that facets claim and no other claim contradicts."""
         found = self.claims.touching([(1, namespace, "")]) if self._what_exists()[4] else []
         for space in {claim.a_namespace for claim in found} - {namespace}:
             self._load_space_aliases(_DATASET, space)
         return [claim.link for claim in self._agreed(found) if namespace in (claim.a_namespace, claim.b_namespace)]
 
     def _claimed_names(self, spellings: Collection[Spelling]) -> list[Step]:
-        """The steps from or to these spellings that facets claim without contradiction."""
+        """The steps from or to these spellings that facets claim and no other claim contradicts."""
         here = [(0, s.namespace, s.name) for s in spellings if s.kind == _DATASET]
         found = self.claims.touching(here) if here and self._what_exists()[4] else []
         self._load_aliases([claim.step.a for claim in found])
@@ -264,7 +264,7 @@ class Identities:
         return self._has
 
     def _aliases(self, rows: Iterable[Row]) -> set[StatedAlias]:
-        """The alias statements of operators, now or by that time."""
+        """What operators stated about aliases: now, or by `at_us`."""
         return {StatedAlias(*row) if self.past is None else self.past.alias(row) for row in rows}
 
     def _symlinked(self, spellings: Iterable[Spelling]) -> list[Step]:

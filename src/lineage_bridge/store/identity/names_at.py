@@ -42,7 +42,7 @@ class NamesAt:
         self._spaces: dict[str, bool] = {}
 
     def alias(self, row: Row) -> StatedAlias:
-        """The state of an alias at that time, for a row of `alias`."""
+        """The state that an alias, given as a row of `alias`, had at that time."""
         key = row[: ALIASES.key_size]
         return _stated(key, [operation for (operation,) in self.connection.execute(_OPERATIONS, (*key, self.at_us))])
 
@@ -65,7 +65,7 @@ class NamesAt:
         return bool(self._applied.steps or self._applied.links)
 
     def is_end(self, spelling: Spelling) -> bool:
-        """Whether any of the `steps` begins or ends at a spelling."""
+        """Whether a spelling is an end of one of the `steps`."""
         return spelling in self._applied.steps
 
     def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
@@ -104,6 +104,6 @@ class NamesAt:
 
 
 def _stated(key: Row, operations: list[str]) -> StatedAlias:
-    """The state of an alias after these operations, which are in order of time."""
+    """The state of an alias after these operations. They must be in order of time."""
     vetoes_and_lifts = [operation for operation in operations if operation != ALIAS]
     return StatedAlias._make((*key, int(ALIAS in operations), int(vetoes_and_lifts[-1:] == [VETO])))

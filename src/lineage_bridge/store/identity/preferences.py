@@ -16,7 +16,7 @@ AND a.kind = '{PREFERRED}' AND a.at <= {{}} ORDER BY a.at, a.event"""
 
 
 class Preferences:
-    """Reads over one connection, now or at `at_us`."""
+    """Reads the names that operators chose over one connection, now or at `at_us`."""
 
     def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
         self.connection, self.at_us = connection, at_us

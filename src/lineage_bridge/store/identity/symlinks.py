@@ -37,13 +37,13 @@ LISTED = 10
 
 
 class LinkAsserters:
-    """Who states symlinks now, read over one connection."""
+    """Finds over one connection who states symlinks now."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
 
     def of_link(self, dataset: Spelling, other: Spelling, type_: str) -> tuple[int, tuple[LinkAsserter, ...]]:
-        """How many asserters state that `dataset` is also `other`, and the latest of them, the most recent first."""
+        """How many asserters state that `dataset` is also called `other`, and the latest of these asserters, the most recent first."""
         row = self.connection.execute("SELECT id FROM node WHERE namespace = ? AND name = ? AND kind = 1", dataset[1:]).fetchone()
         stating = self.connection.execute(_STATING, (*other[1:], *row)).fetchall()
         facets = [facet for facet, text in stating if (*other[1:], type_) in symlinks(text.encode())]
@@ -57,7 +57,7 @@ class LinkAsserters:
 
 
 class Symlinks:
-    """Reads over one connection, now or at `at_us`."""
+    """Reads symlinks over one connection, now or at `at_us`."""
 
     def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
         self.connection, self.at_us = connection, at_us
@@ -73,7 +73,7 @@ class Symlinks:
 
     @property
     def touching(self) -> str:
-        """Whether a node `n` may have a symlink, or be one, as SQL."""
+        """The SQL condition that a node `n` may have a symlink or be the target of one."""
         return _TOUCHING_NOW if self.at_us is None else _TOUCHING_THEN
 
     def pairs(self, ids: Collection[int]) -> list[Pair]:
@@ -93,7 +93,7 @@ class Symlinks:
             yield from self.connection.execute(sql.format(marks(some)), some)
 
     def _then(self, dataset: int) -> list[Pair]:
-        """The last symlinks of a dataset as of the time, by any asserter."""
+        """The last symlinks that any asserter had stated for a dataset by that time."""
         if dataset not in self._of:
             rows = self.connection.execute(_THEN, {"dataset": dataset, "at": self.at_us}).fetchall()
             links = {link for (text,) in rows for link in symlinks(text.encode())}

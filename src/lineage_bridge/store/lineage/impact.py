@@ -38,11 +38,11 @@ class ReachedNodes:
 
     @property
     def flows(self) -> set[FlowKey]:
-        """All flows that were followed."""
+        """All flows that the walk followed."""
         return {edge for edges in self.edges.values() for edge in edges}
 
     def surely(self, origin: int) -> set[int]:
-        """The nodes and jobs that are reached by flows which runs other than failed ones stated."""
+        """The nodes and jobs that are reached by flows stated by other runs than failed ones."""
         reached = distances(origin, adjacency((near, far) for near, far, _ in self.sound if far is not None))
         return {*reached, *(job for near, _, job in self.sound if near in reached)}
 
@@ -87,7 +87,7 @@ class ImpactFinder:
         return Paths(source, target, paths, more, truncated, walked.hidden, dropped=gone, ended=ended)
 
     def _is_cut(self, path: tuple[int, ...], walked: ReachedNodes) -> bool:
-        """Whether a drop of a dataset on a path lies between all that was written to it and all that was read from it."""
+        """Whether a drop interrupts a path at a dataset: it came after all writes into the dataset and before all reads from it."""
         drops, dropped_paths = self.followed.not_ended.endings.drops, self.followed.not_ended.endings.dropped_paths
         hops = list(pairwise(path)) if drops.any else []
         for into, out in pairwise(hops):
@@ -108,7 +108,7 @@ class ImpactFinder:
     # walking
 
     def _between(self, source: Node, target: Node, depth: int) -> ReachedNodes:
-        """The flows that can lie on a path from one to the other: those that walks from both ends reach."""
+        """The flows that can lie on a path from one node to the other: those that walks from both ends reach."""
         walked, back = self._follow(source, Direction.DOWN, depth), self._follow(target, Direction.UP, depth)
         kept = {(a, b): jobs for (a, b), jobs in walked.jobs.items() if (b, a) in back.jobs}
         truncated, hidden = walked.truncated or back.truncated, walked.hidden + back.hidden
@@ -186,7 +186,7 @@ class ImpactFinder:
                 walked.sound.add((dataset, None, job))
 
     def _fed(self, walked: ReachedNodes, own: int, back: Direction) -> set[int]:
-        """The nodes that are reached by flows that the walk did not follow."""
+        """The reached nodes that also receive data by flows that the walk did not follow."""
         members = self.flows.expand(walked.distances.keys() - {own})
         elsewhere = (edge for edge in self.flows.edges(members, back) if self.nodes.head(back.ahead(edge)) not in walked.distances)
         return {self.nodes.head(edge[0] if back is Direction.DOWN else edge[1]) for edge in elsewhere}
@@ -209,7 +209,7 @@ class ImpactFinder:
                 yield Affected(self.nodes.by_id(job), distance, None, nears <= wholly and named <= wholly)
 
     def _named(self, job: int, ahead: Direction) -> set[int]:
-        """The inputs of a job, under any of its names."""
+        """The inputs of a job, under whichever of its names."""
         ports = (port for name in self.nodes.members(job) for port in self.flows.job_ports(name, ahead.near))
         return {self.nodes.head(port[1]) for port in ports}
 

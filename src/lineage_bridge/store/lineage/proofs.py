@@ -20,14 +20,14 @@ ORDER BY last DESC, last_event DESC LIMIT 1"""
 
 
 class Proofs:
-    """Look-ups over one connection."""
+    """Finds the last event that asserted a column statement, over one connection."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
         self.newest = lru_cache(None)(self._newest)
 
     def _newest(self, job: int, carrier: int, lineage_set: bytes) -> Proof | None:
-        """The newest event of the newest run or design-time statement of a job that asserted a lineage set on a carrier."""
+        """The newest event in which the newest run or design-time statement of a job asserted a lineage set for a carrier."""
         asserters = [
             found
             for shape in self._shapes(job)

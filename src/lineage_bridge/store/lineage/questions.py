@@ -58,11 +58,13 @@ class LineageQuestions:
         return ImpactFinder(nodes, followed, limits, _stopwatch(), failed)
 
     def ledger(self, paths: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
-        """How much each hop of one of these paths (`number` from 0) read and wrote in a window, compared with a baseline window."""
+        """How much each hop of one of these paths read and wrote in a window, compared with a baseline window. `number` counts
+        paths from 0.
+        """
         return self._ledger_maker().ledger(paths, number, window, baseline, factor)
 
     def upstream_ledger(self, walk: Walk, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
-        """How much each hop of a walk upstream read and wrote in a window, compared with a baseline window."""
+        """How much each hop upstream of a node read and wrote in a window, compared with a baseline window."""
         return self._ledger_maker().upstream(walk, window, baseline, factor)
 
     def _ledger_maker(self) -> LedgerMaker:
@@ -105,6 +107,6 @@ class LineageQuestions:
 
 
 def _stopwatch() -> Callable[[], float]:
-    """A function that returns the seconds since this call."""
+    """Start measuring: a function that returns the seconds since this call."""
     began = time.monotonic()
     return lambda: time.monotonic() - began

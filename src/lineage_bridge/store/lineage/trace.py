@@ -21,7 +21,7 @@ Column = tuple[int, str]
 
 @dataclass
 class Traced:
-    """What a trace has reached so far."""
+    """The columns, flows and gaps that a trace has found so far."""
 
     distances: dict[Column, int] = field(default_factory=dict)
     ends: dict[Column, str] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Traced:
 class Tracer:
     """Traces columns over one connection.
 
-    `elapsed` returns the seconds since the question began; flows are those as of `at_us` (None: now).
+    `elapsed` returns the seconds since the question began. Flows are those as of `at_us` (None: now).
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Tracer:
         return [(own, name) for name in sorted(named)]
 
     def _hop(self, here: Column, found: Traced, options: TraceOptions, *, up: bool) -> Iterator[Column]:
-        """The columns one hop further than a column; also records the statements that lead there."""
+        """The columns that are one hop further than a column. Also records the statements that lead to them."""
         self._cover(here[0], found, up=up)
         look = self.columns.into if up else self.columns.out_of
         for member in self.nodes.members(here[0]):
@@ -98,7 +98,7 @@ class Tracer:
                     yield far
 
     def _counts(self, step: ColumnStep, member: int, options: TraceOptions, *, up: bool) -> bool:
-        """Whether a statement matches the options and supports a current flow."""
+        """Whether the trace follows a statement: it matches the options and supports a current flow."""
         if not (step.source_field or step.target_field):
             return False
         if (step.type == "INDIRECT" or not step.target_field) and not options.indirect:
@@ -123,7 +123,7 @@ class Tracer:
     # what the datasets on the way lack
 
     def _cover(self, dataset: int, found: Traced, *, up: bool) -> None:
-        """Sort the flows at a dataset into those with column lineage, and the gaps."""
+        """Count the flows at a dataset that have column lineage, and record those that have none as gaps."""
         if dataset in found.datasets:
             return
         found.datasets.add(dataset)

@@ -26,7 +26,7 @@ _MOST_NAMES = 20
 
 @dataclass
 class FoundEdges:
-    """What a walk in one direction has reached so far."""
+    """The nodes and edges that a walk in one direction has reached so far."""
 
     distances: dict[int, int] = field(default_factory=dict)
     edges: dict[tuple[int, int, int, int], RawEdge] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class FoundEdges:
 
 
 class Walker:
-    """Walks over the flows at one point in time. `elapsed` returns the seconds since the walk began."""
+    """Follows flows at one point in time. `elapsed` returns the seconds since the walk began."""
 
     def __init__(self, when: GraphMoment, nodes: Nodes, limits: WalkLimits, elapsed: Callable[[], float]) -> None:
         self.when, self.flows, self.nodes, self.limits, self.elapsed = when, when.flows, nodes, limits, elapsed
@@ -47,7 +47,7 @@ class Walker:
         self._dropped = when.labels.endings.drops.dropped
 
     def walk(self, node: Node, direction: str, depth: int, *, columns: bool) -> Walk:
-        """Upstream, downstream, or both: then the union of the two walks."""
+        """Follow flows from a node upstream, downstream, or in both directions: the union of the two walks."""
         down = self._follow(node, depth, Direction.DOWN) if direction != Direction.UP.value else FoundEdges()
         up = self._follow(node, depth, Direction.UP) if direction != Direction.DOWN.value else FoundEdges()
         raw = sorted({**up.edges, **down.edges}.values())
@@ -91,7 +91,7 @@ class Walker:
         return tuple(map(self._edge, raw))
 
     def _follow(self, node: Node, depth: int, direction: Direction) -> FoundEdges:
-        """Breadth first, hop by hop."""
+        """Follow flows in one direction, breadth first."""
         arrivals = self.when.arrivals(direction)
         found = FoundEdges(distances=dict.fromkeys(self.flows.expand([node.id]), 0))
         frontier = set(found.distances)
@@ -171,7 +171,7 @@ class Walker:
         return Edge(*ends, _ORIGINS[origin], _EVIDENCE[evidence], label, last, hub != 0, liveness, failed, unambiguous)
 
     def _one_to_one(self, jobs: set[int]) -> set[int]:
-        """Those of these jobs that have one input and one output, each under any of its names."""
+        """Which of these jobs have exactly one input and one output, each of which may have several names."""
         several = self.nodes.canonical(jobs)
         names = {job: self.nodes.members(job) if job in several else [job] for job in jobs}
         ends = ((job, side) for job in jobs for side in _ENDS)

@@ -89,7 +89,7 @@ class PostgresqlDatabase:
         return connect_reader(self.url, self.schema)
 
     def size_bytes(self) -> int:
-        """The bytes of the tables and their indexes. Raises StoreError."""
+        """The size of the tables and their indexes in bytes. Raises StoreError."""
         connection = self.connect()
         try:
             return int(connection.execute(_SIZE).fetchone()[0])
@@ -106,18 +106,18 @@ class PostgresqlDatabase:
 
 
 def check_address(url: str) -> None:
-    """Raise ConfigError for an address that cannot be read; the server is not asked."""
+    """Raise ConfigError if an address is invalid. No connection is made."""
     _parameters(url)
 
 
 def connect_writer(url: str, schema: str = "", *, alone_as: str = "") -> StoreConnection:
-    """A connection that writes; a missing schema and its tables are created, and tables that are not as expected are emptied.
+    """Open a connection that writes. Creates a missing schema and its tables; tables that are not as expected are emptied.
 
-    With `alone_as`, it holds the schema's lock under this name as long as it is open: of such connections there is one at a time.
+    With `alone_as`, it holds the schema's lock under this name until it is closed: only one such connection exists at a time.
 
-    Raises StoreUnreachableError for a server that cannot be reached, StoreLockedError while another connection holds the lock,
-    StoreVersionError for tables of a newer version, StoreError for a schema with another program's tables, and for a server that is too
-    old or whose database is not in UTF-8, ConfigError for an address that is none.
+    Raises StoreUnreachableError if the server cannot be reached, StoreLockedError while another connection holds the lock,
+    StoreVersionError for tables of a newer version, ConfigError for an invalid address. Raises StoreError if the schema has another
+    program's tables, or if the server is too old or its database is not in UTF-8.
     """
 
     def prepare(connection: "psycopg.Connection[Any]") -> None:
@@ -129,7 +129,7 @@ def connect_writer(url: str, schema: str = "", *, alone_as: str = "") -> StoreCo
 
 
 def connect_reader(url: str, schema: str = "") -> StoreConnection:
-    """A connection that only reads; each of its transactions sees one state of the store.
+    """Open a connection that only reads; each of its transactions sees one state of the store.
 
     Raises StoreMissingError, and the errors of `connect_writer`.
     """
@@ -137,7 +137,7 @@ def connect_reader(url: str, schema: str = "") -> StoreConnection:
 
 
 def _prepared(url: str, session: str, schema: str, prepare: Callable[["psycopg.Connection[Any]"], None]) -> StoreConnection:
-    """A new connection, after `prepare` was called with it. If `prepare` raises, the connection is closed."""
+    """Open a connection and call `prepare` with it. If `prepare` raises, the connection is closed."""
     connection = _connected(url, session)
     try:
         if schema:
@@ -157,7 +157,7 @@ def _parameters(url: str) -> dict[str, Any]:
         return conninfo_to_dict(url)
     except psycopg.ProgrammingError:
         # Its message repeats parts of the address, which may be a password.
-        raise ConfigError("the address of PostgreSQL cannot be read", "write it as postgresql://user@host:5432/database") from None
+        raise ConfigError("the address of PostgreSQL is not valid", "write it as postgresql://user@host:5432/database") from None
 
 
 def _connected(url: str, session: str) -> "psycopg.Connection[tuple[Any, ...]]":

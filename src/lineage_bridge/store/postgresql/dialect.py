@@ -39,7 +39,7 @@ class Postgresql:
     merges_sets = True
 
     def render(self, sql: str) -> Placed:
-        """A statement in portable SQL, with `$1`, `$2`... for its values."""
+        """Translate a statement in portable SQL; its values become `$1`, `$2`..."""
         if sql == "BEGIN IMMEDIATE":
             return _placed(_WRITING, ())
         sql = with_first_texts(with_conflict_keys(sql))
@@ -56,7 +56,7 @@ class Postgresql:
 
 
 def _written(found: re.Match[str], number: Callable[[str], str]) -> str:
-    """A token of a statement in PostgreSQL's SQL; `number` is the number of a value's placeholder."""
+    """Write a token of a statement in PostgreSQL's SQL; `number` is the number of a value's placeholder."""
     if found["text"]:
         value = found["value"]
         return f"key_text({found['text']}) = key_text({number(value) if value[0] in '?:' else value})"

@@ -45,7 +45,7 @@ def store_error(error: psycopg.Error) -> LineageBridgeError:
 
 
 class _ServerRows:
-    """The rows of a cursor on the server, fetched in portions, until the transaction ends."""
+    """The rows of a cursor on the server, fetched in portions. It ends with the transaction."""
 
     rowcount = -1
 
@@ -84,7 +84,7 @@ class PostgresqlDriver:
     """A connection that runs rendered statements. Raises StoreError, and AbandonedError after `interrupt`."""
 
     def __init__(self, connection: "psycopg.Connection[tuple[Any, ...]]") -> None:
-        """`connection` is in autocommit mode: transactions begin and end by statements."""
+        """`connection` must be in autocommit mode, because statements begin and end transactions."""
         self.connection = connection
         self._interrupted = False
         self._scans = 0

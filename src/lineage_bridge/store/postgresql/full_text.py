@@ -45,7 +45,7 @@ TextQuery: TypeAlias = Phrase | Combined
 
 
 def _folded(text: str) -> str:
-    """The text in lower case, character by character, so that positions do not change."""
+    """Convert a text to lower case character by character, so that positions do not change."""
     return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 
 
@@ -65,7 +65,7 @@ _TOKENS: Final[dict[str, Callable[[str], list[str]]]] = {"node_search": _trigram
 
 
 class TextVectors:
-    """Implements FullText over tables of a key and a vector."""
+    """Implements FullText with tables that have a key and a text vector."""
 
     def matching(self, index: str, value: str) -> tuple[str, str]:
         """The column of `index` that holds the key, and the condition that a row matches the query in the placeholder `value`."""
@@ -76,47 +76,47 @@ class TextVectors:
         return f"-ts_rank({index}.words, CAST({value} AS tsquery))"
 
     def query_value(self, index: str, query: TextQuery) -> str:
-        """The query as PostgreSQL writes it."""
+        """Convert a query to the text that PostgreSQL reads."""
         return _written(index, query)
 
     def phrase(self, text: str, *, prefix: bool = False) -> TextQuery:
-        """A query for a text, taken literally; names hold U+FFFD where NUL was sent. See FullText for `prefix`."""
+        """Build a query for a text, taken literally; names hold U+FFFD where NUL was sent. See FullText for `prefix`."""
         return Phrase(text.replace("\x00", "\ufffd"), prefix)
 
     def all_of(self, queries: Sequence[TextQuery]) -> TextQuery:
-        """A query that matches where all of these match."""
+        """Build a query that matches where all of these queries match."""
         return Combined(tuple(queries), "&")
 
     def any_of(self, queries: Sequence[TextQuery]) -> TextQuery:
-        """A query that matches where at least one of these matches."""
+        """Build a query that matches where at least one of these queries matches."""
         return Combined(tuple(queries), "|")
 
     def beginning(self, column: str, phrase: TextQuery) -> TextQuery:
-        """A query for a column that begins with a phrase."""
+        """Build a query that matches where a column begins with a phrase."""
         if not isinstance(phrase, Phrase):
             raise TypeError("only a phrase can begin a column")
         return Phrase(phrase.text, phrase.prefix, True, (column,))
 
     def within(self, columns: Sequence[str], query: TextQuery) -> TextQuery:
-        """A query that is limited to some columns."""
+        """Limit a query to some of the columns."""
         if isinstance(query, Phrase):
             return Phrase(query.text, query.prefix, query.first, tuple(columns))
         return Combined(tuple(self.within(columns, part) for part in query.queries), query.operator)
 
     def add(self, index: str, columns: Sequence[str]) -> str:  # noqa: ARG002 - a vector holds all columns
-        """Add a row."""
+        """The SQL statement that adds one row to the index."""
         return f"INSERT INTO {index} (id, words) VALUES (?, CAST(? AS tsvector))"
 
     def remove(self, index: str, columns: Sequence[str]) -> str:  # noqa: ARG002 - a vector holds all columns
-        """Remove a row."""
+        """The SQL statement that removes one row from the index."""
         return f"DELETE FROM {index} WHERE id = ? AND words = CAST(? AS tsvector)"
 
     def row(self, index: str, key: int, texts: Sequence[str]) -> tuple[int, str]:
-        """The key and the vector of the texts of all columns."""
+        """The parameters of the statements that add or remove a row: its key, and the vector of all its texts."""
         return key, " ".join(_vector(index, texts))
 
     def keys(self, index: str) -> str:
-        """A query for the keys of all rows, as `id`."""
+        """The SQL query for the keys of all rows, as the column `id`."""
         return f"SELECT id FROM {index}"
 
 
@@ -137,7 +137,7 @@ def _vector(index: str, texts: Sequence[str]) -> Iterator[str]:
 
 
 def _written(index: str, query: TextQuery) -> str:
-    """A query as text; empty if it has no tokens, which matches nothing."""
+    """Write a query as PostgreSQL's text; empty if it has no tokens and so matches nothing."""
     if isinstance(query, Combined):
         parts = [part for some in query.queries if (part := _written(index, some))]
         if query.operator == "&" and len(parts) < len(query.queries):

@@ -1,4 +1,4 @@
-"""A graph that is computed again in a schema beside its own, and put in its place in one transaction."""
+"""Replaying a graph in PostgreSQL: it is computed in a second schema, which then replaces the first in one transaction."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,23 +18,23 @@ _WAIT: Final = "500ms"
 
 
 class Rebuilding:
-    """Holds the lock of the graph's schema until it is closed; then the schema beside is gone."""
+    """Holds the lock of the graph's schema until it is closed, and removes the second schema then."""
 
     def __init__(self, database: PostgresqlDatabase, name: str) -> None:
-        """`name` is what others find as the lock's holder. Raises as `connect_writer`."""
+        """`name` is shown to others as the holder of the lock. Raises as `connect_writer`."""
         self._database, self._beside = database, database.schema + SUFFIX
         self._current = connect_writer(database.url, database.schema, alone_as=name)
         self._connection: psycopg.Connection[Any] = self._current.raw.connection
 
     def beside(self) -> StoreConnection:
-        """A connection that writes into the empty schema beside. A crash may lose what it has written."""
+        """Open a connection that writes into the empty second schema. A crash may lose what it has written."""
         self._remove()
         connection = connect_writer(self._database.url, self._beside)
         connection.execute("SET synchronous_commit = off")
         return connection
 
     def complete(self) -> None:
-        """Measure the tables beside, so that PostgreSQL plans questions by what they hold."""
+        """Collect statistics about the tables of the second schema, from which PostgreSQL plans queries."""
         try:
             with self._connection.transaction(), _working_in(self._connection, self._beside):
                 self._connection.execute(f"ANALYZE {', '.join(map(quoted, graph_tables(self._connection)))}")
@@ -42,7 +42,8 @@ class Rebuilding:
             raise store_error(error) from error
 
     def put_in_place(self) -> bool:
-        """Replace the tables of the graph by those beside, in one transaction; False if questions hold them at the moment.
+        """Replace the tables of the graph by those of the second schema, in one transaction; False if questions hold them at the
+        moment.
 
         Questions that have begun see the old graph until they end.
         """
@@ -60,7 +61,7 @@ class Rebuilding:
         return True
 
     def close(self) -> None:
-        """Remove the schema beside, and release the lock."""
+        """Remove the second schema, and release the lock."""
         try:
             self._remove()
         finally:

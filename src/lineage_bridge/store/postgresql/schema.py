@@ -1,4 +1,4 @@
-"""The tables of the graph store in PostgreSQL, in the schema that a connection works in."""
+"""Creates, checks and drops the tables of the graph store in a schema of PostgreSQL."""
 
 import hashlib
 import logging
@@ -85,7 +85,7 @@ def create(connection: Any, schema: str = "") -> None:  # noqa: ANN401 - psycopg
 
 
 def drop(connection: Any) -> bool:  # noqa: ANN401 - as above
-    """Drop the graph's tables and functions; returns whether there were any. What else is in the schema stays."""
+    """Drop the graph's tables and functions. Returns whether there were any. All other objects in the schema stay."""
     ours = graph_tables(connection)
     if ours:
         connection.execute(f"DROP TABLE {', '.join(map(quoted, ours))}")
@@ -111,9 +111,10 @@ def require_tables(connection: Any) -> None:  # noqa: ANN401 - as above
 
 
 def unexpected(connection: Any, digest: str) -> str:  # noqa: ANN401 - as above
-    """What is not as this version creates it, empty if all is; `digest` is of the statements that do.
+    """What differs from the tables that this version creates; empty if nothing does. `digest` is the digest of the statements that
+    create them.
 
-    What else somebody has put into the schema, such as an index, does not count.
+    Other objects in the schema, such as an index that somebody has added, do not count.
     """
     if (found := _version(connection)) != GRAPH.version:
         return f"it has schema {found or 'none'}, and this version uses {GRAPH.version}"
@@ -131,7 +132,7 @@ def unexpected(connection: Any, digest: str) -> str:  # noqa: ANN401 - as above
 
 
 def statements() -> list[str]:
-    """The statements that create everything."""
+    """The statements that create all tables, indexes and functions."""
     # SQLAlchemy takes most of a second to import, and only a process that creates tables needs it.
     from sqlalchemy import Text  # noqa: PLC0415 - as above
     from sqlalchemy.dialects import postgresql  # noqa: PLC0415 - as above
@@ -209,5 +210,5 @@ def _comment(connection: Any) -> str | None:  # noqa: ANN401 - as above
 
 
 def quoted(name: str) -> str:
-    """A name as an identifier of SQL."""
+    """Quote a name as an identifier of SQL."""
     return '"' + name.replace('"', '""') + '"'

@@ -43,7 +43,7 @@ class ColumnStep(NamedTuple):
 
 
 class Columns(Protocol):
-    """The column statements at one point in time."""
+    """Looks up column statements at one point in time."""
 
     def into(self, node: int, field: str) -> Iterator[ColumnStep]:
         """The statements about a column of a dataset or the whole dataset as target; with an empty field, about any of its columns."""
@@ -110,5 +110,5 @@ class FlowColumns:
 
 
 def _matching_fields(field: str, named: str) -> tuple[str, ...]:
-    """The field names that match: the column itself and the whole dataset, or all fields if none is given."""
+    """The names under which statements about a column are stored: the column's and that of the whole dataset, or all if none is given."""
     return (field, "") if field else (named,)

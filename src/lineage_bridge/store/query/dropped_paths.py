@@ -127,7 +127,7 @@ class Arrivals:
         self._best: dict[int, int] = {}
 
     def passes(self, edge: RawEdge) -> bool:
-        """Whether a flow leads on: its near end exists, or is where the walk began, or no drop interrupts the path."""
+        """Whether a walk may follow a flow onward: its near end exists, or is where the walk began, or no drop interrupts the path."""
         near = edge[0] if self.direction is Direction.DOWN else edge[1]
         if not self.dropped_paths.drops.is_gone(near):
             return True

@@ -56,9 +56,9 @@ class _Spread(NamedTuple):
 
 
 class Drops:
-    """Look-ups over one connection, as of `at_us`; caches what it has loaded.
+    """Looks up drops over one connection, as of `at_us`, and caches what it has loaded.
 
-    `any` is false if nothing was ever dropped. `dropped` has those of the datasets loaded so far of which any name was ever dropped.
+    `any` is false if nothing was ever dropped. `dropped` has those of the loaded datasets that were ever dropped under any name.
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, flows: Flows, times: AssertionTimes, at_us: int) -> None:
@@ -126,7 +126,7 @@ class Drops:
         return names is not None and names.drop is not None and (names.whole is None or names.whole < names.drop)
 
     def around(self, id_: int) -> tuple[int, ...]:
-        """This name of a dataset, and those that denote all of it. It must have been loaded."""
+        """This name of a dataset, and the names that denote the whole dataset. The dataset must have been loaded."""
         names = self.dropped.get(id_)
         return tuple(sorted({id_, *names.outermost})) if names else (id_,)
 
@@ -165,13 +165,13 @@ class Drops:
         return self.connection.execute(_DROPPED_BY_JOB, (dataset, job)).fetchone() is not None
 
     def named_later(self, job: int, dataset: int, side: int, end: int) -> bool:
-        """Whether a run of a job named a dataset on a side after `end`; runs that dropped it do not count."""
+        """Whether a run of a job named a dataset on a side after `end`. Runs that dropped the dataset do not count."""
         values = (job, end, self.at_us, job, dataset, int(side), self.at_us, self.at_us, end)
         runs = [row[0] for row in self.connection.execute(_NAMED_LATER, values).fetchall()]
         return any(not self._dropped_by(run, job).intersection(self.names(dataset)) for run in runs)
 
     def _dropped_by(self, asserted_by: bytes, job: int) -> frozenset[int]:
-        """The datasets that a run dropped; none for a design-time statement, which has no end."""
+        """The datasets that a run dropped; none for a design-time statement, which does not end."""
         key = asserted_by, job
         if key not in self._by:
             self._by[key] = frozenset(row[0] for row in self.connection.execute(_DROPPED_BY, key).fetchall())

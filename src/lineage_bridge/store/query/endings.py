@@ -48,9 +48,7 @@ class Endings:
         self.drops.load(ids)
 
     def touches(self, *ids: int) -> bool:
-        """Whether flows at one of these nodes may have ended, because operators ended flows or a node was dropped. The nodes must be
-        loaded.
-        """
+        """Whether flows at one of these nodes may have ended: an operator ended flows, or a node was dropped. The nodes must be loaded."""
         return self.ordered or not self.drops.dropped.keys().isdisjoint(ids)
 
     def has_ended(self, source: int, target: int, job: int, origin: int) -> bool:
@@ -67,7 +65,7 @@ class Endings:
         return self._is_ended(edge[:4]) or (self.drops.any and self._ends_at(edge[:4], direction))
 
     def _is_ended(self, edge: FlowKey) -> bool:
-        """Whether a flow was ended by an operator, or by a drop of its target, which exists again."""
+        """Whether an operator ended a flow, or its target was dropped, exists again, and its job has not written it since."""
         source, target, job, _ = edge
         if self.drops.last(target) is not None and not self.drops.is_gone(target) and not self._named_later(edge, Side.OUTPUT):
             return not (self.drops.is_part(target) and self._is_trace(edge))
@@ -99,7 +97,7 @@ class Endings:
         return any(edge[1] not in names and self.dropped_paths.first(edge[:4]) <= drop for edge in onward)
 
     def _ends_at(self, edge: FlowKey, direction: Direction) -> bool:
-        """Whether the far end of a flow is dropped, and no path leads further from there."""
+        """Whether a flow ends at its far end: the far end is dropped, and no path leads on from there."""
         far = direction.ahead((*edge, 0, 0))
         if not self.drops.is_gone(far) or self._named_later(edge, direction.far):
             return False
@@ -146,7 +144,7 @@ class Endings:
         return drop is None or self._asserted_later(edge, dataset, side, drop)
 
     def _stated_ends(self, job: int, ends: tuple[int, int]) -> list[tuple[int, Side, int]]:
-        """The operators' statements that end a flow: of exactly it, of all from its source, or of all to its target."""
+        """The operators' statements that end a flow: about exactly this flow, all flows from its source, or all flows to its target."""
         source, target = ends
         rows = self.connection.execute(
             "SELECT source, target, at FROM ending WHERE job = ? AND ended = 1 AND at <= ? AND source IN (?, 0) AND target IN (?, 0)",
@@ -168,7 +166,7 @@ class Endings:
         return last is not None and last > end
 
     def renamed(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """The flows of renames: from the earlier name to the later one, by the job that reported the rename."""
+        """The flows that renames create: from the earlier name to the later one, by the job that reported the rename."""
         here = "previous" if direction is Direction.DOWN else "dataset"
         for some in chunks(ids) if self._renames else ():
             sql = f"""SELECT DISTINCT previous, dataset, CASE job WHEN 0 THEN dataset ELSE job END FROM lifecycle

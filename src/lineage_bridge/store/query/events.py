@@ -43,7 +43,7 @@ class Events:
         self.connection, self.nodes, self.runs = connection, nodes, runs
 
     def page(self, which: EventFilter) -> list[EventRecord]:
-        """Events by filter. The cost follows the page, not the log, unless the globs match very many jobs."""
+        """The events that a filter selects. The cost depends on the page, not on the log, unless the globs match very many jobs."""
         since = which.since if which.since is not None else -_ALL_TIME
         until = which.until if which.until is not None else _ALL_TIME
         rows = self._rows(which, since, until)
@@ -72,7 +72,7 @@ class Events:
 
     @property
     def _condition(self) -> str:
-        """The condition that an event is of one of the namespaces that lists are limited to."""
+        """The SQL condition that an event belongs to one of the namespaces that lists are limited to."""
         within = self.nodes.within
         return "1 = 1" if within.namespaces is None else _OF_NAMESPACES.format(within.by_position("namespace"))
 
@@ -84,14 +84,16 @@ class Events:
         return EventRecord(*row, RecordAddress(*self.connection.execute(_COPY, row[:2]).fetchone()))
 
     def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:
-        """Quarantined records, newest first, without those accepted since; with `event`, only those of that event id."""
+        """Quarantined records, newest first, without those accepted since. With `event`, only those with this event id."""
         conditions = {name: value for name, value in (("code", code), ("event", event)) if value is not None}
         sql = _QUARANTINE.format("".join(f" AND q.{name} = :{name}" for name in conditions))
         rows = self.connection.execute(sql, {**conditions, "limit": limit, "offset": offset})
         return [QuarantineRecord(row[0], RecordAddress(*row[1:4]), *row[4:]) for row in rows]
 
     def quarantine_counts(self, of: Callable[[str], bool] | None = None) -> QuarantineCounts:
-        """How many of the newest MOST_COUNTED quarantined records there are by reason; with `of`, those whose beginning it accepts."""
+        """How many of the newest MOST_COUNTED quarantined records there are for each reason; with `of`, only those whose beginning
+        `of` accepts.
+        """
         rows = self.connection.execute(_NEWEST.format("''" if of is None else "q.sample"), (MOST_COUNTED + 1,)).fetchall()
         counts = Counter(code for code, sample in rows[:MOST_COUNTED] if of is None or of(sample))
         return QuarantineCounts(dict(sorted(counts.items())), truncated=len(rows) > MOST_COUNTED)

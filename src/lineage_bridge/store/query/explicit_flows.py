@@ -11,7 +11,7 @@ _MANY = 500
 
 
 class ExplicitFlows:
-    """Whether an implicit flow is hidden by explicit lineage under another name of its job."""
+    """Decides whether explicit lineage under another name of a job hides an implicit flow of the job."""
 
     def __init__(self, flows: Flows, nodes: Nodes) -> None:
         self.flows, self.nodes = flows, nodes
@@ -26,7 +26,7 @@ class ExplicitFlows:
         return not self._may_join
 
     def kept(self, edges: Iterable[RawEdge]) -> Iterator[RawEdge]:
-        """These edges in order, without the hidden ones."""
+        """These edges in the same order, without the hidden ones."""
         if self.empty:
             yield from edges
             return

@@ -25,12 +25,12 @@ class Direction(Enum):
 
     @property
     def near(self) -> Side:
-        """The side on which a job names the dataset from which a walk in this direction reaches the job."""
+        """The side on which a job names the dataset from which a walk in this direction comes to the job."""
         return Side.INPUT if self is Direction.DOWN else Side.OUTPUT
 
     @property
     def far(self) -> Side:
-        """The side on which a job names the datasets to which a walk in this direction continues."""
+        """The side on which a job names the datasets to which a walk in this direction goes on."""
         return Side.OUTPUT if self is Direction.DOWN else Side.INPUT
 
     def ahead(self, edge: RawEdge) -> int:
@@ -54,11 +54,11 @@ class Flows(Protocol):
         """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """Ids with all other names of the same datasets and jobs."""
+        """These ids, and those of all other names of the same datasets and jobs."""
 
 
 class CurrentFlows:
-    """The flows of now."""
+    """Looks up the flows of now."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes

@@ -18,14 +18,14 @@ class CompleteRuns(Protocol):
         """Whether the job is streaming: it does not end by itself."""
 
     def newest_complete(self, job: int, side: Side, limit: int) -> list[frozenset[int]]:
-        """What the newest COMPLETE runs that named a dataset on a side named there, newest first."""
+        """The datasets that each of the newest COMPLETE runs named on a side, newest run first. Runs that named none are skipped."""
 
     def newest_naming(self, job: int, side: Side) -> frozenset[int]:
-        """The datasets that the latest run, among those with datasets on a side, named there."""
+        """The datasets on a side that the latest run named, among the runs that named any there."""
 
 
 class Labels:
-    """Labels as of `now_us`. Data about a whole job is computed once."""
+    """Computes labels as of `now_us`. Data about a whole job is computed once."""
 
     def __init__(
         self, flows: Flows, runs: CompleteRuns, now_us: int, times: AssertionTimes, endings: Endings, heartbeats: Heartbeats
@@ -36,9 +36,9 @@ class Labels:
         self._named: dict[tuple[int, Side], frozenset[int]] = {}
 
     def alike(self, jobs: Collection[int]) -> dict[int, tuple[Label, int | None]]:
-        """Jobs whose flows and ports share one label: it, and their last event.
+        """Jobs whose flows and ports all share one label: job to this label and the time of the job's last event.
 
-        Pairs of hubs, renames, and what `endings` touches have their own labels.
+        Pairs of hubs, renames, and what `endings` touches have labels of their own.
         """
         if self.endings.ordered:
             return {}
@@ -78,7 +78,7 @@ class Labels:
         return Label.STALE if outdated else fresh
 
     def port(self, job: int, dataset: int, side: Side, origin: int) -> tuple[Label, int | None]:
-        """The label of an input or output, and the last event of any run that named it."""
+        """The label of an input or output, and the time of the last event of any run that named it."""
         last = self.times.port(job, dataset, int(side), origin)
         self.endings.load([dataset])
         if self.endings.has_ended_port(job, dataset, int(side), origin):
@@ -108,19 +108,19 @@ class Labels:
         return is_superseded(names, self.complete(job, side))
 
     def named(self, job: int, side: Side) -> frozenset[int]:
-        """The datasets that the job ever named on a side itself. The source of a column need not be an input."""
+        """The datasets that a job itself ever named on a side. Sources of columns need not be among the inputs."""
         if (job, side) not in self._named:
             self._named[job, side] = frozenset(port[1] for port in self.flows.job_ports(job, side))
         return self._named[job, side]
 
     def complete(self, job: int, side: Side) -> list[frozenset[int]]:
-        """What the job's newest complete runs named on a side."""
+        """The datasets that the job's newest complete runs named on a side."""
         if (job, side) not in self._complete:
             self._complete[job, side] = self.runs.newest_complete(job, side, NEWEST_RUNS)
         return self._complete[job, side]
 
     def newest(self, job: int, side: Side) -> frozenset[int]:
-        """What the job's newest run that names anything on a side named there."""
+        """The datasets on a side that the job's newest run named, among the runs that named any there."""
         if (job, side) not in self._newest:
             self._newest[job, side] = self.runs.newest_naming(job, side)
         return self._newest[job, side]

@@ -36,11 +36,11 @@ class Nodes:
         self._heads: dict[int, int] = {}
 
     def at(self, at_us: int | None) -> "Nodes":
-        """A reader whose names are grouped as of an earlier time; this one if no time is given."""
+        """This reader, but with names grouped as of an earlier time; unchanged if no time is given."""
         return self if at_us is None else Nodes(self.connection, at_us, self.within)
 
     def by_id(self, id_: int) -> Node:
-        """The node with an id from an edge or a fact."""
+        """The node that an edge or a fact refers to by its id."""
         if id_ not in self.loaded:
             self.load([id_])
         return self.loaded[id_]
@@ -64,7 +64,7 @@ class Nodes:
         return _node(row) if row else None
 
     def near(self, kind: NodeKind, namespace: str, name: str, limit: int = 5) -> list[Node]:
-        """Nodes with names similar to one that was not found, the most similar first."""
+        """Nodes whose names are similar to a name that was not found, the most similar first."""
         grams = sorted({name[i : i + _TRIGRAM] for i in range(max(len(name) - 2, 0))})[:60]
         search = self.connection.dialect.full_text
         rows = self._match(search.any_of([search.phrase(gram) for gram in grams]), kind, 200, 0) if grams else []
@@ -85,7 +85,7 @@ class Nodes:
         return [_node(row) for row in rows]
 
     def matching(self, kind: NodeKind, namespace: str | None, name: str | None, limit: int | None, offset: int) -> list[Node]:
-        """Nodes by globs, in the order of their names."""
+        """Nodes whose names match globs, sorted by name."""
         rows = self.connection.execute(
             "SELECT id, kind, namespace, name FROM node WHERE kind = ? AND namespace GLOB ? AND name GLOB ? "
             f"AND {self.within.by_position('namespace')} ORDER BY namespace, name LIMIT ? OFFSET ?",
@@ -94,7 +94,7 @@ class Nodes:
         return [_node(row) for row in rows]
 
     def count(self, kind: NodeKind) -> int:
-        """How many nodes of a kind there are."""
+        """How many nodes of this kind there are."""
         sql = f"SELECT count(*) FROM node WHERE kind = ? AND {self.within.by_position('namespace')}"
         return int(self.connection.execute(sql, (int(kind), *self.within.values)).fetchone()[0])
 
@@ -121,7 +121,7 @@ class Nodes:
         return {key: text for key, (*_, deleted, text) in newest.items() if not deleted}
 
     def aliases(self, which: AliasFilter) -> list[AliasRecord]:
-        """Aliases with their evidence."""
+        """The aliases that a filter selects, with their evidence."""
         return AliasList(self.connection, self.within).page(which)
 
     def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
@@ -138,7 +138,7 @@ class Nodes:
         return {id_: tuple(map(self.by_id, members)) for id_, members in found.items() if len(members) > 1}
 
     def head(self, id_: int) -> int:
-        """The id of the canonical node of a node's group; the node itself if it has no group."""
+        """The id of the canonical node of a node's group; the node's own id if it has only one name."""
         if id_ not in self._heads:
             group = self.identities.joined([id_]).get(id_)
             self._heads.update(dict.fromkeys(self.identities.members(group), self.identities.head(group)) if group else {id_: id_})
@@ -150,7 +150,7 @@ class Nodes:
         return sorted(self.identities.members(group)) if group else [id_]
 
     def canonical(self, ids: Iterable[int]) -> dict[int, int]:
-        """The ids among these that belong to a group of several, each with the id of its canonical node."""
+        """Of these ids, those that belong to a group of several names: id to the id of the canonical node."""
         found = self.identities.joined(ids)
         return {id_: self.identities.head(group) for id_, group in found.items() if len(self.identities.members(group)) > 1}
 
@@ -164,14 +164,16 @@ class Nodes:
         return out
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """Ids with all members of their groups."""
+        """These ids, and the ids of all other names of the same nodes."""
         out = set(ids)
         for group in self.identities.joined(out).values():
             out.update(self.identities.members(group))
         return out
 
     def by_spelling(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
-        """The node of a name in any spelling: the node with exactly this name, or else the canonical node of its group."""
+        """The node that a name denotes: the node with exactly this name, or else the canonical node of the group to which the name
+        belongs.
+        """
         node = self.find(kind, namespace, name)
         if node is not None:
             return node

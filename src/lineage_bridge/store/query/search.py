@@ -41,7 +41,7 @@ class Search:
         self.search, self.within = connection.dialect.full_text, nodes.within
 
     def by_name(self, text: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
-        """Nodes whose name or namespace contains every word of the text, best match first."""
+        """Nodes whose name and namespace together contain every word of the text, best match first."""
         page = self.page(SearchFilter(text, kind=kind, fields=("name",), limit=limit, offset=offset))
         return [match.node for match in page.matches]
 
@@ -110,7 +110,7 @@ class Search:
         return found, cut
 
     def _stating(self, which: SearchFilter) -> tuple[set[_Row], bool]:
-        """Names that state one of the facets that the filters require, and all other names of the same nodes."""
+        """The names of nodes that state one of the facets that the filters require, and all other names of these nodes."""
         if filters := _filter_queries(self.search, which):
             found = self._rows(_TEXTS, filters[0], SearchFilter("", kind=which.kind))
             cut = len(found) >= self.candidates
@@ -127,7 +127,7 @@ class Search:
         return found, cut
 
     def _fitting(self, rows: Iterable[_Row], which: SearchFilter) -> Iterator[Node]:
-        """The nodes that pass the filters, each under the first of its names."""
+        """The nodes that pass all filters, each under the first of its names."""
         seen: set[int] = set()
         for some in batches([row for row in rows if _is_of(row, which)]):
             heads = self.nodes.canonical(row[0] for row in some)
@@ -149,7 +149,7 @@ class Search:
         )
 
     def _match(self, node: Node, which: SearchFilter, words: list[str], named: bool) -> Match:
-        """The match of a node: its name, and lines of its facet texts under any of its names."""
+        """The match that a node gives: its name, and matching lines of its facets under any of its names."""
         if not words:
             return Match(node, named, ())
         names = self.nodes.members(node.id)
@@ -178,7 +178,7 @@ def _text_query(search: FullText, which: SearchFilter, words: list[str]) -> Quer
 
 
 def _filter_queries(search: FullText, which: SearchFilter) -> list[Query]:
-    """The queries of the index of texts for the filters on owner and tag."""
+    """The full-text queries for the filters on owner and tag."""
     filters = (("owners", which.owner), ("tags", which.tag))
     return [search.within([column], search.phrase(plain(text))) for column, text in filters if text is not None and plain(text)]
 
@@ -189,7 +189,7 @@ def _owners(text: str) -> set[str]:
 
 
 def _tags(text: str) -> set[str]:
-    """Tags as `key` and as `key=value`."""
+    """A tag as texts to search for: `key`, and `key=value`."""
     facet = read_as(TagsFacet, "dataset", "tags", text.encode())
     tags = (facet.tags if facet else None) or ()
     return {form for tag in tags for form in (tag.key, f"{tag.key}={tag.value}")}

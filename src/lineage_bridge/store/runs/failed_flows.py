@@ -38,11 +38,11 @@ class _Sound:
         self.shapes: set[int] = set()
 
     def has_flow(self, source: int, target: int) -> bool:
-        """Whether they name the flow, under any names of its ends."""
+        """Whether successful or running runs state the flow, under any names of its ends."""
         return (source, target) in self.flows or (self.nodes.head(source), self.nodes.head(target)) in self._heads[0]
 
     def has_port(self, dataset: int, side: int) -> bool:
-        """Whether they name the input or output, under any name of the dataset."""
+        """Whether successful or running runs name the input or output, under any name of the dataset."""
         return (dataset, side) in self.ports or (self.nodes.head(dataset), side) in self._heads[1]
 
     @cached_property
@@ -53,10 +53,10 @@ class _Sound:
 
 
 class FailedFlows:
-    """Look-ups over one connection; each job is looked up once, with all its names."""
+    """Looks up over one connection which flows and ports only failed runs state. Each job is looked up once, with all its names."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs, pending: PendingShapes | None = None) -> None:
-        """With `pending`, look-ups are as of its time. `nodes` are joined as of that time."""
+        """With `pending`, look-ups are as of its time; `nodes` must have the groups of names as of that time."""
         self.connection, self.nodes, self.runs, self.pending = connection, nodes, runs, pending
         self.at_us = pending.at_us if pending else _NOW
         self._sound: dict[int, _Sound | None] = {}
@@ -108,20 +108,20 @@ class FailedFlows:
         return sound
 
     def flow(self, edge: RawEdge) -> bool:
-        """Whether only failed runs state a flow."""
+        """Whether failed runs state this flow, and no others do."""
         source, target, job, origin, evidence, hub = edge
         if origin != Origin.OBSERVED or evidence == Evidence.RENAMED or (sound := self._of(job)) is None:
             return False
         return sound.shapes.isdisjoint((hub, hub ^ 1)) if hub else not sound.has_flow(source, target)
 
     def port(self, port: RawPort) -> bool:
-        """Whether only failed runs name an input or output."""
+        """Whether failed runs name this input or output, and no others do."""
         job, dataset, side, origin = port
         sound = self._of(job) if origin == Origin.OBSERVED else None
         return sound is not None and not sound.has_port(dataset, side)
 
     def _of(self, job: int) -> _Sound | None:
-        """What the runs of a job that did not fail name; None if no shape of the job is known from failed runs alone."""
+        """What those runs of a job name that did not fail; None if no shape of the job is known from failed runs alone."""
         head = self.nodes.head(job)
         if head not in self._sound:
             self.load([job])

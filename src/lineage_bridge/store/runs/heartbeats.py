@@ -19,7 +19,7 @@ _LOOKED_AT = 32
 
 
 class Heartbeats:
-    """Look-ups over one connection as of `now_us`; data about a whole job is read once."""
+    """Computes the liveness of streams as of `now_us`, over one connection. Data about a whole job is read once."""
 
     def __init__(self, connection: StoreConnection, runs: Runs, now_us: int) -> None:
         self.connection, self.runs, self.now_us = connection, runs, now_us
@@ -40,7 +40,7 @@ class Heartbeats:
         return liveness(own, self.now_us, period, any(reported) if reported else None)
 
     def streams(self, jobs: Collection[int]) -> set[int]:
-        """Those of these jobs that are streaming."""
+        """Which of these jobs are streaming."""
         self.runs.processing.load(jobs)
         return {job for job in jobs if self.runs.is_streaming(job)}
 
@@ -69,7 +69,7 @@ class Heartbeats:
         return None
 
     def _moves(self, asserter: bytes, job: int, dataset: int, side: int) -> bool | None:
-        """Whether data moved, by the newest three reports of a run."""
+        """Whether data moved, judged by the newest three reports of a run; None if they have no counters."""
         rows = self.connection.execute(_SAMPLES, (asserter, job, dataset, side, _LOOKED_AT)).fetchall()
         series = [Sample(*row) for row in rows]
         added = [amount for _, amount in increments(series, counting(series))][1:] if len(series) > 1 else []

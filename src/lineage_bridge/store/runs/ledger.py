@@ -14,7 +14,7 @@ from lineage_bridge.store.runs.statistics import Statistics
 
 
 class LedgerMaker:
-    """Ledgers from the amounts that runs reported."""
+    """Computes ledgers from the amounts that runs reported."""
 
     def __init__(self, flows: Flows, statistics: Statistics) -> None:
         self.flows, self.statistics = flows, statistics
@@ -29,7 +29,7 @@ class LedgerMaker:
         return Ledger(found.source, found.target, path.nodes, window, baseline, hops, len(found.paths), more=found.more)
 
     def upstream(self, walk: Walk, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
-        """The ledger of every hop of a walk upstream: sources first, each hop once whatever names its ends have."""
+        """The ledger of every hop upstream of a node, sources first. A hop whose ends have several names is listed once."""
         nodes = {node.id: node for node in walk.nodes}
 
         def canonical(node: Node) -> Node:

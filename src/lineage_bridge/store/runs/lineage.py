@@ -27,7 +27,7 @@ _ROOTS = "SELECT parent_run, parent_job, root_run, root_job FROM run WHERE run =
 
 
 class _Access(NamedTuple):
-    """A run read or wrote a dataset, between two times."""
+    """Between which times a run read or wrote a dataset."""
 
     run: RunKey
     first: int
@@ -35,7 +35,7 @@ class _Access(NamedTuple):
 
 
 class RunLineageFinder:
-    """Look-ups over one connection; each costs a bounded number of them, however many runs a job has."""
+    """Finds lineage between runs over one connection, with a bounded number of look-ups however many runs a job has."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs) -> None:
         self.connection, self.nodes, self.runs = connection, nodes, runs
@@ -141,6 +141,6 @@ class RunLineageFinder:
         return None
 
     def _roots(self, key: RunKey) -> frozenset[RunKey]:
-        """The runs of which a run is a part: its parent and root."""
+        """The runs that contain a run: its parent and its root."""
         row = self.connection.execute(_ROOTS, key).fetchone()
         return frozenset(self.runs.resolved(*outer) for outer in (row[:2], row[2:]) if outer[0]) if row else frozenset()

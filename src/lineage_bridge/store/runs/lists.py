@@ -48,7 +48,7 @@ class _Candidates(NamedTuple):
 
 
 class RunLists:
-    """Lists over one connection."""
+    """Lists runs over one connection."""
 
     def __init__(self, connection: StoreConnection, runs: Runs) -> None:
         self.connection, self.runs = connection, runs
@@ -125,12 +125,12 @@ class RunLists:
         return sorted(found, key=lambda d: (d.direction != "upstream", d.job.namespace, d.job.name, d.run_id or "", d.rules))
 
     def tree(self, run: bytes, limit: int) -> RunTree:
-        """A run under each of its jobs, each with the runs inside it, depth first, and each level in the order of their starts."""
+        """A run and the runs inside it, depth first, each level in the order of start times. A run of several jobs is listed for each."""
         found = list(islice(self._below(run, limit + 1), limit + 1))
         return RunTree(tuple(found[:limit]), truncated=len(found) > limit)
 
     def _below(self, run: bytes, limit: int) -> Iterator[tuple[int, RunRecord]]:
-        """The walk with a stack of its own: runs may be nested deeper than Python's recursion limit."""
+        """The runs inside a run. It keeps a stack of its own, since runs may be nested deeper than Python's recursion limit."""
         head = self.runs.nodes.head
         roots = {(run, head(record.job.id)): record for record in self.runs.of_id(run)}
         seen: set[RunKey] = set()

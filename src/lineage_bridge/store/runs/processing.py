@@ -20,20 +20,20 @@ ORDER BY time DESC, event DESC LIMIT ?"""
 
 
 class ProcessingTypes:
-    """Look-ups over one connection; caches the jobs it has loaded."""
+    """Looks up how jobs work over one connection, and caches the jobs it has loaded."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
         self._by_job: dict[int, Processing] = {}
 
     def of_job(self, job: int) -> Processing:
-        """How a job works, from its newest jobType facet, otherwise from the engine that its newest run named."""
+        """How a job works: as its newest jobType facet states, otherwise as follows from the engine that its newest run named."""
         if job not in self._by_job:
             self.load([job])
         return self._by_job[job]
 
     def load(self, jobs: Iterable[int]) -> None:
-        """Load how many jobs work, at once."""
+        """Look up how many jobs work, at once."""
         for some in chunks(job for job in jobs if job not in self._by_job):
             sql = _PROCESSING.format(", ".join(["(?)"] * len(some)))
             for job, job_type, engine in self.connection.execute(sql, some).fetchall():
@@ -57,6 +57,6 @@ class ProcessingTypes:
         return learn_period([row[0] for row in rows])
 
     def heartbeat(self, run: bytes, job: int, names: Sequence[int]) -> int:
-        """The same, with a default for an unknown period."""
+        """The period of a run's heartbeats in microseconds, as `period` returns it; a default if it is unknown."""
         period = self.period(run, job, names)
         return HEARTBEAT_US if period is None else period

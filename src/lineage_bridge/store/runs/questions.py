@@ -21,19 +21,19 @@ class RunQuestions:
         self._lists = RunLists(connection, runs)
 
     def page(self, which: RunFilter) -> RunPage:
-        """Runs by job, parent, state and time."""
+        """The runs that a filter selects by job, parent, state and time."""
         return self._lists.page(which)
 
     def find(self, run_id: str) -> list[RunRecord]:
-        """The run of an id (as sent, or as a UUID), one record for each of its jobs."""
+        """The run with an id (as sent, or as a UUID), as one record for each of its jobs."""
         return self.runs.find(run_id)
 
     def latest(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
-        """The newest run of a job; with `with_datasets`, the newest that named a dataset."""
+        """The newest run of a job; with `with_datasets`, the newest run that named a dataset."""
         return self.runs.latest(job.id, with_datasets=with_datasets)
 
     def latest_of(self, jobs: Iterable[Node], *, with_datasets: bool) -> dict[int, RunRecord]:
-        """Job id to the newest run, for those of these jobs that have one."""
+        """Job id to the job's newest run, for those of these jobs that have one."""
         return self.runs.latest_of((job.id for job in jobs), with_datasets=with_datasets)
 
     def tree(self, run: bytes, limit: int) -> RunTree:

@@ -57,7 +57,7 @@ class _OneRun(NamedTuple):
 
 @dataclass
 class _Rows:
-    """The rows of some runs by run and job, as the relations hold them: one name of a job at a time."""
+    """The rows of some runs, by run and job, as the relations have them: each for one name of a job."""
 
     stated: dict[RunKey, tuple[Any, ...]]
     seen: dict[RunKey, int]
@@ -66,7 +66,7 @@ class _Rows:
     failures: Mapping[RunKey, list[str]] = field(default_factory=dict)
 
     def run(self, keys: Sequence[RunKey]) -> _OneRun:
-        """One run, from its rows under these names of its job; of values that a run has once, the newest counts."""
+        """Build one run from its rows under these names of its job. Where rows differ, the newest counts."""
         stated = [self.stated[key] for key in keys if key in self.stated]
         parent = max(stated, key=lambda row: row[0])[1:5] if stated else (None,) * 4
         nominal = max(stated, key=lambda row: row[5])[6:8] if stated else (None, None)
@@ -79,7 +79,7 @@ class _Rows:
 
 
 class Runs:
-    """Look-ups over one connection."""
+    """Looks up runs over one connection."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, processing: ProcessingTypes | None = None) -> None:
         self.connection, self.nodes = connection, nodes
@@ -98,7 +98,7 @@ class Runs:
         return self._state(asserter, job, self._events(asserter, job))
 
     def states(self, asserters: Sequence[bytes], job: int, at_us: int) -> list[RunState]:
-        """The same for several runs of a job, in their order, from their events until then."""
+        """The states of several runs of a job, in their order, as they follow from the events until a time."""
         names = set(self.nodes.members(job))
         events: dict[bytes, list[tuple[str, int, int]]] = {asserter: [] for asserter in asserters}
         for asserter, name, *event in self._rows(_EVENTS_UNTIL.format(at=at_us), asserters):
@@ -171,7 +171,7 @@ class Runs:
         return None if id_ is None else self.nodes.by_id(id_)
 
     def jobs_of(self, run: bytes) -> list[Node]:
-        """The jobs a run was itself seen under, each once, in the order of their names."""
+        """The jobs under which a run sent events itself, without duplicates, sorted by name."""
         ids = [row[0] for row in self.connection.execute("SELECT job FROM run WHERE run = ?", (run,)).fetchall()]
         found: dict[int, Node] = {}
         for node in sorted(map(self.nodes.by_id, ids), key=lambda node: (node.namespace, node.name)):
@@ -189,7 +189,7 @@ class Runs:
         return run, named if len(heads) > 1 and named in heads else 0
 
     def of_id(self, run: bytes) -> list[RunRecord]:
-        """The run under each of its jobs; for a run that never sent an event, the jobs under which other runs name it."""
+        """A run, as one record for each of its jobs; for a run that never sent an event, the jobs under which other runs name it."""
         jobs = self.jobs_of(run)
         if jobs:
             return [self.record(run, job.id) for job in jobs]
@@ -237,7 +237,7 @@ class Runs:
         return dict(zip(keys, self.records(list(keys.values())), strict=True))
 
     def _last(self, jobs: Iterable[int], origin: int, *, with_datasets: bool) -> dict[int, tuple[int, bytes]]:
-        """Job to the time of the last event of its newest run or statement, and which one it is."""
+        """Job to the time of the last event of its newest run or design-time statement, and the id of that."""
         found: dict[int, tuple[int, bytes]] = {}
         for some in chunks(jobs):
             sql = _LATEST.format(", ".join(["(?)"] * len(some)), "AND n.shape <> 0" if with_datasets else "")
@@ -256,7 +256,9 @@ class Runs:
             return [row[0] for row in self.connection.execute(_BY_RAW_ID, (run_id,) * 3)]
 
     def newest_complete(self, job: int, side: Side, limit: int, scan: int = 200) -> list[frozenset[int]]:
-        """The datasets on one side of each of the job's newest COMPLETE runs with any, newest first. Searches at most `scan` runs."""
+        """The datasets on one side of each of the job's newest COMPLETE runs, newest first. Runs without any are skipped. Searches
+        at most `scan` runs.
+        """
         column = "inputs" if side == Side.INPUT else "outputs"
         rows = self.connection.execute(
             "SELECT p.asserted_by, p.shape FROM run_shape p JOIN shape s ON s.shape = p.shape "
@@ -273,7 +275,7 @@ class Runs:
         return found
 
     def newest_naming(self, job: int, side: Side) -> frozenset[int]:
-        """The datasets on one side of the job's latest run with any."""
+        """The datasets on one side of the latest run of a job that named any there."""
         column = "inputs" if side == Side.INPUT else "outputs"
         row = self.connection.execute(
             f"SELECT p.shape FROM run_shape p JOIN shape s ON s.shape = p.shape WHERE p.job = ? AND p.origin = 1 AND s.{column} > 0 "

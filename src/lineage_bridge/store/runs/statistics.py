@@ -31,14 +31,14 @@ _IN_ORDER = "ORDER BY dataset, side, time"
 
 
 class Statistics:
-    """Sums over one connection. Each run is counted separately, with its samples from before the window."""
+    """Sums reported amounts over one connection. Each run is counted separately, starting from its last report before the window."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
         self.processing = ProcessingTypes(connection)
 
     def page(self, which: StatisticsFilter) -> StatisticsPage:
-        """One page of series, in the order of job, dataset and side."""
+        """One page of series, sorted by job, dataset and side."""
         cut = False
         found: list[StatisticsSeries] = []
         for job in self._jobs(which):
@@ -56,7 +56,7 @@ class Statistics:
         return [node.id for node in sorted(jobs, key=lambda node: (node.namespace, node.name))]
 
     def _naming(self, which: StatisticsFilter) -> Iterator[int]:
-        """The jobs of a run, or those that name one of the datasets."""
+        """The jobs of a run, or those jobs that name one of the datasets."""
         if which.run is not None:
             yield from (row[0] for row in self.connection.execute("SELECT job FROM run WHERE run = ?", (which.run,)))
             return
@@ -122,7 +122,7 @@ class Statistics:
 
 
 def _once(rows: Iterator[Row]) -> Iterator[Row]:
-    """The samples, one for each event: copies of an event whose clock is far ahead count at their arrival times."""
+    """Keep one sample for each event. Copies of an event whose clock is far ahead have samples at the arrival time of each copy."""
     seen: set[Row] = set()
     for *sample, event in rows:
         port = (sample[0], sample[1], event)

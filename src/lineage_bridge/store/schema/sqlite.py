@@ -34,7 +34,7 @@ PRAGMA busy_timeout = 5000;
 
 
 def connect_writer(path: Path, dialect: Dialect = SQLITE) -> StoreConnection:
-    """The only connection that writes; transactions begin and end by statements. It may be used from any one thread at a time.
+    """Open the only connection that writes. Statements begin and end transactions. Any one thread at a time may use it.
 
     A file whose tables differ from its schema's is emptied. Raises StoreDamagedError.
     """
@@ -50,7 +50,7 @@ def connect_writer(path: Path, dialect: Dialect = SQLITE) -> StoreConnection:
 
 
 def connect_reader(path: Path) -> StoreConnection:
-    """A connection that only reads. Raises StoreMissingError, StoreVersionError or StoreDamagedError."""
+    """Open a connection that only reads. Raises StoreMissingError, StoreVersionError or StoreDamagedError."""
     _require_sqlite()
     found = version(path)
     if found is None:
@@ -80,7 +80,7 @@ def _require_sqlite() -> None:
 
 
 def skip_durability(connection: StoreConnection) -> None:
-    """Write faster, to a file that a crash may damage."""
+    """Make writing faster, at the risk that a crash damages the file."""
     connection.raw.executescript("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")
 
 

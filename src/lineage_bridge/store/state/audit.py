@@ -1,4 +1,4 @@
-"""The audit trail, in the state database."""
+"""Stores the audit trail in the state database."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
@@ -23,7 +23,7 @@ class AuditRepository:
             return _append(connection, make)
 
     def head(self) -> AuditHead:
-        """The end of the chain."""
+        """The number and digest of the last entry."""
         with self._state.transaction() as connection:
             return _head(connection)
 

@@ -60,7 +60,7 @@ class StateDatabase:
             raise StoreError("the state database cannot be compacted: it is being read", "try again when fewer programs use it")
 
     def key(self) -> bytes:
-        """The installation's key, made once: node ids are hashed with it."""
+        """The installation's key, with which node ids are hashed. It is created once."""
         with self.transaction() as connection:
             return bytes(connection.execute("SELECT key FROM installation").fetchone()[0])
 
@@ -81,7 +81,7 @@ class StateDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[StoreConnection]:
-        """A transaction that writes; it is rolled back if the block raises.
+        """Run a transaction that writes; it is rolled back if the block raises.
 
         Raises StoreError if the database cannot be used: it was removed, the disk fails, or another process holds the lock.
         """
@@ -92,7 +92,9 @@ class StateDatabase:
                 yield connection
                 connection.execute("COMMIT")
         except sqlite3.OperationalError as error:
-            raise StoreError(f"the state database cannot be used: {error}") from error
+            raise StoreError(
+                f"the state database cannot be used: {error}", "check that the disk is not full and that the file can be written"
+            ) from error
 
 
 @retry(retry=retry_if_exception_type(sqlite3.OperationalError), stop=stop_after_delay(BUSY_S), wait=wait_fixed(0.05), reraise=True)

@@ -1,4 +1,4 @@
-"""How far targets follow the change feed, in the state database."""
+"""Stores how far targets follow the change feed, in the state database."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ class FollowRepository:
         self._state = state
 
     def state(self, name: str) -> FollowState | None:
-        """How far a target has followed; None if it does not follow yet."""
+        """How far a target has followed the change feed; None if it does not follow it yet."""
         with self._state.transaction() as connection:
             row = connection.execute("SELECT state FROM target_feed WHERE name = ?", (name,)).fetchone()
         return _STATE.decode(row[0]) if row else None
@@ -32,7 +32,7 @@ class FollowRepository:
             connection.execute(_BEGIN, (name, msgspec.json.encode(state)))
 
     def advance(self, name: str, state: FollowState) -> bool:
-        """Replace the state of a target; whether it still follows."""
+        """Replace the state of a target. Returns whether it still follows the change feed."""
         with self._state.transaction() as connection:
             return bool(connection.execute(_ADVANCE, (msgspec.json.encode(state), name)).fetchall())
 

@@ -26,7 +26,7 @@ class ApiKeyRepository:
         self._state = state
 
     def records(self) -> list[ApiKey]:
-        """All keys."""
+        """All keys, also expired and revoked ones."""
         with self._state.transaction() as connection:
             return [_key(row) for row in connection.execute(_ALL).fetchall()]
 
@@ -98,7 +98,7 @@ def _key(row: Sequence[Any]) -> ApiKey:
 
 
 def _limits(stored: list[str] | dict[str, list[str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Namespaces and teams: an object with both, or a list of namespaces for keys without teams."""
+    """Encode namespaces and teams: as an object with both, or as a list of namespaces for keys without teams."""
     if isinstance(stored, list):
         return tuple(stored), ()
     return tuple(stored["namespaces"]), tuple(stored["teams"])

@@ -94,7 +94,7 @@ class SourceRepository:
 
 
 def pack(snapshot: bytes | None) -> bytes | None:
-    """A snapshot in its stored form."""
+    """Encode a snapshot as it is stored."""
     return None if snapshot is None else zlib.compress(snapshot, 1)
 
 

@@ -33,7 +33,7 @@ class TaskRepository:
             )
 
     def record(self, task: str) -> TaskRecord | None:
-        """A task by its id."""
+        """The task with this id. None if there is none."""
         with self._state.transaction() as connection:
             row = connection.execute("SELECT record FROM task WHERE id = ?", (task,)).fetchone()
         return _RECORDS.decode(row[0]) if row else None

@@ -37,11 +37,11 @@ class Findings:
         self._behind = len(first)
 
     def lines(self, part: str, limit: int, offset: int) -> list[bytes]:
-        """The lines of one part, unparsed."""
+        """Lines of one part of the findings, not parsed."""
         return list(self._read(part, offset, limit))
 
     def every(self, part: str) -> Iterator[bytes]:
-        """All lines of one part, unparsed; the file is read once, as they are consumed."""
+        """All lines of one part of the findings, not parsed; the file is read once, as they are consumed."""
         return self._read(part, 0, None)
 
     def _read(self, part: str, offset: int, limit: int | None) -> Iterator[bytes]:
@@ -76,7 +76,7 @@ def write_findings(path: Path, found: Analysis, position: Mapping[tuple[str, int
 
 
 def _impact(found: Analysis) -> Iterator[Line]:
-    """Nodes with something downstream or upstream, the most downstream first."""
+    """Nodes that have any node downstream or upstream of them, sorted by how many are downstream, most first."""
     for measure in sorted(found.nodes, key=lambda m: (-m.downstream, -m.dashboards, -m.upstream, *_name(m.node).values())):
         if measure.downstream or measure.upstream:
             counts = {"downstream": measure.downstream, "downstream_dashboards": measure.dashboards, "upstream": measure.upstream}

@@ -41,7 +41,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 class Export:
-    """Lines over one connection, with labels as of `now_us`."""
+    """Builds the lines of an export over one connection, with labels as of `now_us`."""
 
     def __init__(self, connection: StoreConnection, now_us: int) -> None:
         self.connection, self.now_us = connection, now_us
@@ -53,7 +53,7 @@ class Export:
         self._states: dict[int, list[Label]] | None = None
 
     def lines(self, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
-        """Encoded lines, sorted within each type. `only` names the types wanted, all if empty."""
+        """Encoded lines, sorted within each type. `only` selects types; if it is empty, all are included."""
         makers: dict[str, Callable[[], Iterator[Line]]] = {
             "dataset": self.datasets,
             "job": self.jobs,
@@ -74,7 +74,7 @@ class Export:
                 yield from sorted({_ENCODER.encode({"type": type_, **line}) for line in makers[type_]()})
 
     def name(self, id_: int) -> Line:
-        """A node by its canonical name."""
+        """A node as its canonical name."""
         identity = self.identities.get(id_)
         node = self.nodes.by_id(id_)
         return named(identity.namespace, identity.name) if identity else named(node.namespace, node.name)
@@ -85,7 +85,7 @@ class Export:
         return identity.head if identity else id_
 
     def end(self, id_: int) -> Line:
-        """An end of a flow."""
+        """One end of a flow, as lines name it."""
         kind = "job" if self.nodes.by_id(id_).kind == NodeKind.JOB else "dataset"
         return {kind: self.name(id_)}
 
@@ -96,7 +96,7 @@ class Export:
     # nodes
 
     def datasets(self) -> Iterator[Line]:
-        """Datasets, each with the best label of its edges."""
+        """The lines of datasets, each with the best label of its edges."""
         states: dict[int, list[Label]] = {}
         for row in self.connection.scan("SELECT id FROM node WHERE kind = 1"):
             states.setdefault(self.head(row[0]), []).extend(self.labels_of(row[0]))
@@ -118,12 +118,12 @@ class Export:
         return [*self._states.get(dataset, []), *own]
 
     def jobs(self) -> Iterator[Line]:
-        """Jobs."""
+        """The lines of jobs."""
         for row in self.connection.scan("SELECT id FROM node WHERE kind = 2"):
             yield self.name(row[0])
 
     def run_lines(self) -> Iterator[Line]:
-        """Runs, one line for each job under which a run was seen."""
+        """The lines of runs, one for each job under which a run was seen."""
         for run, job in self.connection.execute(_RUNS).fetchall():
             record = self.runs.record(run, job)
             line: Line = {"run_id": record.run_id, "job": self.name(job), "state": record.state}
@@ -138,7 +138,7 @@ class Export:
     # edges
 
     def port_lines(self, side: Side) -> Iterator[Line]:
-        """Inputs or outputs of jobs."""
+        """The lines of inputs or outputs of jobs."""
         found: dict[tuple[int, int, int], tuple[list[Label], list[bool]]] = {}
         rows = self.connection.execute("SELECT job, dataset, side, origin FROM job_io WHERE side = ?", (int(side),)).fetchall()
         self.failed.load(row[0] for row in rows)
@@ -153,7 +153,7 @@ class Export:
                 yield {**line, **only_failed(failed)}
 
     def flow_lines(self) -> Iterator[Line]:
-        """Flows, each with its strongest evidence."""
+        """The lines of flows, each with its strongest evidence."""
         found: dict[tuple[int, int, int, int], tuple[int, list[Label], list[bool]]] = {}
         rows = self.connection.execute("SELECT source, target, job, origin, min(evidence) FROM flow GROUP BY source, target, job, origin")
         flows = list(self._stated(self._counted(rows.fetchall())))
@@ -178,12 +178,12 @@ class Export:
             }
 
     def _counted(self, rows: list[tuple[int, int, int, int, int]]) -> list[tuple[int, int, int, int, int]]:
-        """Flows, without co-occurrence that column lineage under other names replaces."""
+        """These flows, without co-occurrence for which there is column lineage under other names."""
         hidden = {edge[:5] for edge in CoOccurrence(self.connection, self.nodes).not_counting((*row, 0) for row in rows)}
         return [row for row in rows if row not in hidden]
 
     def _stated(self, rows: list[tuple[int, int, int, int, int]]) -> Iterator[tuple[int, int, int, int, int]]:
-        """Flows, without implicit ones whose target another name of the job states explicitly."""
+        """These flows, without implicit ones whose target another name of the job states explicitly."""
         explicit: dict[tuple[int, int], set[int]] = {}
         for _, target, job, _, evidence in rows:
             if evidence == Evidence.EXPLICIT:
@@ -194,7 +194,7 @@ class Export:
                 yield row
 
     def hub_lines(self) -> Iterator[Line]:
-        """Hubs, stored as their two sides."""
+        """The lines of hubs, each with its two sides."""
         rows = self.connection.execute("SELECT hub, job, min(origin), max(origin) FROM hub GROUP BY hub, job").fetchall()
         self.failed.load(row[1] for row in rows)
         for hub, job, origin, last in rows:
@@ -207,7 +207,7 @@ class Export:
             yield {"job": self.name(job), "inputs": inputs, "outputs": outputs, **only_failed([failed])}
 
     def column_flows(self) -> Iterator[Line]:
-        """Columns: each source of each target, with all transformations stated."""
+        """The lines of column lineage: each source of each target, with all transformations stated."""
         found: dict[tuple[int, str, int, str, int, int], set[tuple[str, str, int]]] = {}
         for job, carrier, origin, target, target_field, source, source_field, *change in self.connection.scan(_COLUMN_FLOWS, (NO_SOURCE,)):
             if source_field or target_field:
@@ -224,13 +224,13 @@ class Export:
             }
 
     def column(self, id_: int, field: str) -> Line:
-        """A column; without a field, the whole dataset."""
+        """A column, as lines name it; without a field, the whole dataset."""
         return {**self.name(id_), "field": field} if field else self.name(id_)
 
     # facets and names
 
     def schemas(self) -> Iterator[Line]:
-        """The schemas of each dataset under its names, each once; `current` is the one that counts for all of them."""
+        """The lines of schemas, each schema of a dataset once; `current` marks the one that counts."""
         found: dict[int, list[tuple[int, int, bytes, bytes, str]]] = {}
         for node, *row in self.connection.scan(_SCHEMAS):
             found.setdefault(self.head(node), []).append((row[0], row[1], row[2], row[3], row[4]))
@@ -246,7 +246,7 @@ class Export:
                     yield {**line, "current": True} if number == 0 else line
 
     def facet_lines(self) -> Iterator[Line]:
-        """Current facets of nodes, by key and content address."""
+        """The lines of current facets of nodes, by key and hash."""
         rows = self.connection.execute(
             "SELECT c.node, c.key, c.facet, n.kind FROM current_facet c JOIN facet f ON f.facet = c.facet "
             f"JOIN node n ON n.id = c.node WHERE f.deleted = 0 AND c.job <> {OF_RUNS}"
@@ -255,7 +255,7 @@ class Export:
             yield {NodeKind(kind).name.lower(): self.name(node), "key": key, "hash": digest.hex()}
 
     def aliases(self) -> Iterator[Line]:
-        """Every name that is an alias of another one, and the kind of link between them."""
+        """The lines of aliases: every name that is an alias of another one, and the kind of link between them."""
         for identity in self.identities.values():
             node = self.nodes.by_id(identity.node)
             if (node.namespace, node.name) != (identity.namespace, identity.name):
@@ -265,7 +265,7 @@ class Export:
     # edges other than data flow
 
     def control_lines(self) -> Iterator[Line]:
-        """The jobs and runs that runs wait for, and those that wait for them."""
+        """The lines of job dependencies: the jobs and runs that runs wait for, and those that wait for them."""
         for run, job, direction, other, other_run, *rules in self.connection.execute(
             "SELECT run, job, direction, other_job, other_run, dependency, sequence, status FROM job_dependency"
         ).fetchall():
@@ -277,7 +277,7 @@ class Export:
             yield {**line, **{key: rule for key, rule in stated if rule}}
 
     def lifecycle_lines(self) -> Iterator[Line]:
-        """The lifecycle changes of datasets, by job, each with the time of its first report."""
+        """The lines of lifecycle changes of datasets, by job, each with the time of its first report."""
         for dataset, change, previous, job, first in self.connection.execute(
             "SELECT dataset, change, previous, job, min(first) FROM lifecycle GROUP BY dataset, change, previous, job"
         ).fetchall():

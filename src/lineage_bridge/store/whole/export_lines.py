@@ -9,7 +9,7 @@ Line = dict[str, Any]
 
 
 def named(namespace: str, name: str) -> Line:
-    """A name."""
+    """A dataset or job as an object with its namespace and name."""
     return {"namespace": namespace, "name": name}
 
 
@@ -19,7 +19,7 @@ def origin_text(origin: int) -> str:
 
 
 def only_failed(failed: list[bool]) -> Line:
-    """The mark of what only failed runs state; `failed` says for each of its names whether this is so."""
+    """The member `only_failed` if only failed runs state something; `failed` says for each of its names whether this is so."""
     return {"only_failed": True} if all(failed) else {}
 
 

@@ -92,7 +92,7 @@ class Inventory:
         return {id_: self.nodes.by_id(found[id_]) if id_ in found else node for id_, node in by_id.items()}
 
     def described(self, nodes: Iterable[Node]) -> dict[int, InventoryEntry]:
-        """Node id to the inventory entry of its group."""
+        """Node id to the inventory entry of the group that the node belongs to."""
         heads = self.canonical_nodes(nodes)
         found = {entry.node.id: entry for entry in self.entries(sorted(set(heads.values()), key=lambda node: node.id))}
         return {id_: found[head.id] for id_, head in heads.items()}
@@ -121,7 +121,7 @@ class Inventory:
         ]
 
     def quiet(self) -> Iterator[tuple[GraphReader, list[Node]]]:
-        """Jobs without an observed run, and datasets that no job names or that declare their own lineage; in portions, see `heads`."""
+        """Jobs without an observed run; datasets that no job names, or that declare their own lineage. In portions, as in `heads`."""
         within = self.nodes.within
         rows = self.connection.scan(_UNOBSERVED.format(within.by_position("n.namespace")), within.values)
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
@@ -141,7 +141,7 @@ class Inventory:
             yield self.open_reader(nodes), found
 
     def ran(self, jobs: Sequence[Node]) -> list[Node]:
-        """Those of these jobs that have had a run."""
+        """Which of these jobs have had a run."""
         members = self._members(jobs)
         observed = {row[0] for row in self._rows(_OBSERVED, [member.id for some in members.values() for member in some])}
         return [job for job in jobs if any(member.id in observed for member in members[job.id])]
@@ -217,7 +217,7 @@ class Inventory:
         return graph_moment(self.connection, self.nodes, self.runs, now_us)
 
     def direct(self, *, now_us: int) -> Iterator[Edge]:
-        """The flows between two nodes that are not a job's input or output: declared by datasets, between jobs, or renames."""
+        """The flows between two nodes that are not an input or output of a job: declared by datasets, between jobs, or renames."""
         when = self._now(now_us)
         for source, target, job, origin, evidence, *_ in self._direct(when):
             is_rename = evidence == Evidence.RENAMED

@@ -32,7 +32,7 @@ class WholeGraph:
         return verify(self.connection, names, on_progress)
 
     def tables(self) -> GraphTables:
-        """The graph as plain tables."""
+        """The graph as plain rows, for computations over all of it."""
         return WholeGraphTables(self.connection)
 
     def record_addresses(self, source: str, partition: int) -> Iterator[tuple[int, bytes]]:

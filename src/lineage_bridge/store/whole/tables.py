@@ -27,7 +27,7 @@ _MANY = 10_000
 
 
 class WholeGraphTables:
-    """Reads over one connection, within one read transaction. Flows are those that impact follows: ended ones are left out."""
+    """Reads the whole graph over one connection, within one read transaction. Flows are those that impact follows, without ended ones."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection

@@ -133,7 +133,8 @@ class GraphWriter:
             self.connection.execute("SELECT 1 FROM position LIMIT 1")
         elif suspicion(self._file[0]).exists() or file_identity(self._file[0]) != self._file[1]:
             raise StoreDamagedError(
-                "the graph store is damaged, was deleted or replaced", "the pipeline restarts with the store that it finds"
+                "the graph store was deleted or replaced while it was open, or is damaged",
+                "nothing to do: the pipeline restarts, and computes the graph again if needed",
             )
 
     def left(self) -> int:
@@ -148,8 +149,8 @@ class GraphWriter:
             ).fetchone()
             if (row[0] if row else 0) != start:
                 raise PositionError(
-                    f"the store is at {row[0] if row else 0} of {source}/{partition}, the batch starts at {start}",
-                    "another pipeline may be writing this store",
+                    f"a batch of {source}/{partition} starts at offset {start}, but the store expects offset {row[0] if row else 0}",
+                    "make sure that only one pipeline writes this store, and restart it",
                 )
             self.connection.execute(
                 'INSERT INTO position VALUES (?, ?, ?) ON CONFLICT (source, partition) DO UPDATE SET "offset" = excluded."offset"',

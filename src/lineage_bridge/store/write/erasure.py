@@ -67,7 +67,7 @@ _USES = (
 
 
 class Erasure:
-    """Works on the writer's connection, inside its transaction."""
+    """Erases runs over the writer's connection, inside its transaction."""
 
     def __init__(self, connection: StoreConnection, derivation: Derivation) -> None:
         self.connection, self.derivation = connection, derivation

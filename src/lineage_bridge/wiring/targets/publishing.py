@@ -47,7 +47,7 @@ def followers_report(settings: Settings) -> FollowersReport | None:
 
 
 def _unknown(_: str) -> int:
-    raise StoreMissingError("this process does not read the graph")
+    raise StoreMissingError("internal error: changes were to be counted in a process that does not read the graph", "please report this")
 
 
 def target_service(settings: Settings, behind: Callable[[str], int] = _unknown) -> TargetService:

@@ -1,4 +1,4 @@
-"""Rejected events in quarantine: list, read, retry."""
+"""Routes for rejected events in quarantine: list them, read one, and validate it again."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -33,7 +33,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 def routes(services: Services, intake: Intake) -> APIRouter:
-    """The routes for the quarantine."""
+    """Build the router with the routes for the quarantine."""
     router = api_router("quarantine", "/quarantine", route_class=question_route(services))
 
     @router.get(

@@ -70,7 +70,9 @@ def routes(services: Services) -> APIRouter:
                 source = require_node(reader.nodes, KINDS[source_kind], source_namespace, source_name)
                 found = reader.lineage.paths(source, target, depth, way, WalkLimits())
                 if found.paths and len(found.paths) < way:
-                    raise NotFoundError(f"there are only {len(found.paths)} paths", "GET /api/v1/graph/paths lists them")
+                    raise NotFoundError(
+                        f"`way` is greater than the number of paths found, {len(found.paths)}", "GET /api/v1/graph/paths lists the paths"
+                    )
                 ledger = reader.lineage.ledger(found, way - 1, window, baseline, factor)
             answer = _ledger(reader.progress, ledger)
             return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
@@ -87,7 +89,7 @@ def _window(since: tuple[str, str | None], until: tuple[str, str | None], defaul
         begins = (ends or 0) - default.length
     window = LedgerWindow(begins, begins + default.length if ends is None else ends)
     if window.length <= 0:
-        raise RequestError(f"{until[0]} is not after {since[0]}")
+        raise RequestError(f"the window is empty: {until[0]} is not after {since[0]}", f"send a {until[0]} that is later than {since[0]}")
     return window
 
 

@@ -96,7 +96,7 @@ def _event_routes(router: APIRouter, services: Services) -> None:
         with services.graph() as reader:
             events = reader.events.of_run(run_id, offset + limit + 1)
             if not events:
-                raise NotFoundError(f"no event of run {run_id!r} was received")
+                raise NotFoundError(f"no event of run {run_id!r} was received", "GET /api/v1/graph/runs lists the runs of a job")
             stored = _StoredEvents(services.records, as_records=records)
             bodies, link = page_of_texts(request, events[offset:], stored.text, (limit, offset), services.max_page_bytes)
             return raw_json_list(bodies, {**link, **stored.header(), **position_header(reader.progress)})

@@ -128,7 +128,7 @@ def require_run(runs: RunReader, run_id: str) -> list[RunRecord]:
     """The run with an id. Raises NotFoundError."""
     records = runs.find(run_id)
     if not records:
-        raise NotFoundError(f"there is no run {run_id!r}")
+        raise NotFoundError(f"there is no run {run_id!r}", "GET /api/v1/graph/runs lists the runs of a job")
     return records
 
 

@@ -147,7 +147,7 @@ def _previous_version(reader: HistoryReader, node: Node, history: SchemaHistory)
         old = [version for version in reader.schemas(name).versions if version.current]
         if old:
             return name, old[0]
-    raise NotFoundError("the dataset has only one schema version")
+    raise NotFoundError("the dataset has only one schema version, so there is no earlier one to compare with")
 
 
 def _pick_version(reader: HistoryReader, node: Node, history: SchemaHistory, text: str) -> _NamedVersion:
@@ -161,7 +161,7 @@ def _pick_version(reader: HistoryReader, node: Node, history: SchemaHistory, tex
             return name, matching[-1]
     if at_us is None:
         raise NotFoundError(f"the dataset has no schema version {text!r}", "GET /api/v1/graph/schemas lists its versions")
-    raise RequestError(f"no event stated a schema before {text}")
+    raise RequestError(f"no event stated a schema before {text}", "use a later time; GET /api/v1/graph/schemas lists the versions")
 
 
 def _version(version: SchemaVersion, *, fields: bool) -> SchemaVersionItem:

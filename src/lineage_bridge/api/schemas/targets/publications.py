@@ -29,13 +29,16 @@ class PublishRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PublicationItem(Struct, frozen=True, omit_defaults=True):
-    """A plan or a publication, and its progress. `state` is `running`, `done`, `failed`, `cancelled` or `interrupted`.
+    """A plan or a publication, and its progress.
 
-    `counts` are planned operations by action, `outcomes` operations by outcome: `done`, `refused`, `failed` (perhaps made), `not_tried`.
-    `written` is how many things were created or changed in the target, by what they are, if its kind counts them.
-    `operations` and `drift` list the first 1,000, refused and failed ones first. `desired` is how many objects the target should have,
-    `unchanged` how many it has as desired. `kept` counts objects left as they are, by reason; `not_expressible` what the target cannot
-    store.
+    - `state`: `running`, `done`, `failed`, `cancelled` or `interrupted`.
+    - `counts`: planned operations by action.
+    - `outcomes`: operations by outcome: `done`, `refused`, `failed` (its effect is unknown), `not_tried`.
+    - `written`: what was created or changed at the target, as numbers by kind of object, if its kind of target counts that.
+    - `operations`, `drift`: the first 1,000, refused and failed ones first.
+    - `desired`: how many objects the target should have; `unchanged`: how many of them it has already.
+    - `kept`: how many objects are left as they are, by reason.
+    - `not_expressible`: what the target cannot store.
     """
 
     state: str

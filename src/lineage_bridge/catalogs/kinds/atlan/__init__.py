@@ -1,1 +1,1 @@
-"""Atlan: OpenLineage events to a connector of a tenant, read back and archived by its API of assets."""
+"""The target Atlan: sends OpenLineage events to a connector of a tenant, reads jobs back, and archives those to delete."""

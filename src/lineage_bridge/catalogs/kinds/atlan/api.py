@@ -31,7 +31,7 @@ class AtlanApi:
     """Calls the API of one tenant. Thread-safe."""
 
     def __init__(self, settings: AtlanSettings, repeat: Repeat) -> None:
-        """`repeat` makes each request."""
+        """`repeat` is called to make each request, and may repeat it."""
         self._settings = settings
         self._plain = TargetClient(settings, repeat, is_refusal=_is_refusal)
         self._client = LoggedInClient(settings, self._plain, self._asked_for_token)
@@ -40,7 +40,7 @@ class AtlanApi:
         self.events: Final = f"/events/openlineage/{settings.connector}/api/v1/lineage"
 
     def send(self, body: bytes) -> HttpAnswer:
-        """The answer to an event.
+        """Send an event and return the answer.
 
         Raises MissingError if the tenant accepts no events for this connector, and the errors of `TargetClient.call`.
         """
@@ -53,11 +53,11 @@ class AtlanApi:
         return answer
 
     def is_answering(self) -> HttpAnswer:
-        """The answer to a GET of the address to which events are sent."""
+        """Make a GET request to the address that accepts events, and return the answer."""
         return self._client.call("GET", self.events)
 
     def connection(self, name: str) -> str:
-        """The qualified name of a connection. Raises MissingError if there is none, SourceError if there are several."""
+        """The qualified name of the connection with this name. Raises MissingError if there is none, SourceError if there are several."""
         with self._looking:
             if name not in self._connections:
                 self._connections[name] = self._found_connection(name)
@@ -87,7 +87,7 @@ class AtlanApi:
             asked = {"dsl": dsl, "attributes": list(attributes), "relationAttributes": list(of_related)}
             page = self._page(encode(asked))
             if found and page and page[0].get("guid") == first:
-                raise SourceError(f"POST {_SEARCH} answered the same page again", _HINT)
+                raise SourceError(f"POST {_SEARCH} returned the page just read once more, so the list has no end", _HINT)
             first = page[0].get("guid") if page else None
             found += page
             if len(page) < MOST:

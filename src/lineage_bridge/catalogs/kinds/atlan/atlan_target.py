@@ -1,4 +1,4 @@
-"""Sends jobs to Atlan as runs that have ended, waits until they are shown, reads them back and archives them."""
+"""The target Atlan: sends each job as a completed run, waits until Atlan shows the run, and reads it back. Jobs to delete are archived."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +18,11 @@ _JOB: Final = "FlowControlOperation"
 
 
 class AtlanTarget(Target[AtlanSettings]):
-    """Sends each state of a job as a run of its own. Atlan answers before it processes events, and does not report events that it drops."""
+    """Sends each new state of a job to Atlan as a completed run. Deleting a job archives it in Atlan.
+
+    Atlan answers before it processes events, and does not report events that it drops, so runs are read back if the
+    settings allow it.
+    """
 
     batch = 10
     read_batch = MOST
@@ -31,15 +35,17 @@ class AtlanTarget(Target[AtlanSettings]):
         self.reads = self.deletes = settings.is_readable
 
     def express(self, event: Json) -> Expressed:
-        """A completed run, under the name that the job has in Atlan. Raises InexpressibleError."""
+        """Convert an event to a completed run, under the name that the job has in Atlan. Raises InexpressibleError."""
         return expressed(event, self.settings)
 
     def visible(self, event: Json) -> str:
-        """The digest in the event's run id; of the whole event if jobs are not read back."""
+        """The digest that the run id of the event contains, by which the run is recognised; if jobs are not read back, the digest
+        of the whole event.
+        """
         return content_of(event) if self.reads else digest(event)
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """The jobs that Atlan has, with the digest in the id of their newest run."""
+        """The jobs that Atlan has, each with the digest that the id of its newest run contains."""
         return {key: content_of_run(run) for key, run in self._runs(list(keys)).items()}
 
     def _runs(self, keys: Sequence[ObjectKey]) -> dict[ObjectKey, str]:
@@ -82,9 +88,9 @@ class AtlanTarget(Target[AtlanSettings]):
         return DONE
 
     def _unsettled(self, sent: Mapping[ObjectKey, str]) -> list[ObjectKey]:
-        """The jobs whose newest run is not the one that was sent, after polling for at most `settle_s`.
+        """Poll for at most `settle_s` seconds. Returns the jobs whose newest run is still not the one that was sent.
 
-        After each portion of which nothing was shown, the next one is polled half as long, until something is shown. So polling in vain
+        If nothing of a portion was shown, the next portion is polled half as long, until something is shown. So polling in vain
         takes at most twice `settle_s` in total.
         """
         left = list(sent)
@@ -118,7 +124,9 @@ class AtlanTarget(Target[AtlanSettings]):
         return DONE
 
     def test(self) -> list[SourceCheck]:
-        """Whether the tenant accepts the credentials and has the connections; whether it accepts events shows only when one is sent."""
+        """Check whether the tenant accepts the credentials and has the connections. Whether it accepts events only shows when one
+        is sent.
+        """
         connections = (self.settings.connection, *self.settings.connections.values())
         try:
             if not self.reads:

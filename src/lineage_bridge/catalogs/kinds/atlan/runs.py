@@ -36,7 +36,7 @@ _MINIMUM_US: Final = 1000
 
 
 class Named(NamedTuple):
-    """A job's name in Atlan: the name of its connection, which is the namespace of its events, and its own name."""
+    """The name of a job in Atlan: the name of its connection, which is the namespace of its events, and the job's own name."""
 
     connection: str
     name: str
@@ -50,7 +50,7 @@ def named(key: ObjectKey, settings: AtlanSettings) -> Named:
 
 
 def expressed(event: Json, settings: AtlanSettings) -> Expressed:
-    """A completed run with only those parts that Atlan processes. Raises InexpressibleError."""
+    """Reduce a completed run to the parts that Atlan processes. Raises InexpressibleError."""
     made, lost = in_form(event, "runs").event, Counter[str]()
     for side in ("inputs", "outputs"):
         named_datasets = [dataset for dataset in made.get(side, ()) if dataset["namespace"] and dataset["name"]]
@@ -67,7 +67,7 @@ def expressed(event: Json, settings: AtlanSettings) -> Expressed:
 
 
 def _with_type(job: Json, producer: str, lost: Counter[str]) -> Json:
-    """The job with a type that needs no parent run."""
+    """The job with a jobType facet for which Atlan requires no parent run."""
     stated = job["facets"].get("jobType", {})
     lost["types of jobs"] += isinstance(stated.get("jobType"), str) and stated["jobType"].upper() not in _PARENTS
     default = {"_producer": producer, "_schemaURL": _JOB_TYPE, "processingType": "NONE", "integration": "LINEAGEBRIDGE"}
@@ -100,25 +100,27 @@ def _is_relational(namespace: str) -> bool:
 
 
 def content_of(event: Json) -> str:
-    """The digest of an event's content, as its run id contains it."""
+    """The digest of an event's content, in the form that its run id contains."""
     return digest(event)[:15]
 
 
 def content_of_run(run: str) -> str:
-    """The digest in a run id. For a run of another producer, it is one that no run of ours has. Any text is accepted."""
+    """The digest that a run id contains. Any text is accepted: the id of another producer's run gives a digest that no run of ours has."""
     digits = run.replace("-", "").lower()
     return digits[:12] + digits[13:16] if len(digits) == 32 and digits[12] == "8" else f"another run: {run}"
 
 
 def run_of(event: Json) -> str:
-    """The id of the run to send (a UUID of version 8, RFC 9562): the digest of its content, and the rest from the event's own run id."""
+    """The id of the run to send (a UUID of version 8, RFC 9562). It contains the digest of the content; the rest is from the event's
+    run id.
+    """
     content, rest = content_of(event), UUID(event["run"]["runId"]).hex[16:]
     variant = "89ab"[int(rest[0], 16) % 4]
     return str(UUID(f"{content[:12]}8{content[12:]}{variant}{rest[1:]}"))
 
 
 def bodies(body: bytes, key: ObjectKey, settings: AtlanSettings) -> tuple[str, tuple[bytes, bytes]]:
-    """The id of an event's run, and its two events: START, which has all facets, and COMPLETE."""
+    """The run id and the two events of a run: START, which has all facets, and COMPLETE."""
     event = msgspec.json.decode(body)
     run, there = run_of(event), named(key, settings)
     length_us = round(settings.window_s * 1_000_000) if is_streaming(event) else _MINIMUM_US

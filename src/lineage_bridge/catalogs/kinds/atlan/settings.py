@@ -49,7 +49,9 @@ class AtlanSettings(LoginSettings):
     def _a_connection_for_each_namespace(self) -> Self:
         names = [self.connection, *self.connections.values()]
         if len(set(names)) < len(names) or any("*" in namespace for namespace in self.connections):
-            raise ValueError("every namespace in connections must be without * and have a connection of its own")
+            raise ValueError(
+                "`connections` must map whole namespaces (without *), each to a connection of its own that is not `connection`"
+            )
         return self
 
     @property

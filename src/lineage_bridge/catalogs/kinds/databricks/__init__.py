@@ -1,1 +1,1 @@
-"""Databricks Unity Catalog: jobs and datasets as external metadata, inputs and outputs of jobs as external lineage."""
+"""The target Databricks Unity Catalog: jobs and datasets become external metadata, inputs and outputs of jobs external lineage."""

@@ -51,7 +51,7 @@ class WorkspaceConnection:
     """Makes calls to a workspace, with the interface that Databricks' client classes use. Thread-safe."""
 
     def __init__(self, settings: DatabricksSettings, repeat: Repeat) -> None:
-        """`repeat` makes each request."""
+        """`repeat` is called to make each request, and may repeat it."""
         self._settings, self._plain = settings, TargetClient(settings, repeat, is_busy=_is_aborted)
         self._client = LoggedInClient(settings, self._plain, self._asked_for_token)
         self._cfg = SimpleNamespace(workspace_id=settings.workspace_id or None)  # which they read
@@ -64,7 +64,7 @@ class WorkspaceConnection:
         headers: Mapping[str, str] | None = None,
         body: Json | None = None,
     ) -> Json:
-        """The decoded answer. Raises AnsweredError for an error, and as `TargetClient.call`."""
+        """Make a call and return the decoded answer. Raises AnsweredError for an error answer, and the errors of `TargetClient.call`."""
         asked = dict(_flattened(query or {}))
         target = quote(path, safe="/") + (f"?{urlencode(asked)}" if asked else "")
         answer = self._client.call(method, target, None if body is None else encode(body), headers)
@@ -75,7 +75,10 @@ class WorkspaceConnection:
         if not isinstance(found, dict):
             raise SourceError(f"{named} answered something other than an object", "check that the address is that of a workspace")
         if "page_token" in asked and found.get("next_page_token") == asked["page_token"]:
-            raise SourceError(f"{named} answered the same page again", "report this to Databricks")
+            raise SourceError(
+                f"{named} returned the token of the page just read, so the list has no end",
+                "try again later; if it repeats, report it to Databricks",
+            )
         return found
 
     def _asked_for_token(self) -> HttpAnswer:
@@ -91,7 +94,7 @@ class WorkspaceConnection:
 
 
 def _flattened(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Members of objects as parameters of their own: `object_info.table.name`."""
+    """Convert members of nested objects to parameters: `object_info.table.name`."""
     for name, value in query.items():
         if isinstance(value, Mapping):
             yield from ((f"{name}.{inner}", text) for inner, text in _flattened(value))

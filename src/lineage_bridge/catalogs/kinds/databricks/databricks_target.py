@@ -66,15 +66,15 @@ class DatabricksTarget(Target[DatabricksSettings]):
         self._written: dict[str, str] = {}
 
     def express(self, event: Json) -> Expressed:
-        """A completed run. Raises InexpressibleError."""
+        """Convert an event to a completed run. Raises InexpressibleError."""
         return express_job(event)
 
     def visible(self, event: Json) -> str:
-        """The digest of a job's relationships and their columns."""
+        """The digest of a job's relationships and their columns, which can be read back."""
         return digest_of_relationships(job_objects(event, self.settings).relationships)
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """The jobs that the metastore has."""
+        """The jobs that the metastore has, each with the digest of its relationships."""
         found = {}
         for key in keys:
             job = job_end(key.namespace, key.name, self.settings)
@@ -148,7 +148,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
                 self._written[name] = digest
 
     def _forgotten(self, names: Sequence[str]) -> bool:
-        """Forget that datasets were written; return whether one was."""
+        """Forget that this publication wrote these datasets. Returns whether it had written one of them."""
         return bool([name for name in names if self._written.pop(name, None) is not None])
 
     def _put(self, goal: Json, written: Counter[str]) -> bool:
@@ -217,7 +217,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
                 raise
 
     def test(self) -> list[SourceCheck]:
-        """Whether external metadata can be listed; whether it can be created shows only when some is created."""
+        """Check whether external metadata can be listed. Whether it can be created only shows when some is."""
         try:
             next(self._metadata.list_external_metadata(page_size=1), None)
         except ForbiddenError as error:
@@ -235,7 +235,7 @@ class _TableForbiddenError(ForbiddenError):
 
 @contextmanager
 def _rights_on_tables(ends: Ends) -> Iterator[None]:
-    """Convert a permission error into one of a table, if an end of a relationship is a table."""
+    """Convert a permission error to one about a table, if a table is an end of a relationship."""
     try:
         yield
     except UnauthenticatedError:

@@ -37,7 +37,7 @@ _STREAMS: Final = frozenset(("CONFLUENT", "KAFKA"))
 
 
 def table_of(dataset: Json, settings: DatabricksSettings) -> str | None:
-    """The full name of a dataset's table in the metastore, from its name or another one that its producers state."""
+    """The full name of the table in the metastore that a dataset is, by the dataset's name or another name that its producers state."""
     symlinks = dataset.get("facets", {}).get("symlinks", {})
     others = symlinks.get("identifiers") if isinstance(symlinks, dict) else None
     names = [dataset, *(other for other in (others if isinstance(others, list) else ()) if isinstance(other, dict))]
@@ -56,14 +56,14 @@ def _tables(names: list[Json], settings: DatabricksSettings) -> Iterator[str]:
 
 
 def metadata_name(kind: str, namespace: str, name: str, settings: DatabricksSettings) -> str:
-    """The name of external metadata, which may contain only lower-case letters, digits and _, as all names in a metastore."""
+    """A valid name for external metadata: only lower-case letters, digits and _, as for all names in a metastore."""
     shown = _OTHER_SIGNS.sub("_", name.lower()).strip("_")[:_SHOWN].strip("_")
     digest = blake2b(f"{len(namespace)} {namespace}{name}".encode(), digest_size=8).hexdigest()
     return "_".join(part for part in (settings.prefix, kind, shown, digest) if part)
 
 
 def system_type(namespace: str) -> str:
-    """The type of the system that a namespace belongs to."""
+    """The metastore's word for the system to which a namespace belongs."""
     scheme, _, rest = namespace.partition("://")
     if scheme == "kafka" and rest.partition(":")[0].endswith(".confluent.cloud"):
         return "CONFLUENT"

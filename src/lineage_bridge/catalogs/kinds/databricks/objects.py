@@ -30,7 +30,7 @@ class RelationshipEnd(NamedTuple):
 
     @property
     def as_json(self) -> Json:
-        """The end in the form of the API."""
+        """Write the end in the API's form."""
         return {self.kind: {"name": self.name}}
 
 
@@ -44,7 +44,7 @@ class JobObjects:
 
 
 def express_job(event: Json) -> Expressed:
-    """A completed run with everything that can be represented. Raises InexpressibleError."""
+    """Convert an event to a completed run with everything that can be represented. Raises InexpressibleError."""
     made, lost = in_form(event, "runs").event, Counter[str]()
     made["job"] = with_held(made["job"], _HELD_OF_JOBS, lost, _NOT_HELD)
     for side in ("inputs", "outputs"):
@@ -88,7 +88,7 @@ def job_objects(event: Json, settings: DatabricksSettings) -> JobObjects:
 
 
 def job_end(namespace: str, name: str, settings: DatabricksSettings) -> RelationshipEnd:
-    """A job as the end of relationships."""
+    """The end of a relationship that stands for a job."""
     return RelationshipEnd("external_metadata", metadata_name("job", namespace, name, settings))
 
 
@@ -108,7 +108,7 @@ def digest_of_relationships(relationships: Iterable[Json]) -> str:
 
 
 def end_of(found: Json) -> RelationshipEnd:
-    """The end from the API's form, an object with one member."""
+    """Read an end from the API's form, an object with one member."""
     for kind, member in found.items():
         if isinstance(member, dict):
             return RelationshipEnd(kind, str(member.get("name") or member.get("url") or "").lower())

@@ -1,1 +1,1 @@
-"""Amazon DataZone and SageMaker Catalog: OpenLineage events to a domain."""
+"""The target Amazon DataZone or SageMaker Catalog: sends OpenLineage events to a domain."""

@@ -32,7 +32,7 @@ class DataZoneTarget(Target[DataZoneSettings]):
         self._client: Any = None
 
     def express(self, event: Json) -> Expressed:
-        """A completed run, with the datasets whose names are short enough. Raises InexpressibleError."""
+        """Convert an event to a completed run with those datasets whose names are short enough. Raises InexpressibleError."""
         made, lost = in_form(event, "runs").event, Counter[str]()
         if _is_too_long(made["job"]):
             raise InexpressibleError("jobs whose names are too long")
@@ -43,11 +43,11 @@ class DataZoneTarget(Target[DataZoneSettings]):
         return Expressed(made, +lost)
 
     def visible(self, event: Json) -> str:
-        """The digest of the whole event."""
+        """The digest of the whole event, because nothing can be read back."""
         return digest(event)
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """Send events, each by itself, then poll until all are processed."""
+        """Send each event by itself, then poll until all are processed."""
         posted = [self._post(operation) for operation in operations]
         states = self._settled([answer for answer in posted if isinstance(answer, str)])
         return [answer if isinstance(answer, Outcome) else _outcome(states[answer]) for answer in posted]
@@ -90,7 +90,7 @@ class DataZoneTarget(Target[DataZoneSettings]):
         return self.repeated(request)
 
     def test(self) -> list[SourceCheck]:
-        """Whether the domain's events can be listed; whether it accepts events shows only when one is sent."""
+        """Check whether the domain's events can be listed. Whether it accepts events only shows when one is sent."""
         with service_errors("ListLineageEvents", "grant datazone:ListLineageEvents on the domain"):
             answer = self._opened().list_lineage_events(domainIdentifier=self.settings.domain, maxResults=1)
         return [SourceCheck("connect", isinstance(answer.get("items"), list), f"the domain {self.settings.domain} answers")]

@@ -1,1 +1,1 @@
-"""AWS Glue: the lineage of tables in the parameters of their definitions in the Data Catalog."""
+"""The target AWS Glue: writes the lineage of tables into the parameters of their definitions in the Data Catalog."""

@@ -28,7 +28,7 @@ TABLE_INPUT: Final = frozenset(
 
 
 def obstacle(table: Json) -> str:
-    """Why a table cannot be changed; empty if it can."""
+    """The reason why the definition of a table cannot be changed; empty if it can."""
     if table.get("TargetTable"):
         return "it is a link to a table of another catalog: publish to that one"
     if table.get("FederatedTable"):
@@ -66,7 +66,7 @@ def changes_of(table: Json, definition: Json) -> Mapping[str, int]:
 
 
 def _described(definition: Json) -> Iterator[tuple[str, str | None]]:
-    """The description of a table, under the empty name, and those of its columns."""
+    """Column to its description; that of the table itself has the empty name."""
     yield "", definition.get("Description")
     columns = (definition.get("StorageDescriptor") or {}).get("Columns") or ()
     for column in (*columns, *(definition.get("PartitionKeys") or ())):
@@ -74,7 +74,9 @@ def _described(definition: Json) -> Iterator[tuple[str, str | None]]:
 
 
 def _describe(definition: Json, descriptions: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:
-    """Describe a table and its columns where nobody else did; return a digest of each description by LineageBridge, by column."""
+    """Set the description of a table and of those columns that nobody else described. Returns column to the digest of each description
+    by LineageBridge.
+    """
     storage = dict(definition.get("StorageDescriptor") or {})
     lists: dict[str, list[Json]] = {
         "Columns": [dict(column) for column in storage.get("Columns") or ()],

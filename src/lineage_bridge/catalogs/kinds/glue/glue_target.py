@@ -44,19 +44,19 @@ class GlueTarget(Target[GlueSettings]):
         self._client: Any = None
 
     def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
-        """An event for each table."""
+        """Group the lineage of jobs by tables: one event for each table."""
         return by_table(events, self.settings)
 
     def express(self, event: Json) -> Expressed:
-        """The parameters and descriptions of a table. Raises InexpressibleError."""
+        """Convert the event of a table to the parameters and descriptions of the table. Raises InexpressibleError."""
         return express_table(event, self.settings)
 
     def visible(self, event: Json) -> str:
-        """The digest of the lineage in the parameters."""
+        """The digest of the lineage in the parameters, which can be read back."""
         return digest_of_parameters(event["parameters"])
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """The tables that have lineage from an installation of LineageBridge."""
+        """The tables with lineage that any installation of LineageBridge published, each with the digest of that lineage."""
         found = {}
         for key in keys:
             table = self._table(table_of_key(key))
@@ -79,7 +79,7 @@ class GlueTarget(Target[GlueSettings]):
         return Outcome(False, f"other clients changed the table {MOST_CONFLICTS} times while it was to be changed", later=True)
 
     def _tried(self, table: GlueTable, goal: Json, *, is_deletion: bool) -> Outcome | None:
-        """The outcome of a change; None if another client changed the table since it was read."""
+        """Try to change a definition and return the outcome; None if another client changed the table after it was read."""
         try:
             return self._replace(table, goal, is_deletion=is_deletion)
         except SourceError as error:
@@ -126,7 +126,7 @@ class GlueTarget(Target[GlueSettings]):
         return self.repeated(request)
 
     def test(self) -> list[SourceCheck]:
-        """Whether databases can be listed. Permissions are granted for each table, so a missing one shows only at a publication."""
+        """Check whether databases can be listed. Permissions are granted for each table, so a missing one only shows at a publication."""
         with service_errors("GetDatabases", "grant glue:GetDatabases on the catalog"):
             answer = self._opened().get_databases(CatalogId=self.settings.catalog_id, MaxResults=1)
         return [SourceCheck("connect", isinstance(answer.get("DatabaseList"), list), f"the catalog {self.settings.catalog_id} answers")]

@@ -7,7 +7,7 @@ from lineage_bridge.sources.common.aws.settings import AwsConnection
 
 
 class GlueSettings(AwsConnection, TargetSettings):
-    """One Data Catalog: that of an account in a region."""
+    """The Data Catalog of one account in one region."""
 
     region: str = Field(min_length=1, pattern=r"^[a-z0-9-]+$", description="AWS region of the catalog")
     catalog_id: str = Field(pattern=r"^\d{12}$", description="id of the account that owns the catalog")

@@ -63,7 +63,7 @@ def key_of_table(table: GlueTable, settings: GlueSettings) -> ObjectKey:
 
 
 def table_of_key(key: ObjectKey) -> GlueTable:
-    """The table of a key."""
+    """The table whose key this is."""
     _, database, name = key.name.split("/", 2)
     return GlueTable(database, name)
 
@@ -139,14 +139,16 @@ def _names(event: Json, side: str) -> list[Json]:
 
 
 def _through(events: Iterable[Json]) -> list[str]:
-    """The installations through which jobs were published; the last one is the publisher."""
+    """The ids of all installations that published these jobs; the last one is the present publisher."""
     lists = [event["job"].get("facets", {}).get(PUBLICATION, {}).get("installations") or [""] for event in events]
     before = sorted({installation for names in lists for installation in names[:-1]})
     return [*(name for name in before if name != lists[0][-1]), lists[0][-1]]
 
 
 def _within_limit(entries: list[Json], lost: Counter[str]) -> str:
-    """Entries as JSON in ASCII, whose length is the same in bytes and characters; "" if there are none."""
+    """Encode entries as JSON in ASCII, which has as many characters as bytes. Beyond the limit, parts are left out and counted in
+    `lost`. "" if there are no entries.
+    """
     for member, what in (
         ("", ""),
         ("sql", "statements of tables with too much lineage"),

@@ -1,1 +1,1 @@
-"""Google Data Lineage: jobs as processes with links between datasets, or as OpenLineage events."""
+"""The target Google Data Lineage: jobs become processes with links between datasets, or are sent as OpenLineage events."""

@@ -133,7 +133,7 @@ class LineageConnection:
             raise ConfigError(text, "correct or remove the variable in the environment of this server") from error
 
     def call(self, method: str, request: Mapping[str, Any]) -> Any:  # noqa: ANN401  # the types of Google's client are made at run time
-        """The answer of a method of Google's client, such as `create_process`.
+        """Call a method of Google's client, such as `create_process`, and return its answer.
 
         Raises GoogleAnswerError for an error, and the errors of `TargetClient.call`.
         """
@@ -141,7 +141,7 @@ class LineageConnection:
             return getattr(self._client, method)(request=dict(request), retry=None, timeout=self._settings.timeout_s)
 
     def listed(self, method: str, parent: str, member: str) -> Iterator[Any]:
-        """The objects on all pages of a list; a page is requested when it is reached.
+        """The objects on all pages of a list. Each page is requested when it is reached.
 
         Empty if the parent does not exist. Raises as `call`.
         """
@@ -158,7 +158,10 @@ class LineageConnection:
             if page is None:
                 return
             if page.next_page_token and page.next_page_token == token:
-                raise SourceError(f"{method} answered the same page again", "report this to Google")
+                raise SourceError(
+                    f"{method} returned the token of the page just read, so the list has no end",
+                    "try again later; if it repeats, report it to Google",
+                )
             token = page.next_page_token
             yield from getattr(page, member)
 
@@ -169,7 +172,7 @@ class LineageConnection:
 
 @contextmanager
 def _readable(method: str) -> Iterator[None]:
-    """Convert errors of reading an answer."""
+    """Convert errors that occur while an answer is read to ours."""
     try:
         yield
     except (ParseError, GoogleAPIError, UnicodeDecodeError) as error:

@@ -31,7 +31,9 @@ class Authorization:
         self._credentials: Any = None
 
     def headers(self) -> dict[str, str]:
-        """The headers of a call; none if the settings have a token. Raises ConfigError, UnauthenticatedError, UnreachableError."""
+        """The headers that authorize a call; empty if the settings have a token. Raises ConfigError, UnauthenticatedError,
+        UnreachableError.
+        """
         if self._settings.token:
             return {}
         headers: dict[str, str] = {}
@@ -43,7 +45,7 @@ class Authorization:
                     self._credentials.refresh(Request())
                 self._credentials.apply(headers)
             except exceptions.TransportError as error:
-                raise UnreachableError(f"no token: {_line(error)}") from error
+                raise UnreachableError(f"no token: {_line(error)}", "check that this machine can reach Google's token endpoint") from error
             except exceptions.GoogleAuthError as error:
                 raise UnauthenticatedError(f"no token: {_line(error)}", "check the credentials, and this machine's clock") from error
         return {name: str(value) for name, value in headers.items()}

@@ -53,18 +53,18 @@ class GoogleTarget(Target[GoogleSettings]):
         self._connection = LineageConnection(settings, self.repeated)
 
     def express(self, event: Json) -> Expressed:
-        """A completed run. Raises InexpressibleError."""
+        """Convert an event to a completed run. Raises InexpressibleError."""
         return express_process(event) if self.reads else express_event(event)
 
     def visible(self, event: Json) -> str:
-        """The digest of a job's links; of the whole event if jobs are not read back."""
+        """The digest of a job's links, which can be read back; if jobs are not read back, the digest of the whole event."""
         if not self.reads:
             return digest(event)
         events = job_lineage(event, self.settings.prefix).events
         return digest_of_links(link for links in events.values() for link in links)
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """The jobs that have a process in Google Data Lineage."""
+        """The jobs that have a process in Google Data Lineage, each with the digest of its links."""
         found = {}
         for key in keys:
             process = self._process(key)
@@ -151,7 +151,7 @@ class GoogleTarget(Target[GoogleSettings]):
         return True
 
     def _runs(self, process: str) -> list[str]:
-        """The names of a process's runs."""
+        """The resource names of the runs of a process."""
         return [f"{process}/runs/{_id(run.name)}" for run in islice(self._connection.listed("list_runs", process, "runs"), _MOST)]
 
     def _events(self, run: str) -> dict[str, list[DataLink]]:
@@ -183,7 +183,7 @@ class GoogleTarget(Target[GoogleSettings]):
         return Outcome(False, text)
 
     def test(self) -> list[SourceCheck]:
-        """Whether processes can be listed; whether they can be created shows only when one is."""
+        """Check whether processes can be listed. Whether they can be created only shows when one is."""
         try:
             self._connection.call("list_processes", {"parent": self.settings.parent, "page_size": 1})
         except ForbiddenError as error:

@@ -43,13 +43,13 @@ class SpaceLink(NamedTuple):
     rule: str
 
     def forth(self, name: str) -> Spelling | None:
-        """The spelling in `other`; None if the link does not apply to this name."""
+        """Convert a name in `space` to the same name in `other`. None if the link does not apply to this name."""
         if not self._holds(name):
             return None
         return self.other, self.prefix + name
 
     def back(self, name: str) -> Spelling | None:
-        """The spelling in `space`; None if the link does not apply to this name."""
+        """Convert a name in `other` to the same name in `space`. None if the link does not apply to this name."""
         if not name.startswith(self.prefix) or not self._holds(rest := name[len(self.prefix) :]):
             return None
         return self.space, rest
@@ -64,13 +64,13 @@ class SpaceLink(NamedTuple):
 
 @lru_cache(20_000)
 def space_links(namespace: str) -> tuple[SpaceLink, ...]:
-    """The links from a namespace of datasets by one application of one rule, sorted."""
+    """The links that the naming rules give a namespace of datasets, each by one application of one rule. Sorted."""
     found = {link for rule, pattern in _SPACES if (match := pattern.fullmatch(namespace)) for link in _follow(rule, namespace, match)}
     return tuple(sorted(found.union(_jdbc_links(namespace))))
 
 
 def _jdbc_links(namespace: str) -> Iterator[SpaceLink]:
-    """A driver's address: a name that lacks only the database gets that of the address, and a full name stays unchanged."""
+    """The links from a JDBC address to its namespace: a name that lacks only the database gets the database of the address."""
     url = f"jdbc:{namespace}" if _RAW_ADDRESS.fullmatch(namespace) else namespace
     address = read_jdbc(url) if url[:5].lower() == "jdbc:" else None
     if address is None or address.scheme not in DRIVERS.values() or address.namespace == namespace:
@@ -102,7 +102,7 @@ def all_space_links(namespace: str) -> frozenset[SpaceLink]:
 
 
 def respellings(namespace: str, name: str) -> Iterator[tuple[str, Spelling]]:
-    """The results of applying each rule on names once to a dataset's name: (rule id, spelling)."""
+    """Apply each rule on names once to the name of a dataset: (rule id, resulting spelling)."""
     for rule, match in _name_rules(namespace):
         made = _EXECUTORS[rule.how](rule, match.groupdict(), name)
         if made is not None and (made := (made[0] or namespace, made[1])) != (namespace, name):
@@ -115,7 +115,7 @@ def _name_rules(namespace: str) -> tuple[tuple[NameRule, re.Match[str]], ...]:
 
 
 def closure(namespace: str, name: str) -> frozenset[tuple[Spelling, Spelling, str]]:
-    """All steps of the rules on names, from a dataset's name and from every spelling that the rules derive from it: (from, to, rule id)."""
+    """All steps that the rules on names give, from this name and from every spelling they lead to: (from, to, rule id)."""
     steps: set[tuple[Spelling, Spelling, str]] = set()
     seen, waiting = {(namespace, name)}, [(namespace, name)]
     while waiting:
@@ -129,7 +129,7 @@ def closure(namespace: str, name: str) -> frozenset[tuple[Spelling, Spelling, st
 
 
 def identifies(namespace: str) -> bool:
-    """Whether a namespace determines the system, regardless of who writes it."""
+    """Whether a namespace denotes the same system for everybody who uses it, which `localhost` does not."""
     return not any(pattern.fullmatch(namespace) for pattern in _VAGUE)
 
 
@@ -147,12 +147,12 @@ def form_rank(namespace: str, name: str = "") -> int:
 
 
 def job_rank(namespace: str) -> int:
-    """0 for the namespaces in which systems name their own jobs, 1 for any other."""
+    """0 for namespaces in which systems name their own jobs, 1 for all others; the lowest rank gives a group's canonical name."""
     return int(not any(pattern.fullmatch(namespace) for pattern in _JOBS))
 
 
 def bridge_rank(namespace: str) -> int:
-    """0 for namespaces of the forms that LineageBridge writes, 1 for any other."""
+    """0 for namespaces in the forms that LineageBridge writes, 1 for all others."""
     return int(not any(pattern.fullmatch(namespace) for pattern in _BRIDGE))
 
 

@@ -178,7 +178,7 @@ def service_errors(what: str, rights: str = "") -> Iterator[None]:
 
 
 def error_code(error: BaseException | None) -> str:
-    """The code of the answer that an error is about; empty if it is about none."""
+    """The error code in Amazon's answer; empty if the error is about no answer."""
     if isinstance(error, exceptions.ClientError):
         return str(error.response.get("Error", {}).get("Code", ""))
     return ""
@@ -200,11 +200,11 @@ def _refused(what: str, rights: str, error: exceptions.ClientError) -> SourceErr
 
 
 def _asked_wait(error: exceptions.ClientError) -> float | None:
-    """The seconds to wait that an answer states, if any."""
+    """The number of seconds that an answer asks to wait; None if it asks for none."""
     asked = str(error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("retry-after", ""))
     return float(asked) if asked.isdigit() and len(asked) < 7 else None
 
 
 def line(error: BaseException) -> str:
-    """The message of an error, in one line and without secrets."""
+    """The message of an error, on one line and without secrets."""
     return mask_text(" ".join(str(error).split()))[:300]

@@ -68,7 +68,7 @@ class ConnectClient:
     def ask(self, name: str, what: str) -> Any:  # noqa: ANN401  # JSON
         """Fetch a connector's tasks, topics or offsets. Raises SourceError; sends no request once too many calls have timed out."""
         if self._silent >= PATIENCE:
-            raise UnreachableError("skipped, because other calls to the worker timed out")
+            raise UnreachableError(f"not fetched, because {PATIENCE} other calls to the worker timed out", "the next poll tries again")
         try:
             return self.http.get(f"/connectors/{quote(name, safe='')}/{what}")
         except UnreachableError:

@@ -47,7 +47,7 @@ class ConnectorSettings(OwnClasses):
     smt_bootstrap: str = Field(default="kafka-1:19092", description="BOOTSTRAP of the workers, for OpenLineageLifecycleSmt")
 
     def matters(self, connector: str) -> bool:
-        """Whether to observe a connector."""
+        """Whether the settings select a connector."""
         return _matches(connector, self.include) and not _matches(connector, self.exclude)
 
 

@@ -55,7 +55,7 @@ class ConnectorState(NamedTuple):
 
     @property
     def stopped(self) -> bool:
-        """Whether a user stopped it."""
+        """Whether its state ends its run: a user stopped it, or it was deleted. A paused connector is not stopped."""
         return self.status.state in _GONE
 
     @property

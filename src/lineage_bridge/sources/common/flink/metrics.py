@@ -1,4 +1,4 @@
-"""The metrics of a job's sources and sinks: which may exist, and the topics in their ids. Pure."""
+"""Metrics of a Flink job: which ids its sources and sinks may have, and the Kafka topics that the ids contain. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,14 +27,14 @@ class JobMetrics:
 
 
 def metrics_of(remembered: Mapping[str, Any] | None) -> JobMetrics:
-    """The ids and topics in a job's part of the snapshot."""
+    """Read the metric ids and topics of a job from its part of the snapshot."""
     known = remembered or {}
     ids = {str(vertex): tuple(ids) for vertex, ids in known.get("ids", {}).items()}
     return JobMetrics({}, ids, {int(index): tuple(topics) for index, topics in known.get("topics", ())})
 
 
 def wanted_of(plan: Plan) -> dict[str, dict[str, tuple[Operator, str]]]:
-    """Return the metric ids that may exist by vertex, each with its operator and counter."""
+    """Return the metric ids to look for: vertex to metric id to the operator and the counter that the id belongs to."""
     found: dict[str, dict[str, tuple[Operator, str]]] = {}
     for side, names in ((plan.sources, _READ), (plan.sinks, _WRITTEN)):
         for operator in side:

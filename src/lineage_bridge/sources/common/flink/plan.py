@@ -27,10 +27,7 @@ _ASKED = ("*anonymous_collect", "Unregistered_Collect_Sink", "Collect table sink
 
 
 class Operator(NamedTuple):
-    """A source or sink.
-
-    `name` is empty if no metrics are named after it. `table`: catalog, database and name, or the name alone, or empty.
-    """
+    """An operator of a plan that is a source or a sink."""
 
     vertex: str
     name: str
@@ -38,7 +35,7 @@ class Operator(NamedTuple):
 
     @property
     def metrics(self) -> str:
-        """The prefix of the operator's metric ids."""
+        """The prefix that the ids of the operator's metrics have."""
         kept = self.name.removesuffix(_LAST_WORD)
         last = self.name[len(kept) :]
         return re.sub(r"[ .:,]", "_", kept[: _LONGEST_NAME - len(last)] + last)
@@ -92,7 +89,7 @@ def _inputs(nodes: Mapping[str, Mapping[str, Any]], vertex: str) -> list[str]:
 
 
 def _downstream(nodes: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the vertices in topological order."""
+    """Return the vertices so that each comes after those that feed it."""
     found: dict[str, None] = {}
     waiting = sorted(nodes, reverse=True)
     open_: set[str] = set()

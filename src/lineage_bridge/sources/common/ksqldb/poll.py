@@ -63,10 +63,10 @@ class KsqldbPoll:
         return not self.is_complete or self.is_hidden(name)
 
     def job(self, query: str) -> DatasetName:
-        """The name of a query's job."""
+        """The namespace and name of the job that stands for a query."""
         return self.names.queries, self.names.lead + query
 
 
 def digest(value: Mapping[str, Any]) -> str:
-    """A digest of a JSON value."""
+    """A digest of a JSON value, for comparing it with the previous poll's."""
     return hashlib.blake2b(encode(dict(value)), digest_size=12).hexdigest()

@@ -25,4 +25,6 @@ def connection(audit_log: AuditLog, settings: ConfluentSettings) -> KafkaSetting
             context=settings.context,
         )
     except ValidationError as error:
-        raise SourceError(f"the setting audit_log is not valid: {error.errors(include_url=False)[0]['msg']}") from error
+        raise SourceError(
+            f"the setting audit_log is not valid: {error.errors(include_url=False)[0]['msg']}", "docs/sources-confluent.md describes it"
+        ) from error

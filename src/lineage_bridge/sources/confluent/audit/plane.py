@@ -41,7 +41,7 @@ class AuditPlane(Plane[AuditLogRead]):
     name, stage = NAME, 6
 
     def unavailable_reason(self) -> str:
-        """The audit log needs an API key of its own."""
+        """Why the audit log cannot be read: it needs an API key of its own. Empty if there is one."""
         return "" if self.settings.audit_log else "no API key is set for the audit log (audit_log)"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> AuditLogRead:

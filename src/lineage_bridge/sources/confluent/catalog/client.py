@@ -28,7 +28,9 @@ def search_entities(http: HttpClient, types: tuple[str, ...]) -> list[Mapping[st
         if page is None and isinstance(answer, Mapping):
             page = []
         if not isinstance(page, list):
-            raise SourceError(f"GET {_ROOT}/search/basic did not return a list")
+            raise SourceError(
+                f"GET {_ROOT}/search/basic did not return a list", "check that the address is that of Confluent's Stream Catalog"
+            )
         readable = (entry for entry in page if isinstance(entry, Mapping) and qualified_name_of(entry))
         new = {qualified_name_of(entry): entry for entry in readable if (entry.get("status") or "ACTIVE") == "ACTIVE"}
         is_last = len(page) < PAGE_SIZE or not new.keys() - found.keys()

@@ -57,7 +57,7 @@ class ConnectPlane(Plane[ConnectAnswers]):
         self.path = f"/connect/v1/environments/{cluster.environment}/clusters/{cluster.id}/connectors"
 
     def unavailable_reason(self) -> str:
-        """Connectors need the Cloud API key."""
+        """Why connectors cannot be listed: that needs the Cloud API key. Empty if it is set."""
         return "" if self.settings.cloud else "no Cloud API key is set (cloud)"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> ConnectAnswers:

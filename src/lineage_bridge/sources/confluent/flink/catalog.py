@@ -106,7 +106,9 @@ def dataset_of(path: Name) -> DatasetName | None:
 
 
 def declared_columns(table: Table) -> dict[str, str]:
-    """Map a definition's columns in the records' key to their names in the key, according to the key's options."""
+    """For the columns that are in the records' key: their names in the table, to their names in the key, which depend on the key's
+    options.
+    """
     keys = [name for name in table.keys if any(column.name == name for column in table.columns or ())]
     prefix, is_raw = table.options.get("key.fields-prefix", ""), table.options.get("key.format") == "raw"
     return {name: topic_column(KEY, "" if is_raw else name.removeprefix(prefix)) for name in keys}

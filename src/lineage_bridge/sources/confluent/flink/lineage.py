@@ -53,7 +53,7 @@ class StatementLineage:
 
     @property
     def is_job(self) -> bool:
-        """Whether it reads or writes anything."""
+        """Whether the statement reads or writes any table."""
         return bool(self.inputs or self.outputs)
 
 
@@ -66,7 +66,7 @@ class _Collected:
 
 
 def defines(text: str) -> bool:
-    """Whether a statement may define something."""
+    """Whether the text of a statement may define a table, view or model."""
     return _MAY_DEFINE.search(text) is not None and not _first_words(text, 1).isdisjoint(_DEFINING)
 
 

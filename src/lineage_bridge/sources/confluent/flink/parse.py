@@ -63,7 +63,7 @@ class Statement(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The author's text."""
+        """The text of the statement as its author wrote it."""
         return self.written or self.text
 
 
@@ -212,12 +212,12 @@ def parse_failure(answer: object) -> Failure | None:
 
 
 def quoted(name: str) -> str:
-    """Quote a part of a name with backticks."""
+    """Quote one part of a name with backticks, as SQL requires."""
     return f"`{name.replace('`', '``')}`"
 
 
 def _text(whole: Mapping[str, Any], member: str) -> str:
-    """A member that must be there. Raises KeyError."""
+    """A required member of an object, as text. Raises KeyError if it is absent."""
     text = whole[member]
     if not isinstance(text, str) or not text.strip():
         raise KeyError(member)
@@ -233,7 +233,7 @@ def _is_physical(column: object) -> bool:
 
 
 def _present(members: Mapping[str, Any]) -> dict[str, Any]:
-    """The members that are not empty and have the expected types."""
+    """The members of an object that are not empty and have the expected types."""
     return {key: value for key, value in members.items() if value not in (None, [], {}, "") and isinstance(value, _TYPES[key])}
 
 

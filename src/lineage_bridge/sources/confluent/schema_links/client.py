@@ -52,7 +52,7 @@ def list_exporters(http: HttpClient, registry: SchemaRegistry, find_registry: Ca
     """
     names = http.get("/exporters")
     if not isinstance(names, list):
-        raise SourceError("GET /exporters did not return a list")
+        raise SourceError("GET /exporters did not return a list", "check that the address is that of Confluent's Schema Registry")
     answers = dict(zip(map(str, names), http.map(lambda name: _get_exporter(http, str(name)), names), strict=True))
     unseen = [Unseen(f"exporter {name}", str(answer)) for name, answer in answers.items() if isinstance(answer, SourceError)]
     found = {name: answer for name, answer in answers.items() if not isinstance(answer, SourceError)}
@@ -80,7 +80,7 @@ def _get_exporter(http: HttpClient, name: str) -> _Answer:
     path = f"/exporters/{quote(name, safe='')}"
     info, status = http.get(path), http.get(f"{path}/status")
     if not isinstance(info, Mapping) or not isinstance(status, Mapping):
-        raise SourceError(f"GET {path} did not return an object")
+        raise SourceError(f"GET {path} did not return an object", "check that the address is that of Confluent's Schema Registry")
     if not _destination(info):
         raise SourceError(f"GET {path} does not name the registry that the exporter copies to")
     return info, status

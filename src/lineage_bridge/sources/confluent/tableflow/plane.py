@@ -53,7 +53,7 @@ class TableflowPlane(Plane[TableflowAnswers]):
         self.cluster = cluster
 
     def unavailable_reason(self) -> str:
-        """Tableflow needs an API key of its own."""
+        """Why Tableflow cannot be read: it needs an API key of its own. Empty if there is one."""
         return "" if self._credential() else f"no API key is set for {self.cluster.environment} (tableflow)"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> TableflowAnswers:

@@ -188,7 +188,7 @@ def _in_path(pattern: str, path: str) -> dict[str, str]:
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str | None:
-    """The template with each `{option|other|=constant!form}` replaced by the first option that exists."""
+    """Fill a template: each `{option|other|=constant!form}` is replaced by the first of these options that exists, or the constant."""
     missing = False
 
     def fill(hole: re.Match[str]) -> str:

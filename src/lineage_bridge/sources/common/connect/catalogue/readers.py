@@ -62,7 +62,7 @@ def queue_topics(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) ->
 
 
 def _topics_in_json(view: ConnectorView, key: str) -> dict[str, str]:
-    """The topics by what they are for, from a setting in JSON."""
+    """Purpose to topics, from a setting that contains JSON."""
     try:
         mapped = json.loads(view.setting(key, default="{}"))
     except (ValueError, RecursionError):

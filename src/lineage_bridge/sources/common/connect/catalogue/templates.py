@@ -26,7 +26,7 @@ ANY_VALUE = "(?P<value>.+)"
 
 
 class _UnreadableError(Exception):
-    """A setting decides, but its value cannot be read."""
+    """A value depends on a setting that cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def holes(template: str) -> list[str]:
 
 
 def fault(template: str) -> str:
-    """Return what is wrong with a template; empty if it is valid."""
+    """Return the error in a template; empty if it is valid."""
     depth = 0
     for piece in re.split(r"(\{[^{}]+\}|[\[\]])", template):
         depth += {"[": 1, "]": -1}.get(piece, 0)
@@ -142,7 +142,7 @@ def _filled(parts: tuple[_Part, ...], config: Scope, scope: Scope) -> str | None
 
 
 def _flat(parts: tuple[_Part, ...], config: Scope, hole: str) -> list[str | _Hole | None]:
-    """Fill every placeholder of a template except that of one name."""
+    """Fill all placeholders of a template except the one with this name."""
     found: list[str | _Hole | None] = []
     for part in parts:
         if isinstance(part, str):
@@ -192,6 +192,6 @@ def _setting(name: str, config: Scope, scope: Scope) -> str | None:
 
 
 def _readable(name: str, config: Scope, scope: Scope) -> str:
-    """The setting without user and password; empty if it is missing."""
+    """The setting without user and password; empty if the setting is missing."""
     value = without_login(config.get(_key(name, scope), "").strip())
     return value if value.startswith("jdbc:") else without_user(value)

@@ -109,7 +109,7 @@ class ConnectorView:
 
 
 class _Anything(dict[str, str]):
-    """Settings of which each has a value."""
+    """Settings in which every setting has a value."""
 
     def get(self, key: str, default: str | None = None) -> str:  # type: ignore[override]  # never None
         """Return a value for any setting."""

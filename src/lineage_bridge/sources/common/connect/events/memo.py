@@ -7,7 +7,7 @@ _MadeT = TypeVar("_MadeT")
 
 
 class Memo(Generic[_MadeT]):
-    """Cached values by name. `make` must only depend on `basis`."""
+    """Cached values by name. `make` must only depend on `basis`: a value is computed again when that changes."""
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[object, _MadeT]] = {}

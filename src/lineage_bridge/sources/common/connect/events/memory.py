@@ -1,4 +1,4 @@
-"""A connector's part of the snapshot."""
+"""What is kept about one connector between two polls: its part of the snapshot."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -82,7 +82,7 @@ def content_of(
 
 
 def basis_of(connection: Connection, config: Mapping[str, str], space: str, shared: SharedMetadata) -> object:
-    """Return everything that the content of a connection depends on."""
+    """Return everything that the content of a connection depends on, so that it is computed again only if this changes."""
     topics = {(space, use.name) for use in (*connection.topics_in, *connection.topics_out)}
     outside = {named(dataset.dataset, shared) for dataset in connection.datasets}
     schemas = [shared.schemas.get((name, part)) for name in sorted(topics | outside) for part in (KEY, VALUE)]

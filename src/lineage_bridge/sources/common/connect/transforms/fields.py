@@ -22,7 +22,7 @@ MADE: Origins = frozenset()
 
 
 def keep(record: Record, _: Transform) -> Record:
-    """Leave the fields unchanged."""
+    """Leave all fields unchanged."""
     return record
 
 
@@ -128,7 +128,7 @@ def key_to_value(record: Record, transform: Transform) -> Record:
 
 
 def drop(record: Record, transform: Transform) -> Record:
-    """Remove the key or value."""
+    """Remove the whole key or value."""
     return record.knowing(transform.on, {})
 
 

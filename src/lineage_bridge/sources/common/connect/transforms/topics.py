@@ -21,7 +21,7 @@ class TopicName(NamedTuple):
 
     @property
     def regex(self) -> str:
-        """The pattern; for a name, a pattern that matches only this name."""
+        """The pattern of topics that a text denotes; for a plain name, a pattern that matches only this name."""
         return self.text if self.is_pattern else re.escape(self.text)
 
 
@@ -50,7 +50,7 @@ def by_logical_table(topic: TopicName, transform: Transform) -> list[TopicName]:
 
 
 def timestamped(topic: TopicName, transform: Transform) -> list[TopicName]:
-    """Add a time to the name."""
+    """Add a time to the topic's name."""
     text = transform.option("topic.format", default="${topic}-${timestamp}")
     if TO_FILL_IN.search(_FORMAT.sub("", text)):
         return [ANY]

@@ -1,4 +1,4 @@
-"""What all events about one cluster have in common."""
+"""Builds events about a cluster: what those about topics, groups and producers have in common."""
 
 import hashlib
 import json
@@ -25,15 +25,15 @@ class KafkaEventBuilder:
     producers: str = ""
 
     def name(self, name: str) -> DatasetName:
-        """The name of a topic."""
+        """The namespace and name of a topic's dataset."""
         return self.namespace, name
 
     def group(self, name: str) -> DatasetName:
-        """The name of a group's job."""
+        """The namespace and name of the job that stands for a consumer group."""
         return self.namespace, f"{self.groups}{name}"
 
     def producer(self, name: str) -> DatasetName:
-        """The name of a producer's job."""
+        """The namespace and name of the job that stands for a producer."""
         return self.namespace, f"{self.producers}{name}"
 
     def job_facets(self, kind: str) -> dict[str, Json]:

@@ -59,7 +59,7 @@ def group_events(
 
 
 class _GroupEvents:
-    """One group at one poll."""
+    """Builds the events about one group at one poll."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class _GroupEvents:
         return bool(self.group.members)
 
     def step(self) -> tuple[list[Json], GroupRecord]:
-        """Return the events of this poll, and the group's part of the next snapshot."""
+        """Return the events of this poll about the group, and the group's part of the next snapshot."""
         events: list[Json] = []
         stated = self.before.get("told", "")
         if self.name in self.context.owned:

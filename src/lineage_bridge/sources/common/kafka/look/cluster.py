@@ -13,11 +13,7 @@ UNDER_WAY = frozenset(("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpoch
 
 
 class KafkaTopic(NamedTuple):
-    """A topic.
-
-    `id` changes when a topic is created again under the same name; it is empty if the brokers are too old to report it. `leaders`: by
-    partition.
-    """
+    """A topic, as one poll found it."""
 
     id: str = ""
     internal: bool = False
@@ -47,10 +43,10 @@ class Subtopology(NamedTuple):
 
 
 class KafkaGroup(NamedTuple):
-    """A group.
+    """A consumer group, as one poll found it.
 
-    `members` is None if they could not be fetched. `protocol` is empty for groups that only commit offsets. `topics`: topics that the group
-    reads, if only known for the group as a whole.
+    `members` is None if they could not be fetched. `protocol` is empty for groups that only commit offsets. `topics`: the topics that
+    the group reads, if they are only known for the group as a whole.
     """
 
     kind: str = CLASSIC

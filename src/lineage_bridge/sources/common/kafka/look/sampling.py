@@ -45,7 +45,7 @@ def _json(record: bytes) -> object:
 
 
 def _plain(found: Mapping[str, Any], depth: int) -> dict[str, SchemaField]:
-    """The fields of an object; none if it is a map."""
+    """The fields of an object in a sampled record; none if the object is a map, whose keys are data."""
     if depth >= _DEEPEST or len(found) > _MOST_FIELDS or not all(_NAME.fullmatch(name) for name in found):
         return {}
     return {name: _field(name, value, depth) for name, value in found.items()}

@@ -14,7 +14,7 @@ def matches(name: str, globs: Iterable[str]) -> bool:
 
 
 def is_data(name: str, internal: bool = False) -> bool:
-    """Whether a topic contains users' data."""
+    """Whether a topic contains users' data, not Kafka's own or another program's state."""
     return not internal and purpose(name) not in SYSTEM
 
 
@@ -27,7 +27,7 @@ def is_reported(settings: KafkaSettings, name: str, internal: bool = False) -> b
 
 @dataclass(frozen=True)
 class RecordedNames:
-    """Names from the previous snapshot, to look for if they are no longer listed, and the end offsets of topics.
+    """Names in the previous snapshot that the poll looks for if they are no longer listed, and the end offsets of topics.
 
     The configurations of `settled` topics are not fetched this time.
     """

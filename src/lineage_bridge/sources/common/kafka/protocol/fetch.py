@@ -18,7 +18,7 @@ class Failures:
         self._parts: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
 
     def add_listing(self, what: str, why: object) -> None:
-        """Add a listing that failed."""
+        """Record that a listing failed."""
         self._whole.setdefault(what, str(why))
 
     def add_name(self, what: str, why: str | int, name: str) -> None:

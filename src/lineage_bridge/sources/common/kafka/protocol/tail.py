@@ -61,11 +61,11 @@ class TopicTail:
         except KafkaException as error:
             raise self._source_error(error.args[0]) from error
         except ValueError as error:
-            raise SourceError(f"librdkafka rejects the settings: {error}") from error
+            raise SourceError(f"librdkafka rejects the settings: {error}", "check the setting `properties`") from error
         try:
             self._consumer = Consumer(config)
         except (KafkaException, ValueError) as error:
-            raise SourceError(f"librdkafka rejects the settings: {_error_of(error)}") from error
+            raise SourceError(f"librdkafka rejects the settings: {_error_of(error)}", "check the setting `properties`") from error
 
     def close(self) -> None:
         """Close connections."""
@@ -88,7 +88,7 @@ class TopicTail:
         return dict(self._offsets)
 
     def read(self, timeout_s: float) -> tuple[bytes, ...]:
-        """Return the records that arrive within this time. Raises SourceError."""
+        """Return the values of the records that arrive within `timeout_s` seconds; empty if none do. Raises SourceError."""
         values = []
         lost: set[int] = set()
         for record in self._consumer.consume(_AT_ONCE, timeout_s):

@@ -25,7 +25,7 @@ def fields_of(kind: str, text: str, references: References) -> tuple[SchemaField
     """Return the fields of a schema. If it is not a record, it has one field without a name. Raises RequestError if it cannot be read."""
     read = _READERS.get(kind)
     if read is None:
-        raise RequestError(f"a schema of kind {kind}", f"supported kinds: {', '.join(_READERS)}")
+        raise RequestError(f"a schema of the unsupported kind {kind!r}", f"supported kinds: {', '.join(_READERS)}")
     with reading(kind):
         return read(text, references)
 

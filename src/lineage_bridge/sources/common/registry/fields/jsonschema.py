@@ -42,7 +42,7 @@ def _resource(schema: object) -> Resource[Any]:
 
 
 def _field(name: str, schema: object, resolver: _Resolver, inside: tuple[int, ...]) -> SchemaField:
-    """A field of a schema. `inside`: the schemas that enclose it, by identity."""
+    """Convert a schema to a field. `inside`: the schemas that enclose it, by which recursion is noticed."""
     if not isinstance(schema, dict) or id(schema) in inside:
         return SchemaField(name=name)
     inside = (*inside, id(schema))
