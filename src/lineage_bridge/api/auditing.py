@@ -1,4 +1,6 @@
-"""Records changes in the audit trail before they are answered: every request that needs a scope other than `read` or `ingest`."""
+"""Records changes in the audit trail before they are answered: every successful request that writes and needs `operate` or `admin`, and
+every import of a graph.
+"""
 
 import json
 from collections.abc import Mapping

@@ -40,7 +40,7 @@ def is_linked(fd: int, path: Path) -> bool:
 
 
 class LocalDisk:
-    """The operating system's files."""
+    """The file operations of the operating system."""
 
     def create(self, path: Path) -> int:
         """See Disk."""

@@ -56,7 +56,7 @@ class InputKinds:
         """Create the form of an input that Spark reads. Raises ConfigError, as `make` does."""
         found = self.load(kind)
         if found.stream is None:
-            raise ConfigError(f"input {name}: the form stream is not available for the kind {kind}", "set `form` to `embedded`")
+            raise ConfigError(f"input {name}: inputs of the kind {kind} cannot have the form `stream`", "set `form` to `embedded`")
         return found.stream(name, self._settings(name, kind, settings, context), installation)
 
     def _settings(self, name: str, kind: str, settings: Mapping[str, Any], context: SourceContext) -> InputSettings:

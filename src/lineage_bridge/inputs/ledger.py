@@ -190,7 +190,10 @@ class InputLedger:
             return self._locks.setdefault(name, threading.Lock())
 
     def _loaded(self, name: str, session: str | None = None) -> _Ledger:
-        """The ledger of an input, up to the end of the log. The caller holds its lock. Raises GoneError for another session."""
+        """The ledger of an input, up to the end of the log. The caller holds its lock.
+
+        Raises GoneError if `session` is that of an API process before the last restart.
+        """
         if session not in (None, self._session):
             raise GoneError("these positions were read before the API was restarted", "fetch the positions again")
         if name not in self._ledgers:

@@ -121,7 +121,7 @@ class PublicationLedger(Protocol):
         """The entries by key."""
 
     def page(self, destination: str, after: str, limit: int) -> list[LedgerEntry]:
-        """Entries after a key, by key."""
+        """At most `limit` entries whose keys follow `after`, in order of key."""
 
     def counts(self, destination: str) -> dict[str, int]:
         """How many entries there are, by state."""

@@ -65,7 +65,8 @@ def _external(settings: Settings) -> ExternalAddress:
         )
     if not external.is_secure and not external.is_on_loopback:
         raise ConfigError(
-            f"people cannot log in at {external.url}, because the connection is not encrypted", "use https, by TLS of the server or a proxy"
+            f"people cannot log in at {external.url}, because the connection is not encrypted",
+            "set `external_url` to an https address, and enable TLS in the server or in a proxy before it",
         )
     return external
 

@@ -145,7 +145,7 @@ def replay(settings: Settings, to: Path | None, *, anyway: bool, on_progress: Ca
 def _replay_database(
     settings: Settings, database: "PostgresqlDatabase", key: bytes, *, anyway: bool, on_progress: Callable[[str, int, int], None]
 ) -> list[RowCount]:
-    """As `replay`: the fresh store is in a schema beside that of the graph, whose tables its own replace."""
+    """As `replay`, for a graph in PostgreSQL: the fresh store is built in a second schema, and its tables replace those of the graph."""
     from lineage_bridge.pipeline.replayer import alone, run_replay  # noqa: PLC0415  # loads Spark
     from lineage_bridge.store.postgresql import rebuild as in_database  # noqa: PLC0415  # an extra
 

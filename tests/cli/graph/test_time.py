@@ -64,7 +64,7 @@ def test_diff_around_a_dataset(call, server, now):
     assert ["appeared", "flow", "ns", "new", "jobs", "nightly", "ns", "report", "current"] in lines
     assert not any("old" in line and line[0] == "disappeared" for line in lines)
     assert call(*question, "--until", format_time(now - 4 * DAY)).err.startswith("nothing changed\n")
-    assert "until is before since" in call(*question, "--until", format_time(now - 6 * DAY)).err
+    assert "`until` is before `since`" in call(*question, "--until", format_time(now - 6 * DAY)).err
 
 
 def test_diff_of_all_jobs_in_pages(call, server, now):

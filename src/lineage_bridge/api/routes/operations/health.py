@@ -67,5 +67,5 @@ def _parse_erase_request(body: bytes) -> EraseRequest:
     except (ValueError, msgspec.DecodeError) as error:
         raise RequestError(f"invalid request: {error}", 'send {"runs": [UUID, ...]}') from error
     if not 0 < len(runs) <= MAX_RUNS:
-        raise RequestError(f"{len(runs)} runs cannot be erased at once", f"send 1 to {MAX_RUNS} runs")
+        raise RequestError(f"a request cannot erase {len(runs)} runs", f"send 1 to {MAX_RUNS} runs")
     return EraseRequest(sorted(set(runs)))

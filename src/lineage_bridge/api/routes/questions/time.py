@@ -90,7 +90,7 @@ def _diff_route(router: APIRouter, services: Services) -> None:
 def _between(since: str, until: str | None) -> Between:
     first, last = parse_time_argument("since", since), parse_time_argument("until", until)
     if first is None or (last is not None and last < first):
-        raise RequestError("until is before since", "swap since and until")
+        raise RequestError("`until` is before `since`", "swap `since` and `until`")
     return Between(first, last)
 
 

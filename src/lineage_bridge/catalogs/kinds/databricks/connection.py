@@ -73,7 +73,7 @@ class WorkspaceConnection:
             raise AnsweredError(named, answer, _code(answer))
         found = answer.json() if answer.body else {}
         if not isinstance(found, dict):
-            raise SourceError(f"{named} answered something other than an object", "check that the address is that of a workspace")
+            raise SourceError(f"the answer to {named} is not a JSON object", "check that the address is that of a Databricks workspace")
         if "page_token" in asked and found.get("next_page_token") == asked["page_token"]:
             raise SourceError(
                 f"{named} returned the token of the page just read, so the list has no end",
