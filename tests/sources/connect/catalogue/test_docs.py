@@ -26,7 +26,7 @@ def row(connector: ConnectorClass) -> str:
 
 
 def test_the_page_documents_every_key_and_filter():
-    form, templates = PAGE.read_text("utf-8").split("| key | what |")[1].split("In a template,")
+    form, templates = PAGE.read_text("utf-8").split("| key | meaning |")[1].split("In a template,")
     keys = {key for line in form.splitlines() for key in re.findall(r"`(\w+)`", line.split("|")[1] if line.startswith("|") else "")}
     assert keys - {"base"} <= set(ConnectorClass.__struct_fields__)
     named = set(re.findall(r"`(\w+)[:`]", templates.split("`[...]`")[0])) - {"text", "one"}
