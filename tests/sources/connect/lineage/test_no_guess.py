@@ -147,7 +147,8 @@ def constants(connector: ConnectorClass) -> set[str]:
     texts = [connector.namespace, connector.name, connector.path, connector.jdbc, connector.object, connector.topic]
     texts += [text for link in connector.symlinks for text in (link.namespace, link.name)]
     holes = [hole for text in texts for hole in text.split("{")[1:]]
-    return {name[1:] for hole in holes for name in hole.partition("}")[0].split("!")[0].split("|") if name.startswith("=") and name != "="}
+    names = [name for hole in holes for name in hole.partition("}")[0].split("!")[0].split("|")]
+    return {name.lstrip("=") for name in names if name.startswith("=") and name != "="}
 
 
 def test_only_documented_defaults_stand_for_settings() -> None:

@@ -7,9 +7,8 @@ from typing import NamedTuple
 from lineage_bridge.openlineage import naming
 from lineage_bridge.openlineage.jdbc.datasets import jdbc_dataset
 from lineage_bridge.sources.common.connect.catalogue.filters import server
-from lineage_bridge.sources.common.connect.catalogue.queries import dialect_of, kept_name
+from lineage_bridge.sources.common.connect.catalogue.queries import dialect_of, kept_name, lineage_in
 from lineage_bridge.sources.common.connect.catalogue.templates import is_unreadable
-from lineage_bridge.sql.reading import lineage_of
 
 
 class _Database(NamedTuple):
@@ -86,7 +85,7 @@ def _tables(query: str, dialect: str, direction: str) -> list[str]:
     """The tables that a query reads or, for a sink, writes; none if it cannot be parsed."""
     if not query or query.startswith(_ELSEWHERE):
         return []
-    lineage = lineage_of(_PARAMETER.sub("NULL", query), dialect)
-    if lineage.errors:
+    lineage = lineage_in(_PARAMETER.sub("NULL", query), dialect)
+    if lineage is None:
         return []
     return sorted(".".join(name) for name in (lineage.inputs if direction == "source" else lineage.outputs))

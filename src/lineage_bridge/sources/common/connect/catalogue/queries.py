@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from lineage_bridge.openlineage.jdbc.drivers import read_jdbc
+from lineage_bridge.sql.lineage import Lineage
 from lineage_bridge.sql.reading import lineage_of
 
 _DIALECTS = {
@@ -33,6 +34,22 @@ _WITHOUT_DATA = {
     "snowflake": ("dual",),
 }
 """Tables of one row that databases have for queries that read none."""
+_OTHERS = ("tsql", "teradata", "oracle", "mysql")
+"""Dialects with what databases without one of their own have: `SELECT TOP 10`, `SEL`, functions of JSON."""
+_ADAPTED = (
+    (re.compile(r"\{(?:d|ts?)\s{1,9}('[^']{0,64}')\s{0,9}\}", re.IGNORECASE), r"\1"),
+    (re.compile(r"\bCURRENT\s{1,9}(DATE|TIME|TIMESTAMP)\b", re.IGNORECASE), r"CURRENT_\1"),
+    (re.compile(r"[+-]\s{0,9}\d{1,9}\s{1,9}(?:YEAR|MONTH|DAY|HOUR|MINUTE|SECOND|MICROSECOND)S?\b", re.IGNORECASE), "+ 1"),
+    (re.compile(r"\bLIMIT\s{1,9}\d{1,9}\s{1,9}OVER\s{0,9}\((?:[^()]|\([^()]{0,200}\)){0,500}\)", re.IGNORECASE), ""),
+    (re.compile(r"\bSELECT\s{1,9}(?:SKIP\s{1,9}\d{1,9}\s{1,9})?FIRST\s{1,9}\d{1,9}\b", re.IGNORECASE), "SELECT"),
+    (re.compile(r"^\s{0,9}LOCK(?:ING)?\s[\w.\"\s]{1,300}?\b(?:ACCESS|READ|SHARE)\s(?:\s{0,9}(?:MODE|NOWAIT)\s){0,2}", re.IGNORECASE), ""),
+    (re.compile(r"\sWITH\s{1,9}(?:UR|CS|RS|RR|NC)(?=[\s;]{0,9}$)", re.IGNORECASE), ""),
+)
+"""What databases without a dialect of their own have in queries, and what does not change the tables instead: escapes of JDBC, DB2's
+times and isolation, Vertica's limits by group, the first rows of Informix and Firebird, Teradata's locks.
+"""
+_LONGEST = 20_000
+"""The longest query that is read again after it could not be parsed, in characters."""
 _QUOTED = re.compile(r'"([^"]+)"')
 
 
@@ -42,11 +59,24 @@ def query_inputs(query: str, url: str) -> list[str]:
     Empty if the query cannot be parsed: what stands in the position of a table may be anything.
     """
     address = read_jdbc(url)
-    lineage = lineage_of(query, dialect_of(url))
-    if lineage.errors:
+    lineage = lineage_in(query, dialect_of(url))
+    if lineage is None:
         return []
     none = _WITHOUT_DATA.get(address.scheme, ()) if address else ()
     return [kept_name(name, query, url) for name in lineage.inputs if ".".join(name).lower() not in none]
+
+
+def lineage_in(query: str, dialect: str) -> Lineage | None:
+    """The lineage of a query in this dialect, or else in the first that it can be parsed in; None if there is none."""
+    lineage = lineage_of(query, dialect)
+    if not lineage.errors:
+        return lineage
+    if len(query) > _LONGEST:
+        return None
+    for pattern, instead in _ADAPTED:
+        query = pattern.sub(instead, query)
+    found = (lineage_of(query, other) for other in (dialect, *_OTHERS))
+    return next((lineage for lineage in found if not lineage.errors and (lineage.inputs or lineage.outputs)), None)
 
 
 def kept_name(name: Sequence[str], query: str, url: str) -> str:

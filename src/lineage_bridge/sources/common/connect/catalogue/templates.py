@@ -1,7 +1,7 @@
 """Templates over a connector's settings: the language of the catalogue.
 
 `{key}` is replaced by a setting. `{key|other|=text}` is the first setting that exists, otherwise `text`; a setting that is there, but
-empty, does not have this default: it is missing. `[...]` is left out if a setting in it is missing. `{key!filter:argument!filter}` is
+empty, does not have a default `==text`: it is missing. `[...]` is left out if a setting in it is missing. `{key!filter:argument!filter}` is
 changed by filters. `<topic>` within a key is replaced by a topic's name, so `{topic.override.<topic>.collection}` is a setting of that
 topic. The names `topic` and `object` take precedence over settings. `one||other` is the first of the templates that can be filled. If a
 setting has a value that only the worker can read, or an unresolved placeholder, later alternatives are not tried, in brackets too: the
@@ -169,9 +169,9 @@ def _opened(part: _Hole, config: Scope, hole: str) -> list[str | _Hole | None]:
 
 def _value(hole: _Hole, config: Scope, scope: Scope) -> str | None:
     for name in hole.alternatives:
-        if name.startswith("=") and name != "=" and any(_key(other, scope) in config for other in hole.alternatives):
+        if name.startswith("==") and any(_key(other, scope) in config for other in hole.alternatives):
             return None
-        found = name[1:] if name.startswith("=") else _setting(name, config, scope)
+        found = name.lstrip("=") if name.startswith("=") else _setting(name, config, scope)
         if name not in scope and not name.startswith("=") and is_unreadable(_readable(name, config, scope)):
             raise _UnreadableError
         if found is not None:

@@ -19,7 +19,7 @@ from lineage_bridge.sources.common.connect.lineage.connection import (
     merge_evidence,
 )
 from lineage_bridge.sources.common.connect.lineage.flows import TracedFlows, trace_sink, trace_source
-from lineage_bridge.sources.common.connect.lineage.names import without_code
+from lineage_bridge.sources.common.connect.lineage.programs import without_code
 from lineage_bridge.sources.common.connect.lineage.side_topics import side_topics
 from lineage_bridge.sources.common.connect.transforms.chain import Chain, read_chain
 
@@ -35,7 +35,7 @@ def resolve(config: Mapping[str, str], evidence: ConnectorEvidence = NOTHING_ELS
     settings = without_code({**config, **evidence.settings})
     connector = _as_configured((catalogue() if classes is None else classes).find(settings, evidence.direction), settings)
     view = ConnectorView(connector, _as_observed(connector, settings, evidence), evidence)
-    chain = read_chain(config)
+    chain = read_chain(without_code(config))
     side = side_topics(view, chain)
     is_source = connector.direction == SOURCE
     traced = (trace_source if is_source else trace_sink)(view, chain, frozenset(use.name for _, use in side))

@@ -1,0 +1,127 @@
+"""The values of settings that are members of a program's object: `var.db_host`, `process.env.TOPIC`, `options.tableName`.
+
+No worker has such a value, but programs and templates that configurations are stored in do. A dotted name in small letters may be a real
+one (`source.server` is a host, `input.orders` a topic): it is taken for one unless what is around it shows that it is not.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+_CALLED = frozenset(
+    (
+        "account",
+        "account_name",
+        "accountname",
+        "address",
+        "bucket",
+        "bucket_name",
+        "bucketname",
+        "connection_string",
+        "connectionstring",
+        "db_name",
+        "dbname",
+        "endpoint",
+        "host",
+        "hostname",
+        "ip",
+        "name",
+        "server",
+        "uri",
+        "url",
+    )
+)
+"""What programs call the members that belong in an address."""
+_NEVER_NAMES = frozenset(("args", "cfg", "db_info", "dbinfo", "each", "kwargs", "module", "params", "self", "this", "var", "vars"))
+"""Objects of programs, in small letters, that no server is called after, if the member is one of an address."""
+_OBJECTS = frozenset(
+    (
+        "conf",
+        "config",
+        "configuration",
+        "ctx",
+        "destination",
+        "env",
+        "input",
+        "local",
+        "locals",
+        "options",
+        "opts",
+        "properties",
+        "props",
+        "settings",
+        "sink",
+        "source",
+        "target",
+    )
+)
+"""Objects of programs, in small letters, that servers, topics and tables are called after, too."""
+_ENVIRONMENT = re.compile(r"(?:process\.env|os\.environ)\.", re.IGNORECASE)
+_RESOURCE = re.compile(r"(?:data\.)?(?:aiven|aws|azurerm|confluent|google|kubernetes|mongodbatlas|terraform)_", re.IGNORECASE)
+"""The beginning of a resource's attribute in Terraform: `aws_db_instance.main.address`."""
+_ATTRIBUTES = _CALLED | {"arn", "fqdn", "id"}
+_SERVERS = re.compile(r"(?:^|://|[@,])(?P<name>[A-Za-z]\w*(?:\.\w+)+)(?=[:/,]|$)")
+_CAMEL = re.compile(r"[a-z][A-Z]")
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
+
+_MEMBER = re.compile(r"(?P<root>[a-z]+)(?:\.\w+)*\.(?P<last>\w+)")
+_SURE = re.compile(
+    r"(?:process\.env|os\.environ)(?:\.\w+)+|vars?(?:\.\w+)*\.(?:\w*_\w*|\w*[a-z][A-Z]\w*)|(?:this|each|args|kwargs)(?:\.\w+)*\.\w*[a-z][A-Z]\w*"
+)
+_LONGEST = 249
+"""The longest value that may be a member, in characters: that of a topic's name."""
+_SEVERAL = 3
+_OWN = frozenset(("name", "client.id"))
+"""Settings whose values are names that a user gives, which often resemble those of the topics."""
+_OF_RECORDS = ("transforms.", "predicates.")
+"""The beginnings of settings whose values are often fields within records."""
+
+
+def is_member(address: str) -> bool:
+    """Whether a server in an address, or a whole setting, is a member of a program's object. At most 512 characters."""
+    return any(_is_of_program(server["name"]) for server in _SERVERS.finditer(address))
+
+
+def without_code(settings: Mapping[str, str]) -> Mapping[str, str]:
+    """The settings, with a placeholder for each value that is a member of a program's object: no name is made with it.
+
+    A member of an object that topics and tables are called after, too, is one if the settings have several members of it that programs
+    have: in camel case, or called like their setting (`bucket.name=options.bucket`).
+    """
+    found = {key: match for key, value in settings.items() if len(value) <= _LONGEST and (match := _MEMBER.fullmatch(value.strip()))}
+    seen: defaultdict[str, set[str]] = defaultdict(set)
+    for key, match in found.items():
+        if key not in _OWN and not key.startswith(_OF_RECORDS) and _is_called_by_program(match["last"], key):
+            seen[match["root"]].add(match[0])
+    objects = {root for root, values in seen.items() if root in _NEVER_NAMES | _OBJECTS and len(_apart(values)) >= _SEVERAL}
+    members = {key for key, match in found.items() if match["root"] in objects or _SURE.fullmatch(match[0])}
+    return {key: f"${{{value}}}" if key in members else value for key, value in settings.items()} if members else settings
+
+
+def _is_of_program(name: str) -> bool:
+    """Whether a dotted name is one that only a program has."""
+    root, *_, last = name.split(".")
+    has_sign = "_" in last or bool(_CAMEL.search(last))
+    if _ENVIRONMENT.match(name):
+        return True
+    if _RESOURCE.match(name):
+        return name.count(".") >= 2 and (has_sign or last.lower() in _ATTRIBUTES)
+    if root.lower() in _NEVER_NAMES:
+        return has_sign or last.lower() in _CALLED
+    return root.lower() in _OBJECTS and has_sign
+
+
+def _is_called_by_program(member: str, key: str) -> bool:
+    """Whether a program would call a member so, which is the value of this setting."""
+    words = {word.lower().removesuffix("s") for word in _WORD.findall(key)}
+    return bool(_CAMEL.search(member)) or member.lower() in _CALLED or {word.lower() for word in _WORD.findall(member)} <= words
+
+
+def _apart(values: Iterable[str]) -> set[str]:
+    """The last parts of values, without values that go on where another ends: `input.orders.dlq` is no second to `input.orders`."""
+    last, kept = "", set()
+    for value in sorted(values):
+        if not last or not value.startswith(last):
+            last = value
+            kept.add(value.rpartition(".")[2])
+    return kept
