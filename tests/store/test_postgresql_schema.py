@@ -17,7 +17,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.postgresql.connection import PostgresqlDatabase, connect_reader, connect_writer
 from lineage_bridge.store.postgresql.rebuild import SUFFIX, Rebuilding
-from lineage_bridge.store.postgresql.schema import graph_tables
+from lineage_bridge.store.postgresql.schema import BESIDE, graph_tables
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.write import rebuild
 from lineage_bridge.store.write.apply import GraphWriter
@@ -192,7 +192,8 @@ def test_what_an_interrupted_replay_left_is_removed_by_the_next(database: Postgr
     left._current.close()
     with closing(Rebuilding(database, "the replay")) as rebuilding, closing(rebuilding.beside()) as beside:
         assert beside.execute("SELECT count(*) FROM node").fetchone() == (0,)
-        assert graph_tables(beside.raw.connection)
+        assert graph_tables(beside.raw.connection, BESIDE)
+        assert not graph_tables(beside.raw.connection)
     assert datasets(database) == 1
     with suppress(StoreMissingError), closing(connect_reader(database.url, SCHEMA + SUFFIX)):
         pytest.fail("the schema beside is left")
