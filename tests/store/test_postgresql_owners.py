@@ -1,7 +1,7 @@
 """A schema in PostgreSQL belongs to one installation: nobody else's pipeline or replay changes it, whatever state its tables are in."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psycopg
@@ -11,7 +11,7 @@ from tests.store.postgresql import GraphDatabase
 from tests.store.writing import NAMES, add
 
 from lineage_bridge.config import Settings
-from lineage_bridge.errors import StoreError, StoreLockedError, StoreVersionError
+from lineage_bridge.errors import StoreError, StoreLockedError, StoreUnreachableError, StoreVersionError
 from lineage_bridge.store.postgresql.connection import PostgresqlDatabase, connect_writer
 from lineage_bridge.store.postgresql.log_identity import owner_of
 from lineage_bridge.store.postgresql.ownership import GraphOwner, key_digest
@@ -103,6 +103,29 @@ def test_a_replay_refuses_tables_that_it_could_not_replace(database: PostgresqlD
     assert rows(database) == 1
 
 
+def test_a_replay_does_not_begin_while_a_view_would_be_in_its_way(database: PostgresqlDatabase) -> None:
+    run(database, f"CREATE VIEW {SCHEMA}.names AS SELECT name FROM {SCHEMA}.node")
+    with pytest.raises(StoreError, match="views are on the graph's tables: names"):
+        Rebuilding(database, "the replay", OURS)
+    run(database, f"DROP VIEW {SCHEMA}.names")
+    Rebuilding(database, "the replay", OURS).close()
+
+
+def test_a_replay_ends_when_its_lock_is_lost(database: PostgresqlDatabase) -> None:
+    with suppress(StoreError), closing(Rebuilding(database, "the replay", OURS)) as rebuilding:
+        rebuilding.check()
+        run(database, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'the replay'")
+        with pytest.raises(StoreUnreachableError):
+            rebuilding.check()
+
+
+def test_functions_that_are_left_without_tables_are_dropped(database: PostgresqlDatabase) -> None:
+    tables = ", ".join(f"{SCHEMA}.{name}" for (name,) in run(database, f"SELECT tablename FROM pg_tables WHERE schemaname = '{SCHEMA}'"))
+    run(database, f"DROP TABLE {tables}")
+    connect_writer(database.url, SCHEMA, owner=OURS).close()
+    assert rows(database) == 0
+
+
 def test_a_graph_in_the_schema_beside_stays(database: PostgresqlDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lineage_bridge.store.postgresql.writer_lock._WAIT", "100ms")
     other = connect_writer(database.url, SCHEMA + SUFFIX, alone_as="the pipeline of another", owner=STRANGER)
@@ -122,6 +145,7 @@ def test_a_restored_copy_of_the_data_folder_does_not_write_the_graph_of_the_orig
         found.paths.data_dir.mkdir()
     with open_database(original, database, KEY) as store:
         assert store.position("log") == {}
+    assert original.paths.graph_elsewhere.exists()
     with pytest.raises(StoreError, match="another log") as error, open_database(copy, database, KEY):
         pass
     assert "lineage-bridge replay" in error.value.hint

@@ -91,7 +91,7 @@ def test_tables_that_are_not_as_expected_are_emptied(
     assert (datasets(database), caplog.text) == (1, "")
 
 
-def test_what_somebody_else_put_beside_the_tables_stays(database: PostgresqlDatabase) -> None:
+def test_tables_that_somebody_else_put_beside_the_graph_stay(database: PostgresqlDatabase) -> None:
     filled(database)
     _run(database.url, f"CREATE TABLE {SCHEMA}.theirs (a INT); CREATE INDEX theirs_by_name ON {SCHEMA}.node (name)")
     opened(database).close()
@@ -100,6 +100,20 @@ def test_what_somebody_else_put_beside_the_tables_stays(database: PostgresqlData
     opened(database).close()
     assert datasets(database) == 0
     assert _run(database.url, f"SELECT count(*) FROM {SCHEMA}.theirs") == [(0,)]
+    assert _run(database.url, f"SELECT indexname FROM pg_indexes WHERE schemaname = '{SCHEMA}' AND indexname LIKE 'theirs%'") == []
+
+
+def test_tables_that_a_question_reads_are_not_waited_for_long(database: PostgresqlDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lineage_bridge.store.postgresql.schema._DROP_WAIT", "100ms")
+    filled(database)
+    _run(database.url, f"DROP TABLE {SCHEMA}.flow")
+    with closing(ReaderPool(database)) as pool, pool.reader() as reader:
+        assert reader.nodes.count(NodeKind.DATASET) == 1
+        with pytest.raises(StoreError, match="lock timeout"):
+            opened(database)
+        assert reader.nodes.count(NodeKind.DATASET) == 1
+    opened(database).close()
+    assert datasets(database) == 0
 
 
 def test_tables_that_a_view_needs_are_not_dropped(database: PostgresqlDatabase) -> None:

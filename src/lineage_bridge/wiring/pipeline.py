@@ -26,9 +26,10 @@ from lineage_bridge.store.write import rebuild
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring.inputs import input_service, read_streams
 from lineage_bridge.wiring.processes import now_us
-from lineage_bridge.wiring.shared import graph_database, log_reader, state_database
+from lineage_bridge.wiring.shared import graph_database, log_reader, note_store, state_database
 
 if TYPE_CHECKING:
+    from lineage_bridge.pipeline.replay import Progress
     from lineage_bridge.pipeline.streams.beside import Streams
     from lineage_bridge.pipeline.streams.feed import SparkFeed
     from lineage_bridge.store.postgresql.connection import PostgresqlDatabase
@@ -66,12 +67,15 @@ def open_database(settings: Settings, database: "PostgresqlDatabase", key: bytes
     """
     from lineage_bridge.store.postgresql.connection import connect_writer  # noqa: PLC0415  # an extra
 
+    note_store(settings)
     owner = owner_of(settings.paths.graph_owner, key)
     connection = connect_writer(database.url, database.schema, alone_as=_name("the pipeline"), owner=owner)
     try:
         writer = GraphWriter(connection, Names(key), stitch=settings.stitch_siblings)
         require_log(settings.paths.graph_owner, database.schema, writer, log_reader(settings).durable_end())
         yield writer
+        with suppress(StoreError):
+            note_position(settings.paths.graph_owner, writer.position(LOG_SOURCE).get(0, 0))
     finally:
         connection.close()
 
@@ -161,9 +165,14 @@ def _replay_database(
         stack.enter_context(alone(settings))
         owner = owner_of(settings.paths.graph_owner, key)
         rebuilding = stack.enter_context(closing(in_database.Rebuilding(database, _name("the replay"), owner)))
+
+        def folded(progress: "Progress") -> None:
+            rebuilding.check()
+            on_progress("folding", progress.done, progress.left)
+
         fresh = GraphWriter(rebuilding.beside(), Names(key), feed=False, stitch=settings.stitch_siblings)
         with closing(fresh):
-            run_replay(settings, fresh, key, settings.paths.spark, lambda done: on_progress("folding", done.done, done.left))
+            run_replay(settings, fresh, key, settings.paths.spark, folded)
             counted = rebuild.compare(database, fresh)
             if not anyway:
                 rebuild.refuse_loss(database, fresh, counted)

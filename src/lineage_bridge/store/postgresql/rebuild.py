@@ -47,6 +47,10 @@ class Rebuilding:
         connection.execute("SET synchronous_commit = off")
         return connection
 
+    def check(self) -> None:
+        """Raise StoreError if the connection that holds the locks is gone."""
+        self._current.execute("SELECT 1")
+
     def complete(self) -> None:
         """Measure the tables beside, so that PostgreSQL plans questions by what they hold."""
         try:

@@ -59,7 +59,14 @@ _MARKED: Final = """SELECT c.relname, obj_description(c.oid, 'pg_class') FROM pg
 WHERE c.relkind IN ('r', 'p') AND n.nspname = current_schema()"""
 _OUR_FUNCTIONS: Final = """SELECT p.oid::regprocedure::text, obj_description(p.oid, 'pg_proc') FROM pg_proc p
 JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = current_schema()"""
+_VIEWS: Final = """SELECT DISTINCT v.oid::regclass::text FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid
+JOIN pg_class v ON v.oid = r.ev_class
+JOIN pg_class c ON c.oid = d.refobjid JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass AND v.oid <> c.oid AND c.relkind IN ('r', 'p')
+AND n.nspname = current_schema() AND obj_description(c.oid, 'pg_class') LIKE %s ORDER BY 1"""
 FUNCTIONS: Final = ("glob_pattern(TEXT)", "key_text(TEXT)", "long_key_text(TEXT)")
+_DROP_WAIT: Final = "5s"
+"""How long dropping tables waits for questions that read them, because new questions wait meanwhile. The pipeline tries again."""
 _log = logging.getLogger(__name__)
 
 
@@ -79,6 +86,7 @@ def create(connection: Any, schema: str = "", owner: str = "", mark: str = MARK)
             reason = "tables are missing"
         elif not (reason := unexpected(connection, _digest())):
             return
+        connection.execute(f"SET LOCAL lock_timeout = '{_DROP_WAIT}'")
         if drop(connection):
             _log.warning("the graph in PostgreSQL is emptied and computed again from the log: %s", reason)
         for statement in statements():
@@ -103,12 +111,19 @@ def mark_tables(connection: Any, owner: str, mark: str = MARK) -> None:  # noqa:
 
 
 def require_replaceable(connection: Any) -> None:  # noqa: ANN401 - as above
-    """Raise StoreVersionError if the schema's tables are of a newer version, StoreError if another program's would be in the way."""
+    """Raise StoreVersionError if the schema's tables are of a newer version, StoreError if something would be in the way of others.
+
+    That is a table of another program, or a view on the tables.
+    """
     found_version(connection)
     comments = {name: comment or "" for name, comment in connection.execute(_MARKED).fetchall()}
     for name in sorted(comments.keys() & expected_columns().keys()):
         if not comments[name].startswith(MARK):
             raise StoreError(f"the schema in PostgreSQL holds the table {name} of another program", "name an empty schema: store_schema")
+    if views := [name for (name,) in connection.execute(_VIEWS, (f"{MARK}%",)).fetchall()]:
+        raise StoreError(
+            f"views are on the graph's tables: {', '.join(views)}", "drop them, and create them again when the tables are replaced"
+        )
 
 
 def drop(connection: Any, mark: str = MARK) -> bool:  # noqa: ANN401 - as above
