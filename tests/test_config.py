@@ -232,6 +232,11 @@ def test_what_is_no_key_is_not_sent(text, tmp_path):
         ("postgresql://db/lineage?password=hunter2", "PGPASSFILE"),
         ("postgresql://db/lineage?sslmode=require&pass%77ord=hunter2", "PGPASSFILE"),
         ("postgresql://db/lineage?sslkey=k&sslpassword=hunter2", "PGPASSFILE"),
+        ("postgresql://us?er@db/lineage?password=hunter2", "PGPASSFILE"),
+        ("postgresql://us?er@db/lineage?sslmode=require&pass%77ord=hunter2", "PGPASSFILE"),
+        ("postgresql://db/lineage?oauth_client_secret=hunter2", "PGPASSFILE"),
+        ("postgresql://db/lineage?scram_client_key=hunter2", "PGPASSFILE"),
+        ("postgresql://db/lineage?scram_server_key=hunter2", "PGPASSFILE"),
         ("postgresql://db/lineage?options=-csearch_path%3Dhunter2", "store_schema"),
         ("host=db password=hunter2", "postgresql://"),
         ("mysql://graph:hunter2@db/lineage", "postgresql://"),
@@ -260,6 +265,6 @@ def test_addresses_of_the_store(address):
     assert load_settings({"store": address}, {}, Path("/")).store == address
 
 
-@pytest.mark.parametrize("name", ["", "Graph", "a-b", 'a"b', "1a", "x" * 56])
+@pytest.mark.parametrize("name", ["", "Graph", "a-b", 'a"b', "1a", "x" * 56, "lineage_replay", "_replay"])
 def test_a_schema_of_the_store_is_a_plain_name(name):
     assert "--store-schema" in str(refused({"store_schema": name}))

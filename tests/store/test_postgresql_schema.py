@@ -17,7 +17,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.postgresql.connection import PostgresqlDatabase, connect_reader, connect_writer
 from lineage_bridge.store.postgresql.rebuild import SUFFIX, Rebuilding
-from lineage_bridge.store.postgresql.schema import graph_tables
+from lineage_bridge.store.postgresql.schema import BESIDE, graph_tables
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.write import rebuild
 from lineage_bridge.store.write.apply import GraphWriter
@@ -91,7 +91,7 @@ def test_tables_that_are_not_as_expected_are_emptied(
     assert (datasets(database), caplog.text) == (1, "")
 
 
-def test_what_somebody_else_put_beside_the_tables_stays(database: PostgresqlDatabase) -> None:
+def test_tables_that_somebody_else_put_beside_the_graph_stay(database: PostgresqlDatabase) -> None:
     filled(database)
     _run(database.url, f"CREATE TABLE {SCHEMA}.theirs (a INT); CREATE INDEX theirs_by_name ON {SCHEMA}.node (name)")
     opened(database).close()
@@ -100,6 +100,20 @@ def test_what_somebody_else_put_beside_the_tables_stays(database: PostgresqlData
     opened(database).close()
     assert datasets(database) == 0
     assert _run(database.url, f"SELECT count(*) FROM {SCHEMA}.theirs") == [(0,)]
+    assert _run(database.url, f"SELECT indexname FROM pg_indexes WHERE schemaname = '{SCHEMA}' AND indexname LIKE 'theirs%'") == []
+
+
+def test_tables_that_a_question_reads_are_not_waited_for_long(database: PostgresqlDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lineage_bridge.store.postgresql.schema._DROP_WAIT", "100ms")
+    filled(database)
+    _run(database.url, f"DROP TABLE {SCHEMA}.flow")
+    with closing(ReaderPool(database)) as pool, pool.reader() as reader:
+        assert reader.nodes.count(NodeKind.DATASET) == 1
+        with pytest.raises(StoreError, match="lock timeout"):
+            opened(database)
+        assert reader.nodes.count(NodeKind.DATASET) == 1
+    opened(database).close()
+    assert datasets(database) == 0
 
 
 def test_tables_that_a_view_needs_are_not_dropped(database: PostgresqlDatabase) -> None:
@@ -192,7 +206,8 @@ def test_what_an_interrupted_replay_left_is_removed_by_the_next(database: Postgr
     left._current.close()
     with closing(Rebuilding(database, "the replay")) as rebuilding, closing(rebuilding.beside()) as beside:
         assert beside.execute("SELECT count(*) FROM node").fetchone() == (0,)
-        assert graph_tables(beside.raw.connection)
+        assert graph_tables(beside.raw.connection, BESIDE)
+        assert not graph_tables(beside.raw.connection)
     assert datasets(database) == 1
     with suppress(StoreMissingError), closing(connect_reader(database.url, SCHEMA + SUFFIX)):
         pytest.fail("the schema beside is left")

@@ -1,5 +1,7 @@
 """The state of each part of the server, and how far answers lag behind the log."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from msgspec import UNSET, UnsetType
@@ -8,6 +10,7 @@ from lineage_bridge.api import position_tokens
 from lineage_bridge.api.schemas.operations import DiskUse, Lag, LogDamage, PartState, PartStates, Readiness
 from lineage_bridge.api.services import HEALTHY, LogHealth, Services
 from lineage_bridge.errors import LogError, StoreError, StoreMissingError
+from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.log import LOG_SOURCE
 
 SILENT_US = 10_000_000
@@ -85,6 +88,12 @@ def readiness(services: Services, *, names_inputs: bool = True) -> Readiness:
     ready = all(part.state == HEALTHY for part in (parts.intake, parts.store, parts.pipeline))
     damage = LogDamage(health.damaged, health.unacknowledged, health.unreadable_bytes)
     return Readiness(ready, parts, lag, settling, disk, damage)
+
+
+def store_progress(graph: Callable[[], AbstractContextManager[GraphReader]]) -> tuple[position_tokens.Position, bool]:
+    """The position that the graph has applied, and whether lineage is still to be derived. Raises StoreError."""
+    with graph() as reader:
+        return reader.progress.position(), reader.progress.settling()
 
 
 def disk_use(services: Services) -> DiskUse:
@@ -190,8 +199,7 @@ def _store(services: Services) -> tuple[PartState, position_tokens.Position | No
     if services.is_graph_suspect():
         state = PartState("failed", "the database of the graph is damaged; the pipeline computes the graph again from the log")
     try:
-        with services.graph() as reader:
-            return state, reader.progress.position(), reader.progress.settling()
+        return state, *(services.progress() if services.progress else store_progress(services.graph))
     except StoreMissingError as error:
         return PartState("missing", str(error)), {}, False
     except StoreError as error:

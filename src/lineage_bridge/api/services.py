@@ -83,7 +83,9 @@ class Services:
     answers. `store_bytes` is the size of each store, `store_kind` the database of the graph; `counters` count what comes in, and with
     `log_requests` every request is logged. `intake` is the input to whose topic events are written instead of the log, if there is one,
     `topic_ends` the end of that topic, and `record_limits` the largest record that can be written. `is_graph_suspect`: a question has found
-    the graph damaged, and the pipeline has not replaced it yet.
+    the graph damaged, and the pipeline has not replaced it yet. `progress` returns the position that the graph has applied and whether
+    lineage is still to be derived, or raises StoreError, within seconds; without it, a reader is asked. `health_threads`, `ready_threads`
+    and `metrics_threads` are for the routes of these names alone, so that questions which wait for the graph do not hold them up.
     """
 
     log: EventLog
@@ -131,6 +133,10 @@ class Services:
     questions: Relay | None = None
     store_bytes: Callable[[], Mapping[str, int]] = dict
     store_kind: str = "SQLite"
+    progress: Callable[[], tuple[Position, bool]] | None = None
+    health_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))
+    ready_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(4))
+    metrics_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(4))
     counters: Counters = field(default_factory=Counters)
     log_requests: bool = False
     record_limits: Callable[[], RecordLimits] = lambda: ANY_SIZE

@@ -26,7 +26,7 @@ def backup(context: click.Context, settings: Settings, folder: Path) -> None:
     code is 1 if the log or the archive is damaged; its readable part is copied.
     """
     copied = wiring.backup(settings, folder, print_message)
-    if settings.store:
+    if wiring.is_elsewhere(settings):
         print_message(
             "the graph in PostgreSQL is not part of the backup: copy it with pg_dump, or let it be computed again from the log (replay)"
         )
@@ -52,8 +52,12 @@ def restore(context: click.Context, settings: Settings, folder: Path | None, sta
         record_command(settings, "restore", "state.db")
     else:
         restored = wiring.restore(settings, folder, print_message)
-        if settings.store:
-            print_message("the graph in PostgreSQL stays as it is: lineage-bridge replay computes it again from the restored log")
+        if wiring.is_elsewhere(settings):
+            print_message(
+                "the graph in PostgreSQL stays as it is, and belongs to the log that was backed up. Stop the server of that log and take "
+                "the graph over with lineage-bridge replay (with --anyway if it has read more than the restored log), or name another "
+                "schema: store_schema"
+            )
         record_command(settings, "restore", str(folder.absolute()), records=restored.records)
         _report(context, f"restored into {settings.data_dir}", restored)
 

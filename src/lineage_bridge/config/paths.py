@@ -48,6 +48,11 @@ class DataFolder:
         return self.data_dir / "graph.store"
 
     @property
+    def graph_owner(self) -> Path:
+        """The identity of this folder's log, for a graph in PostgreSQL. Backups lack it: a restored folder has another log."""
+        return self.data_dir / "graph.owner"
+
+    @property
     def replayed(self) -> Path:
         """The graph store that a replay computes, until it replaces `graph`."""
         return self.data_dir / "replay.db"

@@ -14,7 +14,7 @@ from lineage_bridge.config.log_format import LogFormat
 from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.config.paths import DataFolder
 from lineage_bridge.config.people import IssuerSettings, ProxySettings, RoleSettings, TeamSettings, check_issuer_names
-from lineage_bridge.config.store_address import check_store
+from lineage_bridge.config.store_address import check_schema, check_store
 
 PREFIX = "LINEAGE_BRIDGE_"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
@@ -83,7 +83,7 @@ class Settings(BaseModel):
         description="PostgreSQL database that holds the graph, as postgresql://user@host:5432/database without a password;"
         " empty: a file in the data folder",
     )
-    store_schema: str = Field(
+    store_schema: Annotated[str, AfterValidator(check_schema)] = Field(
         default="lineage_bridge",
         pattern="^[a-z_][a-z0-9_]{0,54}$",
         description="schema of that database that holds the graph and nothing else; it is created if it does not exist",

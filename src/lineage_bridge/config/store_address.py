@@ -4,8 +4,10 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 _SCHEMES: Final = ("postgresql", "postgres")
-_SECRETS: Final = ("password", "sslpassword")
+SECRETS: Final = frozenset({"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"})
 """Parameters of libpq's addresses that are secrets."""
+_BESIDE: Final = "_replay"
+"""The end of the names of schemas that graphs are computed again in."""
 
 
 def check_store(address: str) -> str:
@@ -16,13 +18,20 @@ def check_store(address: str) -> str:
     if not found or scheme not in _SCHEMES:
         raise ValueError("write it as postgresql://user@host:5432/database")
     before_host, at, _ = rest.rpartition("@")
-    names = {name for name, _ in parse_qsl(rest.partition("?")[2], keep_blank_values=True)}
-    if (at and ":" in before_host) or not names.isdisjoint(_SECRETS):
-        raise ValueError(
-            "it contains a password: use a password file (PGPASSFILE) or PGPASSWORD instead; if that @ is part of a name, write it as %40"
-        )
+    # A question mark may be in the user's name as well, so what follows any of them may be the parameters.
+    texts = ["?".join(rest.split("?")[number:]) for number in range(1, rest.count("?") + 1)]
+    names = {name for text in texts for name, _ in parse_qsl(text, keep_blank_values=True)}
+    if (at and ":" in before_host) or not names.isdisjoint(SECRETS):
+        raise ValueError("it has a password; give that by a password file (PGPASSFILE) or PGPASSWORD, and write an @ elsewhere as %40")
     if "options" in names:
         raise ValueError(
             "it has the parameter `options`, which LineageBridge sets itself; to choose a schema, use the setting store_schema"
         )
     return address
+
+
+def check_schema(name: str) -> str:
+    """The same name. Raises ValueError for one that a schema beside another graph's could have."""
+    if name.endswith(_BESIDE):
+        raise ValueError(f"a name that ends in {_BESIDE} is for the schema that a replay works in")
+    return name

@@ -138,13 +138,11 @@ class _Settler(threading.Thread):
 
     def run(self) -> None:
         """Run until the pipeline stops or deriving fails."""
-        settled, checked = -1, time.monotonic()
+        settled = -1
         while not self.stop.wait(TICK_S):
             batches = self.status.status.batches
             try:
-                if time.monotonic() - checked >= BEAT_S:
-                    checked = time.monotonic()
-                    self.serve.check()
+                self.serve.check()
                 if settled == batches:
                     continue
                 left = self.serve.settle()

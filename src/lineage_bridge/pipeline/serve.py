@@ -93,12 +93,8 @@ class Serve:
             return self.store.settle(Budget(self.limits.derived_rows))
 
     def check(self) -> None:
-        """Raise the error that the store has, if any. Called between two commits, never during one."""
-        if self.store_lock.acquire(blocking=False):
-            try:
-                self.store.check()
-            finally:
-                self.store_lock.release()
+        """Raise what is wrong with the store, also while a commit is under way."""
+        self.store.check()
 
     def commit(self, batch: Batch, workers: list[int], parent: str = "") -> None:
         """Apply a batch with its position, and call `done`. `parent` is the span that folded it. Raises StoreError."""

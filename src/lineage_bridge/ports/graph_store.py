@@ -50,4 +50,7 @@ class GraphStore(Protocol):
         """Derive what earlier batches left in the queues; returns how many keys remain."""
 
     def check(self) -> None:
-        """Raise StoreDamagedError if the store is known to be damaged or was replaced, StoreError if it does not answer as it should."""
+        """Raise StoreDamagedError if the store is known to be damaged or was replaced, StoreError if it does not answer as it should.
+
+        May be called from another thread at any time.
+        """

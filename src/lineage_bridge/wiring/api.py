@@ -14,9 +14,9 @@ from lineage_bridge.access.authentication import Authenticators
 from lineage_bridge.access.networks import Networks
 from lineage_bridge.api.position_tokens import Position, covers
 from lineage_bridge.catalogs.continuous.feed import changes_behind
-from lineage_bridge.config import DataFolder, Settings
+from lineage_bridge.config import Settings
 from lineage_bridge.config.tls import server_certificate
-from lineage_bridge.errors import StoreError, StoreMissingError, StoreUnreachableError
+from lineage_bridge.errors import StoreMissingError
 from lineage_bridge.eventlog.check import LogCheck
 from lineage_bridge.eventlog.disk import Disk as LogDisk
 from lineage_bridge.eventlog.disk import LocalDisk
@@ -26,13 +26,13 @@ from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.model.tasks import GraphSize
-from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.projections.whole_graph import graph_stats
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
 from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
 from lineage_bridge.sources.runtime.tasks import TaskService
+from lineage_bridge.store.probe import Probe
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.state.inputs import InputRepository
 from lineage_bridge.store.state.sources import SourceRepository
@@ -43,6 +43,7 @@ from lineage_bridge.wiring.audit import audit_trail, publish_head
 from lineage_bridge.wiring.backup import StateCopies
 from lineage_bridge.wiring.disk import disk_space, store_bytes
 from lineage_bridge.wiring.inputs import input_progress, input_service, received_log, streamed_positions
+from lineage_bridge.wiring.log import START_S, applied_offset
 from lineage_bridge.wiring.logins import browser_logins
 from lineage_bridge.wiring.people import people
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
@@ -74,6 +75,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
     from lineage_bridge.api.guard import AccessPolicy  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.limits.body_memory import BodyMemory  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.limits.rates import IngestRates  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.readiness import store_progress  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.services import LOOPBACK, DiskSpace, Services  # noqa: PLC0415  # of the same part
 
     paths, database = settings.paths, graph_database(settings)
@@ -81,7 +83,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         pool = stack.enter_context(readers(settings))
         writer = LogWriter(
             paths.log,
-            floor=_applied_offset(pool, paths),
+            floor=applied_offset(pool, paths, START_S if database else None),
             segment_bytes=settings.segment_bytes,
             max_pending_bytes=settings.pending_bytes,
             lock_timeout_s=1.0,
@@ -141,7 +143,8 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 rates=IngestRates(settings.ingest_requests_per_s, settings.ingest_bytes_per_s),
                 bodies=BodyMemory(settings.body_memory_bytes),
                 questions=Relay(questions, received.token) if questions else None,
-                store_bytes=lambda: store_bytes(paths, database),
+                store_bytes=partial(store_bytes, paths, Probe(database.size_bytes).answer if database else None),
+                progress=Probe(partial(store_progress, pool.reader)).answer if database else None,
                 store_kind="SQLite" if database is None else "PostgreSQL",
                 log_requests=settings.log_requests,
                 record_limits=received.limits,
@@ -267,20 +270,3 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: setattr(server, "should_exit", True))
         server.run(sockets=[listener])
-
-
-def _applied_offset(pool: ReaderPool, paths: DataFolder) -> int:
-    """The offset up to which the store has read the log: offsets before it must not be issued again.
-
-    While its database does not answer, it is the offset that the pipeline reported last.
-    """
-    try:
-        with pool.reader() as graph:
-            return graph.progress.position().get((LOG_SOURCE, 0), 0)
-    except StoreUnreachableError as error:
-        _log.warning("events are accepted before it is known how far the graph has read the log: %s", error)
-        reported = (pipeline_status(paths) or {}).get("position")
-        offset = reported.get(f"{LOG_SOURCE}/0", 0) if isinstance(reported, dict) else 0
-        return offset if isinstance(offset, int) else 0
-    except StoreError:
-        return 0

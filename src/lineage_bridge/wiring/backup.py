@@ -24,7 +24,7 @@ from lineage_bridge.eventlog.mark import write_mark
 from lineage_bridge.eventlog.segment import byte_of, list_segments, segment_of, segment_path
 from lineage_bridge.store.damage import copy_database, is_sound, set_aside
 from lineage_bridge.store.state.database import RESTORE
-from lineage_bridge.wiring.shared import graph_database, log_reader, state_database
+from lineage_bridge.wiring.shared import log_reader, state_database
 
 MANIFEST: Final = "backup.json"
 COPY_EVERY_S: Final = 3600.0
@@ -37,7 +37,7 @@ def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
     """Copy the data folder into `target`, which must be empty or new, whether or not a server runs. Returns the check of the copied log.
 
     The graph is copied before the log and the archive, so that they hold all that the graph was made from; what arrives later is left out.
-    A graph in PostgreSQL is not copied.
+    A graph in PostgreSQL is not copied, and its address is not needed: see `is_elsewhere`.
     `on_file` is called with the name of each file. Raises RequestError, StoreDamagedError, StoreError, LogError.
     """
     paths, copy = settings.paths, DataFolder(target)
@@ -49,7 +49,10 @@ def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
     target.chmod(0o700)
     on_file("state.db")
     copy_database(paths.state, copy.state)
-    if graph_database(settings) is None and is_sound(paths.graph):
+    if paths.graph_elsewhere.exists():
+        on_file(paths.graph_elsewhere.name)
+        _copy(paths.graph_elsewhere, copy.graph_elsewhere)
+    if not is_elsewhere(settings) and is_sound(paths.graph):
         on_file("graph.db")
         copy_database(paths.graph, copy.graph)
     _copy_archive(paths.archive, copy.archive, on_file)
@@ -72,6 +75,11 @@ def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
     return check_all(copy.log, copy.archive)
 
 
+def is_elsewhere(settings: Settings) -> bool:
+    """Whether the graph is in PostgreSQL, by the settings or by what the server of the data folder has noted."""
+    return bool(settings.store) or settings.paths.graph_elsewhere.exists()
+
+
 def restore(settings: Settings, source: Path, on_file: OnFile) -> LogCheck:
     """Put a backup into the data folder, which must hold no log. Returns the check of the log.
 
@@ -86,6 +94,8 @@ def restore(settings: Settings, source: Path, on_file: OnFile) -> LogCheck:
     if list_segments(paths.log) or paths.graph.exists() or paths.state.exists() or ArchiveReader(paths.archive).partitions():
         raise RequestError(f"{str(paths.data_dir)!r} holds data already", "name an empty folder with --data-dir, or move the data away")
     with _stopped(paths):
+        # The restored log is another one than that which a graph in PostgreSQL was computed from.
+        paths.graph_owner.unlink(missing_ok=True)
         for name in sorted(files):
             on_file(name)
             target = paths.data_dir / name

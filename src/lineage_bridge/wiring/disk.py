@@ -1,16 +1,13 @@
 """How much of its disk an installation uses."""
 
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lineage_bridge.config import DataFolder
 from lineage_bridge.errors import StoreError
 from lineage_bridge.eventlog.archive.reader import AllRecords
-
-if TYPE_CHECKING:
-    from lineage_bridge.store.postgresql.connection import PostgresqlDatabase
 
 
 def disk_space(folder: Path, records: AllRecords) -> tuple[int, int]:
@@ -21,11 +18,14 @@ def disk_space(folder: Path, records: AllRecords) -> tuple[int, int]:
         return 0, 0
 
 
-def store_bytes(paths: DataFolder, graph: "PostgresqlDatabase | None") -> dict[str, int]:
-    """The bytes of the graph and of the state database; without the graph's while its database does not answer."""
+def store_bytes(paths: DataFolder, graph: Callable[[], int] | None) -> dict[str, int]:
+    """The bytes of the graph and of the state database; without the graph's while its database does not answer.
+
+    `graph` returns the size of a graph that is not in the data folder, or raises StoreError.
+    """
     sizes = {"state": file_bytes(paths.state)}
     with suppress(StoreError):
-        sizes["graph"] = file_bytes(paths.graph) if graph is None else graph.size_bytes()
+        sizes["graph"] = file_bytes(paths.graph) if graph is None else graph()
     return sizes
 
 

@@ -1,13 +1,23 @@
 """Commands on the event log: check, repair, restore; and its comparison with the graph."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from lineage_bridge.config import Settings
-from lineage_bridge.errors import RequestError, StoreDamagedError, StoreMissingError, StoreVersionError, UnavailableError
+from lineage_bridge.config import DataFolder, Settings
+from lineage_bridge.errors import (
+    RequestError,
+    StoreDamagedError,
+    StoreError,
+    StoreMissingError,
+    StoreUnreachableError,
+    StoreVersionError,
+    UnavailableError,
+)
 from lineage_bridge.eventlog.archive.check import check_all, repair_archive
 from lineage_bridge.eventlog.archive.files import is_archived
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
@@ -23,9 +33,16 @@ from lineage_bridge.graph.log_record import RecordKind, StoredRecord
 from lineage_bridge.model.verification import Difference
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.log import LOG_SOURCE
+from lineage_bridge.store.postgresql.log_identity import known_position
+from lineage_bridge.store.probe import Probe
+from lineage_bridge.store.reader import ReaderPool
+from lineage_bridge.wiring.processes import pipeline_status
 from lineage_bridge.wiring.shared import log_reader, readers
 
 _STREAM = (LOG_SOURCE, 0)
+START_S = 15.0
+"""How long a graph in PostgreSQL is waited for when the API starts."""
+_log = logging.getLogger(__name__)
 
 
 def check(settings: Settings, *, acknowledged: bool = False) -> LogCheck:
@@ -104,3 +121,27 @@ def _records(log: LogReader, archive: ArchiveReader, source: str, partition: int
     else:
         for offset, record in log.read(0, min(end, log.durable_end())):
             yield StoredRecord(source, partition, offset, record)
+
+
+def _read_offset(pool: ReaderPool) -> int:
+    with pool.reader() as graph:
+        return graph.progress.position().get((LOG_SOURCE, 0), 0)
+
+
+def applied_offset(pool: ReaderPool, paths: DataFolder, wait_s: float | None = None) -> int:
+    """The offset up to which the store has read the log: offsets before it must not be issued again.
+
+    While its database does not answer, within `wait_s` seconds if that is given, it is the offset that the pipeline reported last, or noted
+    when it began.
+    """
+    try:
+        return _read_offset(pool) if wait_s is None else Probe(partial(_read_offset, pool), wait_s).answer()
+    except StoreUnreachableError as error:
+        _log.warning("events are accepted before it is known how far the graph has read the log: %s", error)
+        reported = (pipeline_status(paths) or {}).get("position")
+        offset = reported.get(f"{LOG_SOURCE}/0", 0) if isinstance(reported, dict) else 0
+        return max(known_position(paths.graph_owner), offset if isinstance(offset, int) else 0)
+    except StoreMissingError:
+        return 0
+    except StoreError:
+        return known_position(paths.graph_owner)

@@ -18,14 +18,18 @@ from lineage_bridge.graph.ids import NodeKind, node_id
 from lineage_bridge.inputs.settings import is_streamed
 from lineage_bridge.pipeline.streams.jars import KAFKA, cached, default_cache
 from lineage_bridge.ports.graph_store import GraphStore, RowCount
+from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.damage import set_aside, suspicion
+from lineage_bridge.store.postgresql.log_identity import note_position, owner_of, require_log
+from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.write import rebuild
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring.inputs import input_service, read_streams
 from lineage_bridge.wiring.processes import now_us
-from lineage_bridge.wiring.shared import graph_database, readers, state_database
+from lineage_bridge.wiring.shared import graph_database, log_reader, note_store, state_database
 
 if TYPE_CHECKING:
+    from lineage_bridge.pipeline.replay import Progress
     from lineage_bridge.pipeline.streams.beside import Streams
     from lineage_bridge.pipeline.streams.feed import SparkFeed
     from lineage_bridge.store.postgresql.connection import PostgresqlDatabase
@@ -57,13 +61,21 @@ def open_store(path: Path, names: Names, *, stitch: bool = True) -> Iterator[Gra
 
 @contextmanager
 def open_database(settings: Settings, database: "PostgresqlDatabase", key: bytes) -> Iterator[GraphStore]:
-    """The graph store in PostgreSQL, to write, while its schema's lock is held. Raises StoreLockedError, and as `check_key`."""
+    """The graph store in PostgreSQL, to write, while its schema's lock is held.
+
+    Raises StoreLockedError, StoreError if it is another installation's, was computed from another log, or has read more than the log has.
+    """
     from lineage_bridge.store.postgresql.connection import connect_writer  # noqa: PLC0415  # an extra
 
-    connection = connect_writer(database.url, database.schema, alone_as=_name("the pipeline"))
+    note_store(settings)
+    owner = owner_of(settings.paths.graph_owner, key)
+    connection = connect_writer(database.url, database.schema, alone_as=_name("the pipeline"), owner=owner)
     try:
-        check_key(settings, key)
-        yield GraphWriter(connection, Names(key), stitch=settings.stitch_siblings)
+        writer = GraphWriter(connection, Names(key), stitch=settings.stitch_siblings)
+        require_log(settings.paths.graph_owner, database.schema, writer, log_reader(settings).durable_end())
+        yield writer
+        with suppress(StoreError):
+            note_position(settings.paths.graph_owner, writer.position(LOG_SOURCE).get(0, 0))
     finally:
         connection.close()
 
@@ -149,17 +161,27 @@ def _replay_database(
     from lineage_bridge.pipeline.replayer import alone, run_replay  # noqa: PLC0415  # loads Spark
     from lineage_bridge.store.postgresql import rebuild as in_database  # noqa: PLC0415  # an extra
 
-    with alone(settings), closing(in_database.Rebuilding(database, _name("the replay"))) as rebuilding:
+    with ExitStack() as stack:
+        stack.enter_context(alone(settings))
+        owner = owner_of(settings.paths.graph_owner, key)
+        rebuilding = stack.enter_context(closing(in_database.Rebuilding(database, _name("the replay"), owner)))
+
+        def folded(progress: "Progress") -> None:
+            rebuilding.check()
+            on_progress("folding", progress.done, progress.left)
+
         fresh = GraphWriter(rebuilding.beside(), Names(key), feed=False, stitch=settings.stitch_siblings)
         with closing(fresh):
-            run_replay(settings, fresh, key, settings.paths.spark, lambda done: on_progress("folding", done.done, done.left))
+            run_replay(settings, fresh, key, settings.paths.spark, folded)
             counted = rebuild.compare(database, fresh)
             if not anyway:
                 rebuild.refuse_loss(database, fresh, counted)
             rebuild.seal(fresh, database)
             rebuilding.complete()
+            position = fresh.position(LOG_SOURCE).get(0, 0)
         for left in range(SWAP_TRIES, 0, -1):
             if rebuilding.put_in_place():
+                note_position(settings.paths.graph_owner, position)
                 return counted
             on_progress("waiting for questions to end", SWAP_TRIES - left, left)
             time.sleep(SWAP_PAUSE_S)
@@ -174,8 +196,8 @@ def _name(part: str) -> str:
 def check_key(settings: Settings, key: bytes) -> None:
     """Raise StoreError when the graph's ids were made with another key: the state database was lost or belongs to another graph."""
     paths = settings.paths
-    where = f"the schema {settings.store_schema} of PostgreSQL" if settings.store else str(paths.graph)
-    with readers(settings) as pool, suppress(StoreMissingError, StoreVersionError, StoreDamagedError), pool.reader() as graph:
+    where = paths.graph
+    with closing(ReaderPool(where)) as pool, suppress(StoreMissingError, StoreVersionError, StoreDamagedError), pool.reader() as graph:
         for kind in (NodeKind.DATASET, NodeKind.JOB):
             for node in graph.nodes.matching(kind, None, None, 1, 0):
                 if node.id != node_id(key, kind, node.namespace, node.name):

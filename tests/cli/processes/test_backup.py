@@ -48,6 +48,21 @@ def test_a_backup_that_was_changed_is_refused(call, data_folder: Path, tmp_path:
     assert not (tmp_path / "new" / "log").exists()
 
 
+def test_a_backup_needs_no_address_of_a_graph_that_is_elsewhere(call, data_folder: Path, tmp_path: Path):
+    paths, restored = DataFolder(data_folder), DataFolder(tmp_path / "new")
+    paths.graph_elsewhere.write_text("PostgreSQL, in the schema lineage_bridge\n")
+    paths.graph_owner.write_text(f"log {'a' * 32}, position 7\n")
+    made = call("backup", "--data-dir", data_folder, tmp_path / "backup")
+    assert (made.code, "pg_dump" in made.err) == (0, True), made.err
+    assert not (tmp_path / "backup" / "graph.db").exists()
+    restored.data_dir.mkdir()
+    restored.graph_owner.write_text(f"log {'b' * 32}, position 7\n")
+    put_back = call("restore", "--data-dir", restored.data_dir, tmp_path / "backup")
+    assert (put_back.code, "replay (with --anyway" in put_back.err) == (0, True), put_back.err
+    assert restored.graph_elsewhere.read_text() == paths.graph_elsewhere.read_text()
+    assert not restored.graph_owner.exists(), "the restored log is another one"
+
+
 def test_a_backup_is_not_mixed_with_an_archive_that_is_there(call, data_folder: Path, tmp_path: Path):
     assert call("backup", "--data-dir", data_folder, tmp_path / "backup").code == 0
     (tmp_path / "new" / "archive" / "events" / "topic" / "life" / "0").mkdir(parents=True)

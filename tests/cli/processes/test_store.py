@@ -1,19 +1,27 @@
 """The setting `store`: what is refused before anything starts, and what a server does while its database does not answer."""
 
+import socket
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.crash.damage import client_of, event
 from tests.ports import free_port
 from tests.serving import COMMAND, bare_environment
+from tests.store.writing import NAMES
 
 from lineage_bridge.config import Settings
-from lineage_bridge.errors import ConfigError, StoreUnreachableError
+from lineage_bridge.errors import ConfigError, StoreError, StoreUnreachableError
+from lineage_bridge.eventlog.writer import LogWriter
+from lineage_bridge.graph.log_record import LogRecord, OffsetRange, RecordKind
+from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
+from lineage_bridge.store.postgresql.log_identity import known_position, note_position, require_log
 from lineage_bridge.store.reader import ReaderPool
-from lineage_bridge.wiring.api import _applied_offset
+from lineage_bridge.store.write.apply import GraphWriter
+from lineage_bridge.wiring.log import applied_offset
 from lineage_bridge.wiring.pipeline import run_pipeline
 from lineage_bridge.wiring.shared import graph_database, note_store, readers
 
@@ -64,7 +72,43 @@ def test_offsets_that_the_pipeline_has_reported_are_not_issued_again_while_the_d
     found.paths.pipeline_status.write_text(status)
     with readers(found) as pool:
         assert isinstance(pool, ReaderPool)
-        assert _applied_offset(pool, found.paths) == offset
+        assert applied_offset(pool, found.paths) == offset
+
+
+def test_what_the_graph_is_known_to_have_read_is_not_issued_again_after_a_clean_stop(tmp_path: Path) -> None:
+    found = settings(tmp_path)
+    found.paths.graph_owner.write_text(f"log {'a' * 32}, position 4711\n")
+    with readers(found) as pool:
+        assert applied_offset(pool, found.paths) == 4711
+
+
+def test_a_graph_that_has_read_more_than_the_log_has_is_refused(tmp_path: Path) -> None:
+    found = settings(tmp_path)
+    found.paths.graph_owner.write_text(f"log {'a' * 32}, position 0\n")
+    with LogWriter(found.paths.log) as log, closing(GraphWriter(tmp_path / "graph.db", NAMES)) as store:
+        log.append([LogRecord(RecordKind.EVENT, bytes(16), 7, "http", "", b"", b"{}")])
+        store.apply(Batch({(LOG_SOURCE, 0): OffsetRange(0, log.end())}, {}), Budget(1))
+        require_log(found.paths.graph_owner, "lineage_bridge", store, log.end())
+        assert known_position(found.paths.graph_owner) == log.end()
+        store.apply(Batch({(LOG_SOURCE, 0): OffsetRange(log.end(), log.end() + 1)}, {}), Budget(1))
+        with pytest.raises(StoreError, match="but the log ends at") as error:
+            require_log(found.paths.graph_owner, "lineage_bridge", store, log.end())
+        assert "replay --anyway" in error.value.hint
+        note_position(found.paths.graph_owner, log.end() + 1)
+        require_log(found.paths.graph_owner, "lineage_bridge", store, log.end())
+
+
+def test_health_readiness_and_metrics_answer_while_the_database_never_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lineage_bridge.wiring.api.START_S", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        found = Settings(data_dir=tmp_path, store=f"postgresql://graph@127.0.0.1:{silent.getsockname()[1]}/lineage?connect_timeout=0")
+        with client_of(found) as client:
+            for _ in range(5):
+                ready = client.get("/api/v1/ready")
+                assert ready.status_code == 503
+                assert "PostgreSQL does not answer: nothing came within 2 s" in ready.json()["parts"]["store"]["detail"]
+            assert client.get("/api/v1/health").status_code == 200
+            assert 'lineage_bridge_store_size_bytes{store="graph"}' not in client.get("/metrics").text
 
 
 def test_a_command_without_the_setting_does_not_take_the_graph_for_a_file(tmp_path: Path) -> None:

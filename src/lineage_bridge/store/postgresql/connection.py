@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import psycopg
@@ -12,11 +13,14 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
 
+from lineage_bridge.config.store_address import SECRETS
 from lineage_bridge.errors import ConfigError, StoreError, StoreUnreachableError
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.postgresql.dialect import POSTGRESQL
 from lineage_bridge.store.postgresql.driver import PostgresqlDriver, store_error
-from lineage_bridge.store.postgresql.schema import create, require_tables
+from lineage_bridge.store.postgresql.ownership import GraphOwner, require_owner
+from lineage_bridge.store.postgresql.schema import BESIDE, create, create_schema, require_replaceable, require_tables
+from lineage_bridge.store.postgresql.watchdog import Watchdog
 from lineage_bridge.store.postgresql.writer_lock import take_lock
 
 MINIMUM = 150_000
@@ -33,6 +37,8 @@ _DEFAULTS: Final = {
     "tcp_user_timeout": "60000",
 }
 """libpq's parameters where the address has none: a server that vanished is noticed within a minute."""
+_LOCK_WAIT: Final = "30s"
+"""How long a writer waits for a lock on a table that another session holds."""
 _SESSION: Final = "; ".join(
     f"SET {name} = {value}"
     for name, value in {
@@ -41,11 +47,13 @@ _SESSION: Final = "; ".join(
         "statement_timeout": 0,
         "lock_timeout": 0,
         "idle_in_transaction_session_timeout": 0,
+        "idle_session_timeout": 0,
     }.items()
 )
 """Settings of a connection: no just-in-time compilation, as the store's queries are short; cursors are planned to be read to their end, as
 slowly as a client reads its answer: the server that asks them has limits of its own.
 """
+_WRITER: Final = f"{_SESSION}; SET lock_timeout = '{_LOCK_WAIT}'"
 _READER: Final = f"{_SESSION}; SET default_transaction_read_only = on; SET default_transaction_isolation = 'repeatable read'"
 """The isolation level of readers: all statements of a transaction see the same state of the tables."""
 _SIZE: Final = """SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c
@@ -106,26 +114,51 @@ class PostgresqlDatabase:
 
 
 def check_address(url: str) -> None:
-    """Raise ConfigError if an address is invalid. No connection is made."""
-    _parameters(url)
+    """Raise ConfigError for an address that cannot be read or has a secret; the server is not asked."""
+    if not SECRETS.isdisjoint(_parameters(url)):
+        raise ConfigError("the address of PostgreSQL has a password", "give that by a password file (PGPASSFILE) or PGPASSWORD")
 
 
-def connect_writer(url: str, schema: str = "", *, alone_as: str = "") -> StoreConnection:
-    """Open a connection that writes. Creates a missing schema and its tables; tables that are not as expected are emptied.
+def connect_writer(url: str, schema: str = "", *, alone_as: str = "", owner: GraphOwner | None = None) -> StoreConnection:
+    """A connection that writes; a missing schema and its tables are created, and tables that are not as expected are emptied.
 
-    With `alone_as`, it holds the schema's lock under this name until it is closed: only one such connection exists at a time.
+    With `alone_as`, it holds the schema's lock under this name as long as it is open: of such connections there is one at a time. With
+    `owner`, nothing is changed in the schema of another owner.
 
-    Raises StoreUnreachableError if the server cannot be reached, StoreLockedError while another connection holds the lock,
-    StoreVersionError for tables of a newer version, ConfigError for an invalid address. Raises StoreError if the schema has another
-    program's tables, or if the server is too old or its database is not in UTF-8.
+    Raises StoreUnreachableError for a server that cannot be reached, StoreLockedError while another connection holds the lock,
+    StoreVersionError for tables of a newer version, StoreError for a schema with tables of another program or owner, and for a server that
+    is too old or whose database is not in UTF-8, ConfigError for an address that is none.
     """
 
     def prepare(connection: "psycopg.Connection[Any]") -> None:
         if alone_as:
             take_lock(connection, schema, alone_as)
-        create(connection, schema)
+        if owner:
+            require_owner(connection, schema, owner)
+        create(connection, schema, str(owner or ""))
 
-    return _prepared(url, _SESSION, schema, prepare)
+    return _prepared(url, _WRITER, schema, prepare, watched=bool(alone_as))
+
+
+def connect_replacer(url: str, schema: str, *, alone_as: str, owner: GraphOwner | None = None) -> StoreConnection:
+    """A connection to replace the graph by another one: as `connect_writer`, but the tables stay as they are until then.
+
+    Tables that were computed from another log with the same key may be replaced.
+    """
+
+    def prepare(connection: "psycopg.Connection[Any]") -> None:
+        take_lock(connection, schema, alone_as)
+        if owner:
+            require_owner(connection, schema, owner, takes_over=True)
+        require_replaceable(connection)
+        create_schema(connection, schema)
+
+    return _prepared(url, _WRITER, schema, prepare, watched=True)
+
+
+def connect_beside(url: str, schema: str) -> StoreConnection:
+    """A connection that writes into a schema whose tables will replace those of the graph. Raises as `connect_writer`."""
+    return _prepared(url, _WRITER, schema, lambda connection: create(connection, schema, mark=BESIDE), watched=True)
 
 
 def connect_reader(url: str, schema: str = "") -> StoreConnection:
@@ -136,19 +169,29 @@ def connect_reader(url: str, schema: str = "") -> StoreConnection:
     return _prepared(url, _READER, schema, require_tables)
 
 
-def _prepared(url: str, session: str, schema: str, prepare: Callable[["psycopg.Connection[Any]"], None]) -> StoreConnection:
-    """Open a connection and call `prepare` with it. If `prepare` raises, the connection is closed."""
+def _prepared(
+    url: str, session: str, schema: str, prepare: Callable[["psycopg.Connection[Any]"], None], *, watched: bool = False
+) -> StoreConnection:
+    """A new connection, after `prepare` was called with it. If `prepare` raises, the connection is closed.
+
+    With `watched`, it fails when the server stops answering.
+    """
     connection = _connected(url, session)
+    watchdog = Watchdog(connection, partial(_ask, url)) if watched else None
     try:
+        if watchdog:
+            watchdog.start()
         if schema:
             connection.execute("SELECT set_config('search_path', quote_ident(%s), false)", (schema,))
         prepare(connection)
     except BaseException as error:
+        if watchdog:
+            watchdog.stop()
         connection.close()
         if isinstance(error, psycopg.Error):
             raise store_error(error) from error
         raise
-    return StoreConnection(PostgresqlDriver(connection), POSTGRESQL)
+    return StoreConnection(PostgresqlDriver(connection, watchdog), POSTGRESQL)
 
 
 def _parameters(url: str) -> dict[str, Any]:
@@ -182,6 +225,13 @@ def _connected(url: str, session: str) -> "psycopg.Connection[tuple[Any, ...]]":
     connection.prepared_max = _PREPARED
     _adapt(connection.adapters)
     return connection
+
+
+def _ask(url: str) -> None:
+    """Whether the server answers on a new connection. Raises psycopg.Error."""
+    defaults = {name: value for name, value in _DEFAULTS.items() if name not in _parameters(url)}
+    with psycopg.connect(make_conninfo(url, **defaults), autocommit=True) as connection:
+        connection.execute("SELECT 1")
 
 
 def _require_server(connection: "psycopg.Connection[tuple[Any, ...]]") -> None:

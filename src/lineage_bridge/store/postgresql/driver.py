@@ -8,9 +8,17 @@ from typing import Any, Final
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from lineage_bridge.errors import AbandonedError, LineageBridgeError, StoreDamagedError, StoreError, StoreUnreachableError
+from lineage_bridge.errors import (
+    AbandonedError,
+    LineageBridgeError,
+    StoreDamagedError,
+    StoreError,
+    StoreMissingError,
+    StoreUnreachableError,
+)
 from lineage_bridge.store.connection import RowCursor, Values
 from lineage_bridge.store.postgresql.dialect import Placed
+from lineage_bridge.store.postgresql.watchdog import Watchdog
 
 PORTION: Final = 500
 """How many rows of a scan are fetched at once."""
@@ -19,13 +27,17 @@ _INTERRUPTED: Final = "the query was interrupted"
 _CANCELLED: Final = "57014"
 _DAMAGED: Final = ("XX001", "XX002")
 """data_corrupted and index_corrupted."""
+_NO_TABLE: Final = "42P01"
 _UNREACHABLE: Final = ("08", "57P", "53300")
 """Beginnings of the codes of errors that end a connection: exceptions of connections, shutdowns, and too many connections."""
 _HINTS: Final = {
     "25006": "name the server that takes writes; a replica only answers",
     "2BP01": "drop what depends on the graph's tables, such as views: they are computed again",
     "42501": "grant the user all rights in the schema that it works in, and that to create it if it does not exist",
+    "42723": "drop the functions of this name in the schema, or name an empty schema: store_schema",
     "42P07": "name an empty schema, or a new one: store_schema",
+    "55P03": "end the session that holds the graph's tables (pg_locks, pg_stat_activity); the server tries again by itself",
+    _NO_TABLE: "the pipeline creates the graph's tables again, and folds the log into them",
     "53100": "free disk space on PostgreSQL's server",
 }
 """What to do about errors, by their SQLSTATE (PostgreSQL's documentation, appendix A)."""
@@ -41,7 +53,8 @@ def store_error(error: psycopg.Error) -> LineageBridgeError:
         return StoreDamagedError(
             f"PostgreSQL's data is damaged: {words}", "repair the database, or drop the schema: the graph is computed again from the log"
         )
-    return StoreError(f"PostgreSQL refused a statement: {words}" + (f" ({code})" if code else ""), _HINTS.get(code, ""))
+    refused = StoreMissingError if code == _NO_TABLE else StoreError
+    return refused(f"PostgreSQL refused a statement: {words}" + (f" ({code})" if code else ""), _HINTS.get(code, ""))
 
 
 class _ServerRows:
@@ -83,9 +96,9 @@ class _ServerRows:
 class PostgresqlDriver:
     """A connection that runs rendered statements. Raises StoreError, and AbandonedError after `interrupt`."""
 
-    def __init__(self, connection: "psycopg.Connection[tuple[Any, ...]]") -> None:
-        """`connection` must be in autocommit mode, because statements begin and end transactions."""
-        self.connection = connection
+    def __init__(self, connection: "psycopg.Connection[tuple[Any, ...]]", watchdog: Watchdog | None = None) -> None:
+        """`connection` is in autocommit mode: transactions begin and end by statements. `watchdog` watches it until it is closed."""
+        self.connection, self._watchdog = connection, watchdog
         self._interrupted = False
         self._scans = 0
 
@@ -140,6 +153,8 @@ class PostgresqlDriver:
 
     def close(self) -> None:
         """Close the connection; an open transaction is rolled back."""
+        if self._watchdog:
+            self._watchdog.stop()
         self.connection.close()
 
     def _cancel(self) -> None:

@@ -6,10 +6,13 @@ from typing import Any, Final
 
 import psycopg
 
+from lineage_bridge.errors import StoreError
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.postgresql.connection import PostgresqlDatabase, connect_writer
+from lineage_bridge.store.postgresql.connection import PostgresqlDatabase, connect_beside, connect_replacer
 from lineage_bridge.store.postgresql.driver import store_error
-from lineage_bridge.store.postgresql.schema import FUNCTIONS, drop, graph_tables, quoted
+from lineage_bridge.store.postgresql.ownership import GraphOwner
+from lineage_bridge.store.postgresql.schema import BESIDE, FUNCTIONS, drop, graph_tables, mark_tables, quoted
+from lineage_bridge.store.postgresql.writer_lock import take_lock
 
 SUFFIX: Final = "_replay"
 """What the schema beside is named after that of the graph."""
@@ -18,26 +21,41 @@ _WAIT: Final = "500ms"
 
 
 class Rebuilding:
-    """Holds the lock of the graph's schema until it is closed, and removes the second schema then."""
+    """Holds the locks of the graph's schema and of the one beside until it is closed; then the schema beside is gone.
 
-    def __init__(self, database: PostgresqlDatabase, name: str) -> None:
-        """`name` is shown to others as the holder of the lock. Raises as `connect_writer`."""
-        self._database, self._beside = database, database.schema + SUFFIX
-        self._current = connect_writer(database.url, database.schema, alone_as=name)
+    The graph in use stays as it is until `put_in_place`.
+    """
+
+    def __init__(self, database: PostgresqlDatabase, name: str, owner: GraphOwner | None = None) -> None:
+        """`name` is what others find as the locks' holder. `owner` is whose the graph will be. Raises as `connect_replacer`."""
+        self._database, self._beside, self._owner = database, database.schema + SUFFIX, owner
+        self._current = connect_replacer(database.url, database.schema, alone_as=name, owner=owner)
         self._connection: psycopg.Connection[Any] = self._current.raw.connection
+        try:
+            take_lock(self._connection, self._beside, name)
+            self._remove()
+        except psycopg.Error as error:
+            self._current.close()
+            raise store_error(error) from error
+        except BaseException:
+            self._current.close()
+            raise
 
     def beside(self) -> StoreConnection:
-        """Open a connection that writes into the empty second schema. A crash may lose what it has written."""
-        self._remove()
-        connection = connect_writer(self._database.url, self._beside)
+        """A connection that writes into the empty schema beside. A crash may lose what it has written."""
+        connection = connect_beside(self._database.url, self._beside)
         connection.execute("SET synchronous_commit = off")
         return connection
+
+    def check(self) -> None:
+        """Raise StoreError if the connection that holds the locks is gone."""
+        self._current.execute("SELECT 1")
 
     def complete(self) -> None:
         """Collect statistics about the tables of the second schema, from which PostgreSQL plans queries."""
         try:
             with self._connection.transaction(), _working_in(self._connection, self._beside):
-                self._connection.execute(f"ANALYZE {', '.join(map(quoted, graph_tables(self._connection)))}")
+                self._connection.execute(f"ANALYZE {', '.join(map(quoted, graph_tables(self._connection, BESIDE)))}")
         except psycopg.Error as error:
             raise store_error(error) from error
 
@@ -70,11 +88,12 @@ class Rebuilding:
     def _move(self) -> None:
         schema, beside = quoted(self._database.schema), quoted(self._beside)
         with _working_in(self._connection, self._beside):
-            tables = graph_tables(self._connection)
+            tables = graph_tables(self._connection, BESIDE)
         for table in tables:
             self._connection.execute(f"ALTER TABLE {beside}.{quoted(table)} SET SCHEMA {schema}")
         for function in FUNCTIONS:
             self._connection.execute(f"ALTER FUNCTION {beside}.{function} SET SCHEMA {schema}")
+        mark_tables(self._connection, str(self._owner or ""))
 
     def _remove(self) -> None:
         try:
@@ -82,7 +101,11 @@ class Rebuilding:
                 if not self._connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (self._beside,)).fetchone():
                     return
                 with _working_in(self._connection, self._beside):
-                    drop(self._connection)
+                    if graph_tables(self._connection):
+                        raise StoreError(
+                            f"the schema {self._beside} of PostgreSQL holds another graph", "name another schema for this one: store_schema"
+                        )
+                    drop(self._connection, BESIDE)
                 self._connection.execute(f"DROP SCHEMA {quoted(self._beside)}")
         except psycopg.Error as error:
             raise store_error(error) from error

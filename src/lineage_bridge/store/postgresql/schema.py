@@ -3,6 +3,7 @@
 import hashlib
 import logging
 import re
+from functools import cache
 from typing import Any, Final
 
 from lineage_bridge.errors import StoreError, StoreMissingError, StoreVersionError
@@ -50,57 +51,105 @@ $glob$
 """A glob as a regular expression. A bracket without an end matches nothing; a range whose end is before its start is its start alone."""
 
 
-_MARK: Final = "LineageBridge: the graph, computed from the event log"
-"""The comment of each table: one without it belongs to somebody else."""
+MARK: Final = "LineageBridge: the graph, computed from the event log"
+"""How the comment of each table begins: one without it belongs to somebody else."""
+BESIDE: Final = "LineageBridge: a graph that is being computed again"
+"""As MARK, of tables that replace those of the graph when they are complete."""
 _MARKED: Final = """SELECT c.relname, obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND n.nspname = current_schema()"""
+_OUR_FUNCTIONS: Final = """SELECT p.oid::regprocedure::text, obj_description(p.oid, 'pg_proc') FROM pg_proc p
+JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = current_schema()"""
+_VIEWS: Final = """SELECT DISTINCT v.oid::regclass::text FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid
+JOIN pg_class v ON v.oid = r.ev_class
+JOIN pg_class c ON c.oid = d.refobjid JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass AND v.oid <> c.oid AND c.relkind IN ('r', 'p')
+AND n.nspname = current_schema() AND obj_description(c.oid, 'pg_class') LIKE %s ORDER BY 1"""
 FUNCTIONS: Final = ("glob_pattern(TEXT)", "key_text(TEXT)", "long_key_text(TEXT)")
+_DROP_WAIT: Final = "5s"
+"""How long dropping tables waits for questions that read them, because new questions wait meanwhile. The pipeline tries again."""
 _log = logging.getLogger(__name__)
 
 
-def create(connection: Any, schema: str = "") -> None:  # noqa: ANN401 - psycopg is imported by those who have it
+def create(connection: Any, schema: str = "", owner: str = "", mark: str = MARK) -> None:  # noqa: ANN401 - psycopg is an extra
     """Create the tables, in one transaction, and the schema, if it is missing; leave those that are as expected.
 
     Tables of an earlier version, or that somebody has changed, are dropped: the graph is computed again from the log. `connection` is a
-    psycopg connection without a transaction that works in `schema` (empty: the one it has). Raises StoreVersionError for tables of a newer
+    psycopg connection without a transaction that works in `schema` (empty: the one it has). `owner` is what the tables' comments say of
+    whose they are, after their `mark`. Raises StoreVersionError for tables of a newer
     version, StoreError for those of another program. Safe in many processes at once.
     """
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(hashtext(coalesce(nullif(%s, ''), current_schema())))", (schema,))
-        if schema and connection.execute("SELECT to_regnamespace(quote_ident(%s))", (schema,)).fetchone()[0] is None:
-            connection.execute(f'CREATE SCHEMA "{schema}"')
-        made = statements()
-        digest = hashlib.sha256("\n".join(made).encode()).hexdigest()
-        if _version(connection) is None:
+        if schema:
+            create_schema(connection, schema)
+        if found_version(connection) is None:
             reason = "tables are missing"
-        elif not (reason := unexpected(connection, digest)):
+        elif not (reason := unexpected(connection, _digest())):
             return
+        connection.execute(f"SET LOCAL lock_timeout = '{_DROP_WAIT}'")
         if drop(connection):
             _log.warning("the graph in PostgreSQL is emptied and computed again from the log: %s", reason)
-        for statement in made:
+        for statement in statements():
             connection.execute(statement)
         connection.execute("INSERT INTO alembic_version VALUES (%s)", (GRAPH.version,))
-        for table in expected_columns():
-            connection.execute(f"COMMENT ON TABLE {quoted(table)} IS '{_MARK}{f', {digest}' if table == 'alembic_version' else ''}'")
+        mark_tables(connection, owner, mark)
 
 
-def drop(connection: Any) -> bool:  # noqa: ANN401 - as above
-    """Drop the graph's tables and functions. Returns whether there were any. All other objects in the schema stay."""
-    ours = graph_tables(connection)
+def create_schema(connection: Any, schema: str) -> None:  # noqa: ANN401 - as above
+    """Create a schema if it is missing."""
+    if connection.execute("SELECT to_regnamespace(quote_ident(%s))", (schema,)).fetchone()[0] is None:
+        connection.execute(f"CREATE SCHEMA {quoted(schema)}")
+
+
+def mark_tables(connection: Any, owner: str, mark: str = MARK) -> None:  # noqa: ANN401 - as above
+    """Write the comments of the tables and functions that this version has just created."""
+    for table in expected_columns():
+        digest = f", {_digest()}" if table == "alembic_version" else ""
+        connection.execute(f"COMMENT ON TABLE {quoted(table)} IS '{mark}{owner}{digest}'")
+    for function in FUNCTIONS:
+        connection.execute(f"COMMENT ON FUNCTION {function} IS '{mark}'")
+
+
+def require_replaceable(connection: Any) -> None:  # noqa: ANN401 - as above
+    """Raise StoreVersionError if the schema's tables are of a newer version, StoreError if something would be in the way of others.
+
+    That is a table of another program, or a view on the tables.
+    """
+    found_version(connection)
+    comments = {name: comment or "" for name, comment in connection.execute(_MARKED).fetchall()}
+    for name in sorted(comments.keys() & expected_columns().keys()):
+        if not comments[name].startswith(MARK):
+            raise StoreError(f"the schema in PostgreSQL holds the table {name} of another program", "name an empty schema: store_schema")
+    if views := [name for (name,) in connection.execute(_VIEWS, (f"{MARK}%",)).fetchall()]:
+        raise StoreError(
+            f"views are on the graph's tables: {', '.join(views)}", "drop them, and create them again when the tables are replaced"
+        )
+
+
+def drop(connection: Any, mark: str = MARK) -> bool:  # noqa: ANN401 - as above
+    """Drop the tables and functions with a mark; returns whether there were such tables. What else is in the schema stays."""
+    ours = graph_tables(connection, mark)
     if ours:
         connection.execute(f"DROP TABLE {', '.join(map(quoted, ours))}")
-        connection.execute(f"DROP FUNCTION IF EXISTS {', '.join(FUNCTIONS)}")
+    functions = [name for name, comment in connection.execute(_OUR_FUNCTIONS).fetchall() if (comment or "").startswith(mark)]
+    if functions:
+        connection.execute(f"DROP FUNCTION {', '.join(functions)}")
     return bool(ours)
 
 
-def graph_tables(connection: Any) -> list[str]:  # noqa: ANN401 - as above
-    """The names of the tables that LineageBridge has made in the schema."""
-    return sorted(name for name, comment in connection.execute(_MARKED).fetchall() if (comment or "").startswith(_MARK))
+def marks(connection: Any, mark: str = MARK) -> dict[str, str]:  # noqa: ANN401 - as above
+    """Table to comment of those that LineageBridge has made in the schema, with this mark."""
+    return {name: comment for name, comment in connection.execute(_MARKED).fetchall() if (comment or "").startswith(mark)}
+
+
+def graph_tables(connection: Any, mark: str = MARK) -> list[str]:  # noqa: ANN401 - as above
+    """The names of the tables that `marks` finds."""
+    return sorted(marks(connection, mark))
 
 
 def require_tables(connection: Any) -> None:  # noqa: ANN401 - as above
     """Raise StoreMissingError if the schema has no tables of a graph, StoreVersionError if they are of another version."""
-    found = _version(connection)
+    found = found_version(connection)
     if found is None:
         raise StoreMissingError("there is no graph store in PostgreSQL", "start the server, which creates it: lineage-bridge serve")
     if found != GRAPH.version:
@@ -116,7 +165,7 @@ def unexpected(connection: Any, digest: str) -> str:  # noqa: ANN401 - as above
 
     Other objects in the schema, such as an index that somebody has added, do not count.
     """
-    if (found := _version(connection)) != GRAPH.version:
+    if (found := found_version(connection)) != GRAPH.version:
         return f"it has schema {found or 'none'}, and this version uses {GRAPH.version}"
     if not (_comment(connection) or "").endswith(digest):
         return "another build of this version has made its tables"
@@ -186,14 +235,14 @@ def expected_indexes() -> set[str]:
     return names
 
 
-def _version(connection: Any) -> str | None:  # noqa: ANN401 - as above
+def found_version(connection: Any) -> str | None:  # noqa: ANN401 - as above
     """The version of the schema's tables, empty if they have none; None if there are no such tables.
 
     Raises StoreVersionError for a newer version, StoreError for another program's tables.
     """
     if connection.execute("SELECT to_regclass('alembic_version')").fetchone()[0] is None:
         return None
-    if not (_comment(connection) or "").startswith(_MARK):
+    if not (_comment(connection) or "").startswith(MARK):
         raise StoreError("the schema in PostgreSQL holds tables of another program", "name an empty schema, or a new one: store_schema")
     row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     found = str(row[0]) if row else ""
@@ -202,6 +251,12 @@ def _version(connection: Any) -> str | None:  # noqa: ANN401 - as above
             f"the {GRAPH.name} in PostgreSQL has schema {found}, this version knows {GRAPH.version}", "install the version that wrote it"
         )
     return found
+
+
+@cache
+def _digest() -> str:
+    """The digest of the statements that create everything."""
+    return hashlib.sha256("\n".join(statements()).encode()).hexdigest()
 
 
 def _comment(connection: Any) -> str | None:  # noqa: ANN401 - as above

@@ -20,6 +20,7 @@ _DEAD: Final = (
     "SET tcp_keepalives_idle = 15",
     "SET tcp_keepalives_interval = 5",
     "SET tcp_keepalives_count = 3",
+    "SET tcp_user_timeout = 30000",
 )
 """The server notices within half a minute that the machine of the lock's holder has vanished."""
 
@@ -29,6 +30,7 @@ def take_lock(connection: "psycopg.Connection[Any]", schema: str, name: str) -> 
 
     Raises StoreLockedError, which says who holds it.
     """
+    before = connection.execute("SELECT current_setting('lock_timeout')").fetchone()
     for statement in (*_DEAD, f"SET lock_timeout = '{_WAIT}'"):
         connection.execute(statement)
     values = {"schema": schema, "name": name}
@@ -36,7 +38,7 @@ def take_lock(connection: "psycopg.Connection[Any]", schema: str, name: str) -> 
         connection.execute(_TAKEN, values)
     except psycopg.errors.LockNotAvailable as error:
         raise _locked(connection, values) from error
-    connection.execute("RESET lock_timeout")
+    connection.execute("SELECT set_config('lock_timeout', %s, false)", before)
 
 
 def _locked(connection: "psycopg.Connection[Any]", values: dict[str, str]) -> StoreLockedError:

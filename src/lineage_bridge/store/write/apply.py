@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from threading import Lock
 
 from lineage_bridge.errors import CollisionError, PositionError, StoreDamagedError
 from lineage_bridge.graph.facts.fold import ASSERTER_RELATIONS
@@ -61,6 +62,7 @@ class GraphWriter:
         self.connection = connect_writer(location, dialect) if isinstance(location, Path) else location
         self._watched = partial(suspected_on_damage, location) if isinstance(location, Path) else nullcontext
         self._file = (location, file_identity(location)) if isinstance(location, Path) else None
+        self._at_work = Lock()
         self.changes, self.fresh = ChangeRecorder(self.connection, on=feed), fresh
         if feed:
             self.begin_epoch()
@@ -96,7 +98,7 @@ class GraphWriter:
 
         Raises PositionError if it does not start at the store's position, CollisionError for names that share an id.
         """
-        with self._watched():
+        with self._at_work, self._watched():
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 self._advance(batch)
@@ -114,7 +116,7 @@ class GraphWriter:
         """Derive keys that earlier batches left; returns the number of keys that are still left."""
         if not self.left():
             return 0
-        with self._watched():
+        with self._at_work, self._watched():
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 self.derivation.settle(budget)
@@ -128,9 +130,16 @@ class GraphWriter:
         return self.left()
 
     def check(self) -> None:
-        """See GraphStore: of a file whether it is the one that was opened, of a database whether it answers and has the tables."""
+        """See GraphStore: of a file whether it is the one that was opened, of a database whether it answers and has the tables.
+
+        A database is not asked while a batch is applied, which finds out itself.
+        """
         if self._file is None:
-            self.connection.execute("SELECT 1 FROM position LIMIT 1")
+            if self._at_work.acquire(blocking=False):
+                try:
+                    self.connection.execute("SELECT 1 FROM position LIMIT 1")
+                finally:
+                    self._at_work.release()
         elif suspicion(self._file[0]).exists() or file_identity(self._file[0]) != self._file[1]:
             raise StoreDamagedError(
                 "the graph store was deleted or replaced while it was open, or is damaged",

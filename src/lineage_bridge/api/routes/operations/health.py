@@ -1,5 +1,6 @@
 """Operations: health, readiness, version, and erasing runs."""
 
+from functools import partial
 from uuid import UUID
 
 import msgspec
@@ -28,15 +29,18 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     router = api_router("operations")
 
     @router.get("/health", response_model=None, responses=response_docs({200: Health}, writes=False))
-    def get_health(request: Request) -> Response:
+    async def get_health(request: Request) -> Response:
         """The process is alive. Needs no key."""
         may_read = AccessScope.READ in admission(request).principal.scopes
-        return json_response(Health(disk_use(services)) if may_read else Health())
+        if not may_read:
+            return json_response(Health())
+        return json_response(Health(await to_thread.run_sync(disk_use, services, limiter=services.health_threads)))
 
     @router.get("/ready", response_model=None, responses=response_docs({200: Readiness, 503: Readiness}, writes=False))
-    def get_ready(request: Request) -> Response:
+    async def get_ready(request: Request) -> Response:
         """Whether intake, store and pipeline work, and how far answers lag behind the log."""
-        state = readiness(services, names_inputs=admission(request).principal.visibility is None)
+        asked = partial(readiness, services, names_inputs=admission(request).principal.visibility is None)
+        state = await to_thread.run_sync(asked, limiter=services.ready_threads)
         headers = {POSITION_HEADER: state.lag.applied}
         return json_response(state, 200 if state.ready else 503, headers if state.ready else {**headers, "Retry-After": "1"})
 

@@ -29,7 +29,7 @@ def routes(services: Services) -> APIRouter:
         """Metrics of the server, in Prometheus' text format or, if the client asks for it, in OpenMetrics'."""
         encode, media_type = choose_encoder(request.headers.get("accept", ""))
         exposition = Exposition(services, await _lanes(services))
-        text = await to_thread.run_sync(encode, exposition)
+        text = await to_thread.run_sync(encode, exposition, limiter=services.metrics_threads)
         return Response(text, headers={"Content-Type": media_type, "Cache-Control": "no-store"})
 
     return router

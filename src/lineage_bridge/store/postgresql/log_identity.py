@@ -1,0 +1,69 @@
+"""The file by which a graph in PostgreSQL knows the log that it is computed from: the log's identity, and how far the graph has read it."""
+
+import os
+import re
+import secrets
+from pathlib import Path
+from typing import Final
+
+from lineage_bridge.errors import StoreError
+from lineage_bridge.ports.graph_store import GraphStore
+from lineage_bridge.ports.log import LOG_SOURCE
+from lineage_bridge.store.postgresql.ownership import GraphOwner, key_digest
+
+_BYTES: Final = 16
+_CONTENT: Final = re.compile(r"log ([0-9a-f]{32}), position (\d+)\n")
+
+
+def owner_of(file: Path, key: bytes) -> GraphOwner:
+    """The owner of the graph that the log gives. One process at a time calls it: it gives the log an identity if it has none yet."""
+    log, position = _read(file)
+    if not log:
+        log = secrets.token_hex(_BYTES)
+        _write(file, log, position)
+    return GraphOwner(key_digest(key), log)
+
+
+def known_position(file: Path) -> int:
+    """The offset up to which the graph is known to have read the log, 0 if unknown: the pipeline notes it at its start."""
+    return _read(file)[1]
+
+
+def note_position(file: Path, position: int) -> None:
+    """Note how far the graph has read the log. Only for the folder of the graph's owner, which has an identity."""
+    log, noted = _read(file)
+    if log and noted != position:
+        _write(file, log, position)
+
+
+def require_log(file: Path, schema: str, store: GraphStore, end: int) -> None:
+    """Raise StoreError if the graph has read more than the log has, which ends at `end`; otherwise note how far it has read it.
+
+    The log may then be older than the graph, and its next records would be taken for records that the graph has.
+    """
+    position = store.position(LOG_SOURCE).get(0, 0)
+    if position > max(end, known_position(file)):
+        raise StoreError(
+            f"the graph in the schema {schema} of PostgreSQL has read the log up to {position}, but the log ends at {end}",
+            "the log was restored from an older copy, or the graph from a newer one: compute it again from this log with "
+            "lineage-bridge replay --anyway, or name another schema: store_schema",
+        )
+    note_position(file, position)
+
+
+def _read(file: Path) -> tuple[str, int]:
+    """The identity of the log, empty without one, and the position."""
+    try:
+        found = _CONTENT.fullmatch(file.read_text(encoding="ascii"))
+    except (OSError, UnicodeDecodeError):
+        return "", 0
+    return (found[1], int(found[2])) if found else ("", 0)
+
+
+def _write(file: Path, log: str, position: int) -> None:
+    fresh = file.with_name(f"{file.name}.new")
+    with fresh.open("w", encoding="ascii") as written:
+        written.write(f"log {log}, position {position}\n")
+        written.flush()
+        os.fsync(written.fileno())
+    fresh.replace(file)

@@ -1,0 +1,58 @@
+"""Whose graph a schema of PostgreSQL holds: the comments of its tables name the installation, so no other one writes it by mistake."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from lineage_bridge.errors import StoreError
+from lineage_bridge.store.postgresql.schema import marks
+
+_OWNED: Final = re.compile(r", key ([0-9a-f]+), log ([0-9a-f]+)")
+_DIGITS: Final = 32
+
+
+@dataclass(frozen=True)
+class GraphOwner:
+    """The installation that writes a graph: a digest of the key that its ids are made with, and the identity of its log, both in hex.
+
+    A copy of a data folder has the key of the original, and a log of its own.
+    """
+
+    key: str
+    log: str
+
+    def __str__(self) -> str:
+        """As the comment of a table has it."""
+        return f", key {self.key}, log {self.log}"
+
+
+def key_digest(key: bytes) -> str:
+    """The digest of a key that `GraphOwner` has."""
+    return hashlib.sha256(b"owner of a graph" + key).hexdigest()[:_DIGITS]
+
+
+def require_owner(connection: Any, schema: str, owner: GraphOwner, *, takes_over: bool = False) -> None:  # noqa: ANN401 - as in schema.py
+    """Raise StoreError if the schema that `connection` works in has tables of another installation's graph.
+
+    With `takes_over`, tables that were computed from another log with the same key pass. It reads comments only, so it also knows tables
+    that this version cannot read.
+    """
+    for table, comment in marks(connection).items():
+        found = _OWNED.search(comment)
+        if found is None:
+            raise StoreError(
+                f"the table {table} in the schema {schema} of PostgreSQL does not name the installation that it belongs to",
+                "drop the schema, and the graph is computed again from the log, or name another schema: store_schema",
+            )
+        if found[1] != owner.key:
+            raise StoreError(
+                f"the schema {schema} of PostgreSQL was written with another key than the one of this data folder",
+                "name another schema: store_schema; or restore state.db, which has the key; or drop the schema",
+            )
+        if found[2] != owner.log and not takes_over:
+            raise StoreError(
+                f"the graph in the schema {schema} of PostgreSQL was computed from another log with the same key",
+                "this data folder is a copy, or was restored: name another schema (store_schema), or stop the server of the original and "
+                "take its graph over: lineage-bridge replay",
+            )

@@ -1,0 +1,49 @@
+"""Asks a store something within a deadline, however long the store takes to answer."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as Unanswered
+from threading import Lock, Thread
+from time import monotonic
+from typing import Final, Generic, TypeVar
+
+from lineage_bridge.errors import StoreUnreachableError
+
+DEADLINE_S: Final = 2.0
+_Answer = TypeVar("_Answer")
+
+
+class Probe(Generic[_Answer]):
+    """One question to a store, which one thread asks at a time. Safe for many threads at once: who asks meanwhile gets the same answer."""
+
+    def __init__(self, ask: Callable[[], _Answer], deadline_s: float = DEADLINE_S) -> None:
+        self._ask, self._deadline_s = ask, deadline_s
+        self._lock = Lock()
+        self._asked: Future[_Answer] | None = None
+        self._since = 0.0
+
+    def answer(self) -> _Answer:
+        """The answer. Raises what asking raises, and StoreUnreachableError when the question has not been answered by its deadline.
+
+        A question that nobody answers is not asked again: later calls raise at once until it ends.
+        """
+        with self._lock:
+            if self._asked is None or self._asked.done():
+                self._asked, self._since = Future(), monotonic()
+                Thread(target=self._run, args=(self._asked,), name="probe", daemon=True).start()
+            asked, left_s = self._asked, self._since + self._deadline_s - monotonic()
+        try:
+            return asked.result(max(0.0, left_s))
+        except Unanswered:
+            if asked.done():
+                raise
+            raise StoreUnreachableError(
+                f"PostgreSQL does not answer: nothing came within {self._deadline_s:g} s",
+                "check that the server runs, and what it waits for",
+            ) from None
+
+    def _run(self, asked: "Future[_Answer]") -> None:
+        try:
+            asked.set_result(self._ask())
+        except BaseException as error:  # noqa: BLE001 - whoever waits for the answer raises it
+            asked.set_exception(error)
