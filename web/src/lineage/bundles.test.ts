@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { bundled } from "./bundles";
 import { linkRows } from "./export/texts";
 import type { PictureLink, PictureNode } from "./picture";
+import { ratesOf } from "./pulse/rates";
 
 function node(id: string, type: string, state?: string): PictureNode {
     return {
@@ -46,7 +47,11 @@ const PICTURE = {
         ...["billing", "fraud", "mail", "both", "sink", "writes"].map((job) => link(`orders>${job}`)),
         link("payments>both"),
         link("writes>payments", "declared"),
-    ].map((item) => (item.id === "orders>mail" ? { ...item, origin: "declared" } : item)),
+    ].map((item) => ({
+        ...item,
+        ...(item.id === "orders>mail" ? { origin: "declared" } : {}),
+        liveness: item.target === "fraud" ? "silent" : "alive",
+    })),
 };
 const ID = "readers-orders";
 
@@ -79,7 +84,42 @@ describe("consumer groups that read the same", () => {
         const picture = { nodes, links, columns: [], truncated: "", settling: false };
         const rows = linkRows(picture, { changes: undefined, flows: undefined });
         expect(rows).toHaveLength(1 + PICTURE.links.length);
-        expect(rows.map((row) => row[5])).toEqual(expect.arrayContaining(["billing", "fraud", "mail"]));
         expect(rows.flat()).not.toContain("3 consumer groups");
+        const row = (group: string, ...about: (string | number | undefined)[]) => [
+            ...["dataset", "kafka://broker", "orders", "job", "kafka://broker", group],
+            ...about,
+        ];
+        const ofMembers = (found: typeof rows) =>
+            found.filter((each) => /^(billing|fraud|mail)$/.test(String(each[5])));
+        expect(ofMembers(rows)).toEqual([
+            row("billing", "observed", "current", ""),
+            row("fraud", "observed", "current", ""),
+            row("mail", "declared", "current", ""),
+        ]);
+        const flow = (rate: number, last: string) =>
+            ({ rowsPerSecond: rate, last, label: "", width: 1, tone: "good" }) as const;
+        const flows = new Map([
+            ["orders>billing", flow(2, "2026-01-01T00:00:00Z")],
+            ["orders>mail", flow(3, "2026-01-02T00:00:00Z")],
+        ]);
+        const changes = new Map([["orders>fraud", "changed"]] as const);
+        expect(ofMembers(linkRows(picture, { changes, flows }))).toEqual([
+            row("billing", "observed", "current", "", "", "alive", 2, "2026-01-01T00:00:00Z"),
+            row("fraud", "observed", "current", "", "changed", "silent", undefined, undefined),
+            row("mail", "declared", "current", "", "", "alive", 3, "2026-01-02T00:00:00Z"),
+        ]);
+    });
+
+    test("have on their link what flows to all of them", () => {
+        const told = ["billing", "mail"].map((name, rate) => ({
+            job: { id: name, kind: "job", namespace: "kafka://broker", name } as const,
+            dataset: { id: "orders", kind: "dataset", namespace: "kafka://broker", name: "orders" } as const,
+            ...{ side: "input" as const, last: `2026-01-0${rate + 1}T00:00:00Z`, rows_per_second: rate + 2 },
+        }));
+        const answer = { at: "2026-01-03T00:00:00Z", window_s: 3600, flows: told, truncated: false };
+        const found = ratesOf({ ...answer, settling: false, position: "" }, links, new Map(), new Set(["orders"]));
+        expect(found.get(`orders>${ID}`)).toMatchObject({
+            ...{ rowsPerSecond: 5, last: "2026-01-02T00:00:00Z", label: "5.0 rows/s", tone: "warn" },
+        });
     });
 });

@@ -36,7 +36,8 @@ export function bundled({ nodes, links }: Drawn, rootId: string, apart: readonly
         const target = bundleOf.get(link.target) ?? link.target;
         const id = `${link.source}>${target}`;
         const known = joined.get(id);
-        joined.set(id, target === link.target ? link : weaker(known, { ...link, id, target }));
+        const joint = { ...link, id, target, members: [...(known?.members ?? []), link] };
+        joined.set(id, target === link.target ? link : weaker(known, joint));
     }
     return {
         nodes: [...nodes.filter(({ id }) => !bundleOf.has(id)), ...bundles.map(([id, members]) => nodeOf(id, members))],
@@ -75,10 +76,11 @@ function weaker(known: PictureLink | undefined, link: PictureLink): PictureLink 
     const { origin, evidence } = isWeaker ? link : known;
     const isUsual = known.liveness === "" || known.liveness === "alive";
     return {
-        ...known,
+        ...link,
         origin,
         evidence,
         label: known.label === "current" ? link.label : known.label,
+        via: known.via,
         liveness: isUsual ? link.liveness : known.liveness,
         onlyFailed: known.onlyFailed && link.onlyFailed,
     };
