@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 
+import { NO_FILTER } from "../address/filter";
 import { bundled } from "./bundles";
 import { linkRows } from "./export/texts";
+import { narrow } from "./narrow";
 import type { PictureLink, PictureNode } from "./picture";
 import { ratesOf } from "./pulse/rates";
 
@@ -56,7 +58,7 @@ const PICTURE = {
 const ID = "readers-orders";
 
 describe("consumer groups that read the same", () => {
-    const { nodes, links } = bundled(PICTURE, "orders", []);
+    const { nodes, links } = bundled(PICTURE, { known: PICTURE.links, rootId: "orders", apart: [] });
     const bundle = nodes.find(({ id }) => id === ID);
 
     test("are one node, which counts them, and one link as weak as the weakest", () => {
@@ -72,12 +74,31 @@ describe("consumer groups that read the same", () => {
     });
 
     test("stay apart where that is asked, where one is the root, and where something of one is not shown", () => {
-        expect(bundled(PICTURE, "orders", [ID])).toEqual(PICTURE);
-        expect(bundled(PICTURE, "fraud", []).nodes.at(-1)?.name).toBe("2 consumer groups");
+        expect(bundled(PICTURE, { known: PICTURE.links, rootId: "orders", apart: [ID] })).toEqual(PICTURE);
+        expect(bundled(PICTURE, { known: PICTURE.links, rootId: "fraud", apart: [] }).nodes.at(-1)?.name).toBe(
+            "2 consumer groups",
+        );
         const hidden = PICTURE.nodes.map((item) =>
             item.id === "mail" ? { ...item, hidden: { upstream: 2, downstream: 0 } } : item,
         );
-        expect(bundled({ ...PICTURE, nodes: hidden }, "orders", []).nodes.at(-1)?.name).toBe("2 consumer groups");
+        expect(
+            bundled({ ...PICTURE, nodes: hidden }, { known: PICTURE.links, rootId: "orders", apart: [] }).nodes.at(-1)
+                ?.name,
+        ).toBe("2 consumer groups");
+    });
+
+    test("are those that read the same by all that is known, whatever the filter leaves", () => {
+        const whole = { ...PICTURE, columns: [], truncated: "", settling: false };
+        // By what was observed alone, "writes" would write nothing.
+        const origin = { filter: { ...NO_FILTER, origin: ["observed"] }, fold: true, rootId: "orders", apart: [] };
+        const found = narrow(whole, origin);
+        expect(found.nodes.find(({ id }) => id === ID)?.members?.map(({ id }) => id)).toEqual(["billing", "fraud"]);
+        expect(found.nodes.map(({ id }) => id)).toEqual(expect.arrayContaining(["both", "writes"]));
+        const declared = PICTURE.links.map((item) =>
+            item.target === "both" && item.source === "payments" ? { ...item, origin: "declared" } : item,
+        );
+        const members = narrow({ ...whole, links: declared }, origin).nodes.flatMap((item) => item.members ?? []);
+        expect(members.map(({ id }) => id)).toEqual(["billing", "fraud"]);
     });
 
     test("are in CSV by their names", () => {
