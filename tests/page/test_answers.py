@@ -104,8 +104,10 @@ def test_a_trace_has_every_sink_stops_at_the_hash_and_is_the_same_as_of_the_same
 def test_a_pinned_trace_keeps_its_time_in_the_address(page: Page, shown: Shown) -> None:
     open_view(page, f"{shown.url}view/trace?{urlencode({**EMAIL, 'direction': 'downstream'})}")
     expect(page.locator("tbody tr")).to_have_count(2)
-    page.get_by_role("button", name="Pin the time").press("Enter")
+    expect(page.get_by_role("button", name="Pin the time to copy it as a report")).to_be_disabled()
+    page.get_by_role("button", name="Pin the time", exact=True).press("Enter")
     expect(page.get_by_role("button", name=re.compile("^As of 20"))).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="Copy as a report in Markdown")).to_be_enabled()
     assert "at=20" in page.url
     expect(page.locator("tbody tr")).to_have_count(2)
 

@@ -66,7 +66,7 @@ def trace_digest(trace: Trace) -> str:
 
     options, coverage = trace.options, trace.coverage
     content = [
-        [*named(trace.origin), options.field, options.direction, options.depth, options.indirect, options.through_masking],
+        [*named(trace.origin), options.field, options.direction, options.depth, options.indirect, options.through_masking, options.gaps],
         sorted(
             [*named(column.node), column.field, -1 if column.distance is None else column.distance, column.end] for column in trace.columns
         ),

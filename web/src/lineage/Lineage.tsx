@@ -27,6 +27,7 @@ import { useTime } from "./time/useTime";
 import { useLineageKeys } from "./useLineageKeys";
 
 const NONE: ReadonlySet<string> = new Set();
+const NO_LINKS: Picture["links"] = [];
 
 /** The lineage around a dataset or a job, as a graph or as a list, with what is known of the selected node beside it. */
 export default function Lineage({ view }: { view: LineageView }) {
@@ -132,7 +133,11 @@ export default function Lineage({ view }: { view: LineageView }) {
                     </p>
                 )}
                 {view.pulse !== "" && (
-                    <PulseFeed key={JSON.stringify([view.root, view.pulse])} view={view} state={state} />
+                    <PulseFeed
+                        key={JSON.stringify([view.root, view.pulse])}
+                        {...{ view, state }}
+                        drawn={picture?.links ?? NO_LINKS}
+                    />
                 )}
                 {view.pulse !== "" && picture && <PulseBar {...{ view, picture }} select={change.select} />}
                 <div className="stage">

@@ -12,14 +12,22 @@ interface Drawn {
     links: PictureLink[];
 }
 
+interface Bundling {
+    /** All links that are known, also those that are not drawn: by them, two groups read the same, and write nothing. */
+    known: readonly PictureLink[];
+    rootId: string;
+    /** Ids of bundles that stay as they are. */
+    apart: readonly string[];
+}
+
 /**
- * Two consumer groups or more that read the same and write nothing become one node, which has them as members. Those whose ids `apart` has
- * stay as they are, as does the root; the id of a bundle is made of the ids of what it reads.
+ * Of what is drawn, two consumer groups or more that read the same and write nothing become one node, which has them as members. The root
+ * stays as it is; the id of a bundle is made of the ids of what it reads.
  */
-export function bundled({ nodes, links }: Drawn, rootId: string, apart: readonly string[]): Drawn {
-    const writers = new Set(links.map(({ source }) => source));
+export function bundled({ nodes, links }: Drawn, { known: every, rootId, apart }: Bundling): Drawn {
+    const writers = new Set(every.map(({ source }) => source));
     const reads = new Map<string, string[]>();
-    for (const { source, target } of links) reads.set(target, [...(reads.get(target) ?? []), source]);
+    for (const { source, target } of every) reads.set(target, [...(reads.get(target) ?? []), source]);
     const alike = new Map<string, PictureNode[]>();
     for (const node of nodes) {
         const inputs = reads.get(node.id);
@@ -36,7 +44,8 @@ export function bundled({ nodes, links }: Drawn, rootId: string, apart: readonly
         const target = bundleOf.get(link.target) ?? link.target;
         const id = `${link.source}>${target}`;
         const known = joined.get(id);
-        joined.set(id, target === link.target ? link : weaker(known, { ...link, id, target }));
+        const joint = { ...link, id, target, members: [...(known?.members ?? []), link] };
+        joined.set(id, target === link.target ? link : weaker(known, joint));
     }
     return {
         nodes: [...nodes.filter(({ id }) => !bundleOf.has(id)), ...bundles.map(([id, members]) => nodeOf(id, members))],
@@ -75,10 +84,11 @@ function weaker(known: PictureLink | undefined, link: PictureLink): PictureLink 
     const { origin, evidence } = isWeaker ? link : known;
     const isUsual = known.liveness === "" || known.liveness === "alive";
     return {
-        ...known,
+        ...link,
         origin,
         evidence,
         label: known.label === "current" ? link.label : known.label,
+        via: known.via,
         liveness: isUsual ? link.liveness : known.liveness,
         onlyFailed: known.onlyFailed && link.onlyFailed,
     };

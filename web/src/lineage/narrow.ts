@@ -36,7 +36,8 @@ export function narrow(picture: Picture, { filter, fold, rootId, apart }: Narrow
     const ends = new Set(drawn.flatMap(({ source, target }) => [source, target]));
     const kept = picture.nodes.filter(({ id }) => id === rootId || (isDrawn(id) && ends.has(id)));
     const known = new Set(kept.map(({ id }) => id));
-    const shown = fold && apart ? bundled({ nodes: kept, links: drawn }, rootId, apart) : { nodes: kept, links: drawn };
+    const unbundled = { nodes: kept, links: drawn };
+    const shown = fold && apart ? bundled(unbundled, { known: picture.links, rootId, apart }) : unbundled;
     return {
         ...picture,
         ...shown,

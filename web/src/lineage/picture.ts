@@ -27,6 +27,8 @@ export interface PictureLink {
     onlyFailed: boolean;
     /** Names of what it leads through that is not drawn. */
     via: readonly string[];
+    /** The links that it stands for, to each member of a bundle; most stand for none but themselves. */
+    members?: readonly PictureLink[];
 }
 
 export interface ColumnFlow {

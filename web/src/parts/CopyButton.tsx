@@ -2,8 +2,15 @@ import { useState, type ReactNode } from "react";
 
 import { Icon } from "./Icon";
 
+interface Props {
+    label: string;
+    text: () => string;
+    disabled?: boolean;
+    children: ReactNode;
+}
+
 /** Puts a text on the clipboard, and says so. */
-export function CopyButton({ label, text, children }: { label: string; text: () => string; children: ReactNode }) {
+export function CopyButton({ label, text, disabled = false, children }: Props) {
     const [state, setState] = useState<"" | "copied" | "not allowed">("");
     const copy = async () => {
         try {
@@ -16,6 +23,7 @@ export function CopyButton({ label, text, children }: { label: string; text: () 
     return (
         <button
             type="button"
+            disabled={disabled}
             onClick={() => void copy()}
             onBlur={() => setState("")}
             aria-label={state === "" ? label : `${label}: ${state}`}

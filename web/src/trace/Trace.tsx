@@ -12,7 +12,7 @@ import { DirectionSwitch } from "../parts/DirectionSwitch";
 import { Icon } from "../parts/Icon";
 import { Answer, Empty } from "../parts/Messages";
 import { FullName, Name } from "../parts/Name";
-import { report } from "./report";
+import { doubts, report } from "./report";
 
 type Trace = Schemas["TraceAnswer"];
 
@@ -69,8 +69,9 @@ export default function TraceOfColumn({ view }: { view: TraceView }) {
                 {found.data && <CsvButton name="trace" rows={() => csvRows(found.data)} />}
                 {found.data && (
                     <CopyButton
-                        label="Copy as a report in Markdown"
-                        text={() => report(view, found.data, now(), window.location.href)}
+                        label={view.at === "" ? "Pin the time to copy it as a report" : "Copy as a report in Markdown"}
+                        disabled={view.at === ""}
+                        text={() => report(view, found.data, window.location.href)}
                     >
                         Report
                     </CopyButton>
@@ -105,6 +106,7 @@ function Coverage({ answer }: { answer: Trace }) {
             {whole(told)} of {whole(told + untold)} flows on the way have column evidence.
             {untold > 0 && " The column may have passed through the others, too: they are below."}
             {answer.truncated !== "" && ` The limit of ${answer.truncated} ended the search.`}
+            {doubts(answer).map((doubt) => ` ${doubt}`)}
             <span className="digest" title={`SHA-256 of this answer, by names: ${answer.digest}`}>
                 Digest <code>{answer.digest.slice(0, 12)}</code>
             </span>

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { traceOf } from "../address/view";
 import type { Schemas } from "../api/client";
-import { report } from "./report";
+import { doubts, report } from "./report";
 
 const node = (id: string, kind: string, name: string) => ({ id, kind, namespace: "ns", name });
 const NODES = [node("1", "dataset", "raw`s"), node("2", "dataset", "clean"), node("3", "job", "hash")];
@@ -20,8 +20,9 @@ const ANSWER = {
 } as unknown as Schemas["TraceAnswer"];
 
 test("a report has the question, the time, each step, what is not known, and the digest", () => {
-    const view = traceOf({ kind: "dataset", namespace: "ns", name: "raw`s" }, "email", "downstream");
-    const lines = report(view, ANSWER, "2026-05-01T00:00:00Z", "http://host/view").split("\n");
+    const plain = traceOf({ kind: "dataset", namespace: "ns", name: "raw`s" }, "email", "downstream");
+    const view = { ...plain, at: "2026-05-01T00:00:00Z" };
+    const lines = report(view, ANSWER, "http://host/view").split("\n");
     expect(lines).toEqual([
         "**Where it goes:** `email` of `raw's` in `ns`",
         "As of 2026-05-01T00:00:00Z",
@@ -34,7 +35,15 @@ test("a report has the question, the time, each step, what is not known, and the
         "http://host/view",
         "",
     ]);
-    expect(report({ ...view, at: "2026-04-01T00:00:00Z", indirect: true }, ANSWER, "", "")).toContain(
+    expect(report({ ...view, at: "2026-04-01T00:00:00Z", indirect: true }, ANSWER, "")).toContain(
         "As of 2026-04-01T00:00:00Z, with filters and join keys",
     );
+});
+
+test("a report says where its answer may differ later", () => {
+    const view = { ...traceOf({ kind: "dataset", namespace: "ns", name: "raw`s" }, "email", "downstream"), at: "2026" };
+    const text = report(view, { ...ANSWER, resolution: "day", settling: true }, "");
+    expect(text).toContain("It is exact to the day");
+    expect(text).toContain("Some values are still being derived.");
+    expect(doubts(ANSWER)).toEqual([]);
 });

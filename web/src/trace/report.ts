@@ -7,8 +7,8 @@ import { counted, whole } from "../format/text";
 
 type Trace = Schemas["TraceAnswer"];
 
-/** Where a column comes from or goes, with the question, the time, what is not known, and the digest. */
-export function report(view: TraceView, answer: Trace, time: string, link: string): string {
+/** Where a column comes from or goes, as of the time of the view, with the question, what is not known, and the digest. */
+export function report(view: TraceView, answer: Trace, link: string): string {
     const nodes = new Map(answer.nodes.map((node) => [node.id, node]));
     const name = (id: string, field?: string) => {
         const node = nodes.get(id);
@@ -19,7 +19,7 @@ export function report(view: TraceView, answer: Trace, time: string, link: strin
     const options = [view.indirect && "with filters and join keys", view.masked && "continued behind masking"];
     return [
         `**${view.direction === "upstream" ? "Where it comes from" : "Where it goes"}:** ${name(answer.origin.id, view.field)}`,
-        [`As of ${view.at === "" ? time : view.at}`, ...options.filter(Boolean)].join(", "),
+        [`As of ${view.at}`, ...options.filter(Boolean)].join(", "),
         "",
         ...answer.flows.map((flow) => {
             const how = flow.transformations.map(({ type, subtype }) => `${type} ${subtype}`.trim().toLowerCase());
@@ -31,8 +31,19 @@ export function report(view: TraceView, answer: Trace, time: string, link: strin
         "",
         `${whole(told)} of ${counted(told + untold, "flow")} on the way have column evidence${answer.truncated === "" ? "" : `; the limit of ${answer.truncated} ended the search`}.`,
         ...gaps.map((gap) => `- no column evidence: ${name(gap.source)} → ${name(gap.target)}, by ${name(gap.job)}`),
+        ...doubts(answer),
         `SHA-256 of the answer: ${answer.digest}`,
         link,
         "",
     ].join("\n");
+}
+
+/** Why the same question as of the same time may have another answer later, as sentences. */
+export function doubts({ resolution, settling }: Pick<Trace, "resolution" | "settling">): string[] {
+    return [
+        ...(resolution === "day"
+            ? ["It is exact to the day: what was repeated within it may have been different."]
+            : []),
+        ...(settling ? ["Some values are still being derived."] : []),
+    ];
 }

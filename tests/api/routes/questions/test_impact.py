@@ -58,7 +58,7 @@ def test_a_trace_names_columns_proofs_and_gaps(server: Server) -> None:
     assert server.ask("/graph/trace", 404, namespace="ns", name="nowhere")["error"]
 
 
-def test_traces_as_of_one_time_have_one_digest_whatever_came_later(server: Server) -> None:
+def test_traces_as_of_one_time_have_one_digest_until_something_of_before_is_reported(server: Server) -> None:
     server.send(*CHAIN)
     about: dict[str, Any] = {"namespace": "ns", "name": "a", "field": "email", "direction": "downstream"}
     then = format_time(server.parts.now_us)
@@ -68,10 +68,14 @@ def test_traces_as_of_one_time_have_one_digest_whatever_came_later(server: Serve
     further = dataset("e", columnLineage=columns(contact=[("ns", "c", "contact")]))
     server.send(run_event(run=RUNS[3], job="j4", time_us=server.parts.now_us, inputs=[dataset("c")], outputs=[further]))
     assert server.ask("/graph/trace", **about, at=then)["digest"] == first["digest"]
+    lately = dataset("f", columnLineage=columns(contact=[("ns", "c", "contact")]))
+    server.send(run_event(run=RUNS[4], job="j5", time_us=T0 + DAY_US // 2, inputs=[dataset("c")], outputs=[lately]))
+    late = server.ask("/graph/trace", **about, at=then)
+    assert (len(late["flows"]), late["digest"] == first["digest"]) == (3, False)
     now = server.ask("/graph/trace", **about)
-    assert (len(now["flows"]), len(now["digest"])) == (3, 64)
-    digests = {server.ask("/graph/trace", **about, **more)["digest"] for more in ({}, {"indirect": True}, {"depth": 1})}
-    assert len(digests | {first["digest"]}) == 4
+    assert (len(now["flows"]), len(now["digest"])) == (4, 64)
+    digests = {server.ask("/graph/trace", **about, **more)["digest"] for more in ({}, {"indirect": True}, {"depth": 1}, {"gaps": 50})}
+    assert len(digests | {first["digest"]}) == 5
 
 
 def test_every_call_is_described(server: Server) -> None:

@@ -14,14 +14,15 @@ export interface Marks {
     flows: ReadonlyMap<string, Flow> | undefined;
 }
 
-/** The links as rows, the heads first: a row for each member of a bundle; a node without links is a row of its own. */
+/** The links as rows, the heads first: a row of its own for each member of a bundle; a node without links is a row of its own. */
 export function linkRows(picture: Picture, { changes, flows }: Marks): (string | number | undefined)[][] {
-    const byId = new Map(picture.nodes.map((node) => [node.id, node]));
-    const linked = new Set(picture.links.flatMap(({ source, target }) => [source, target]));
-    const ends = (id: string) => {
+    const every = picture.nodes.flatMap((node) => node.members ?? [node]);
+    const byId = new Map(every.map((node) => [node.id, node]));
+    const links = picture.links.flatMap((link) => link.members ?? [link]);
+    const linked = new Set(links.flatMap(({ source, target }) => [source, target]));
+    const end = (id: string) => {
         const node = byId.get(id);
-        const nodes = node?.members ?? [node];
-        return nodes.map((each) => [each?.kind ?? "", each?.namespace ?? "", each?.name ?? ""]);
+        return [node?.kind ?? "", node?.namespace ?? "", node?.name ?? ""];
     };
     return [
         [
@@ -30,17 +31,12 @@ export function linkRows(picture: Picture, { changes, flows }: Marks): (string |
             ...(changes ? ["change"] : []),
             ...(flows ? ["liveness", "rows_per_second", "last_rows"] : []),
         ],
-        ...picture.links.flatMap((link) => {
-            const about = [
-                ...[link.origin, link.label, link.via.join(" > ")],
-                ...(changes ? [changes.get(link.id) ?? ""] : []),
-                ...(flows ? [link.liveness, flows.get(link.id)?.rowsPerSecond, flows.get(link.id)?.last] : []),
-            ];
-            return ends(link.source).flatMap((source) =>
-                ends(link.target).map((target) => [...source, ...target, ...about]),
-            );
-        }),
-        ...picture.nodes.filter(({ id }) => !linked.has(id)).flatMap(({ id }) => ends(id)),
+        ...links.map((link) => [
+            ...[...end(link.source), ...end(link.target), link.origin, link.label, link.via.join(" > ")],
+            ...(changes ? [changes.get(link.id) ?? ""] : []),
+            ...(flows ? [link.liveness, flows.get(link.id)?.rowsPerSecond, flows.get(link.id)?.last] : []),
+        ]),
+        ...every.filter(({ id }) => !linked.has(id)).map(({ id }) => end(id)),
     ];
 }
 

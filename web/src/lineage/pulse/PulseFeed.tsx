@@ -3,15 +3,23 @@ import { memo, useContext, useEffect, useMemo, useRef } from "react";
 
 import type { LineageView } from "../../address/view";
 import { pulse } from "../../api/questions";
+import type { Picture } from "../picture";
 import type { PictureState } from "../usePicture";
 import { Pulses } from "./store";
 import type { PulseRequest, PulseSubject, Tick } from "./ticks";
+
+interface Props {
+    view: LineageView;
+    state: PictureState;
+    /** The links that are drawn, some of which stand for several of the picture. */
+    drawn: Picture["links"];
+}
 
 /**
  * Keeps the store of the pulse up to date while a view has it on: asked for again and again, or once as of the time that the view has.
  * It shows nothing; answers are read in a worker.
  */
-export const PulseFeed = memo(function PulseFeed({ view, state }: { view: LineageView; state: PictureState }) {
+export const PulseFeed = memo(function PulseFeed({ view, state, drawn }: Props) {
     const store = useContext(Pulses);
     const { picture, answers } = state;
     const depth = Math.max(view.up, view.down, 1);
@@ -33,7 +41,10 @@ export const PulseFeed = memo(function PulseFeed({ view, state }: { view: Lineag
         };
     }, [store]);
 
-    const subject = useMemo(() => picture && subjectOf(picture, answers), [picture, answers]);
+    const subject = useMemo(
+        () => picture && subjectOf([...picture.links, ...drawn.filter(({ members }) => members)], answers),
+        [picture, answers, drawn],
+    );
     useEffect(() => store.fail(found.error), [store, found.error]);
     useEffect(() => {
         if (!found.data || !subject) return;
@@ -44,7 +55,7 @@ export const PulseFeed = memo(function PulseFeed({ view, state }: { view: Lineag
     return null;
 });
 
-function subjectOf({ links }: NonNullable<PictureState["picture"]>, answers: PictureState["answers"]): PulseSubject {
+function subjectOf(links: Picture["links"], answers: PictureState["answers"]): PulseSubject {
     const names = answers.flatMap(({ nodes }) => nodes.map(({ id, canonical }) => [id, canonical ?? id] as const));
     // The first two answers are those around the root, as the pulse is; further ones are of expansions.
     const asked = answers.slice(0, 2).flatMap(({ nodes }) => nodes);

@@ -28,7 +28,7 @@ const SEVERITY = ["gone", "fail", "silent", "abort", "idle"];
 
 /**
  * The flow on each of some links, by the link's id. `heads` leads from the id of a name to that of its node; only of links at the
- * nodes `asked` about does the answer know that nothing flowed.
+ * nodes `asked` about does the answer know that nothing flowed. On a link with members flows what flows on all of these.
  */
 export function ratesOf(
     answer: Schemas["PulseAnswer"],
@@ -49,11 +49,15 @@ export function ratesOf(
     }
     return new Map(
         links.flatMap((link): [string, Flow][] => {
-            const flow = found.get(link.id);
-            if (!flow && link.liveness === "") return [];
-            const { rows, last } = flow ?? { rows: undefined, last: "" };
-            const isUnsure = UNSURE.has(link.liveness);
-            const isKnown = !answer.truncated && (asked.has(link.source) || asked.has(link.target));
+            const members = link.members ?? [link];
+            const flowing = members.flatMap(({ id }) => found.get(id) ?? []);
+            if (flowing.length === 0 && link.liveness === "") return [];
+            const rates = flowing.flatMap(({ rows }) => rows ?? []);
+            const rows = rates.length === 0 ? undefined : rates.reduce((sum, rate) => sum + rate, 0);
+            const last = flowing.reduce((latest, flow) => (flow.last > latest ? flow.last : latest), "");
+            const isUnsure = members.every(({ liveness }) => UNSURE.has(liveness));
+            const isKnown =
+                !answer.truncated && members.every(({ source, target }) => asked.has(source) || asked.has(target));
             const since = last === "" ? (isKnown ? "no rows" : "") : `last rows ${ago(last, Date.parse(answer.at))}`;
             const label = isUnsure ? since : rows === undefined ? "" : `${perSecond(rows)} rows/s`;
             return [[link.id, { rowsPerSecond: rows, last, label, width: widthOf(rows), tone: toneOf(link.liveness) }]];
