@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from lineage_bridge.graph.identity.node_ids import environment
@@ -111,26 +112,26 @@ class JobEnds:
     inputs: set[EnvironmentKey] = field(default_factory=set)
     outputs: set[EnvironmentKey] = field(default_factory=set)
 
-    def add(self, other: "JobEnds") -> None:
-        """Count what is known of the same job from elsewhere, too."""
-        self.inputs |= other.inputs
-        self.outputs |= other.outputs
-
 
 def read_system_flows(graph: GraphReader, scale: Scale, most: int, now_us: int) -> SystemFlows:
-    """Read every dataset and job, in portions. The answer has at most `most` environments and REST, whatever the graph's size."""
+    """Read every dataset and job, in portions; of a limited reader, its own.
+
+    The answer has at most `most` environments and REST, whatever the graph's size.
+    """
     counts: Counter[tuple[EnvironmentKey, str]] = Counter()
     for _, heads in graph.inventory.heads((NodeKind.DATASET,)):
         counts.update((environment_at(node.namespace, scale), node.namespace) for node in heads)
     systems = SystemFlows(scale, counts, most)
-    unnamed = _ends(systems, links_of_ports(graph, graph.inventory.unnamed_ports(now_us=now_us)))
+    unnamed: dict[int, list[GraphLink]] = {}
+    for link in links_of_ports(graph, graph.inventory.unnamed_ports(now_us=now_us)):
+        unnamed.setdefault(_job_of(link).id, []).append(link)
     for reader, jobs in graph.inventory.heads((NodeKind.JOB,)):
-        found = _ends(systems, links_of_ports(reader, reader.inventory.ports(jobs, now_us=now_us)))
-        for job, ends in found.items():
-            ends.add(unnamed.pop(job, JobEnds()))
+        links = chain(
+            links_of_ports(reader, reader.inventory.ports(jobs, now_us=now_us)),
+            *(unnamed.get(job.id, ()) for job in jobs),
+        )
+        for ends in _ends(systems, links).values():
             systems.add_job(ends)
-    for ends in unnamed.values():
-        systems.add_job(ends)
     _add_direct(systems, graph, now_us)
     return systems
 
@@ -139,11 +140,16 @@ def _ends(systems: SystemFlows, links: Iterable[GraphLink]) -> dict[int, JobEnds
     """Node id of each job to where it reads and writes."""
     found: dict[int, JobEnds] = {}
     for link in links:
+        ends = found.setdefault(_job_of(link).id, JobEnds())
         if link.side == Side.INPUT:
-            found.setdefault(link.dst.id, JobEnds()).inputs.add(systems.home(link.src))
+            ends.inputs.add(systems.home(link.src))
         else:
-            found.setdefault(link.src.id, JobEnds()).outputs.add(systems.home(link.dst))
+            ends.outputs.add(systems.home(link.dst))
     return found
+
+
+def _job_of(link: GraphLink) -> Node:
+    return link.dst if link.side == Side.INPUT else link.src
 
 
 def _add_direct(systems: SystemFlows, graph: GraphReader, now_us: int) -> None:

@@ -17,7 +17,7 @@ import { useLayout } from "../graph/useLayout";
 import { counted } from "../format/text";
 import { Icon } from "../parts/Icon";
 import { ShortName } from "../parts/Name";
-import { flowWidth, flowWords, iconOfSystem, jobWords, type EstateItem } from "./estate";
+import { flowWidth, flowWords, iconOfSystem, jobWords, labelOf, type EstateItem } from "./estate";
 
 const WIDTH = 230;
 /** Between ranks, so that there is room for how many jobs there are. */
@@ -58,12 +58,7 @@ export function EstateCanvas({ items, selected, select }: Props) {
                         measured: size,
                         handles: handlesOf(size, layout.down),
                         selected: item.node.id === selected,
-                        ariaLabel: [
-                            item.title,
-                            item.node.system,
-                            counted(item.node.datasets, "dataset"),
-                            ...jobWords(item),
-                        ].join(", "),
+                        ariaLabel: labelOf(item),
                         data: { item, isDown: layout.down },
                     },
                 ];
@@ -129,12 +124,12 @@ const EstateCard = memo(function EstateCard({ data: { item, isDown }, selected }
                 <span className="words">
                     <ShortName text={item.title} most={64} />
                     <small>
-                        {[
-                            item.title === item.node.system ? "" : item.node.system,
-                            counted(item.node.datasets, "dataset"),
-                        ]
-                            .filter(Boolean)
-                            .join(" · ")}
+                        {item.title !== item.node.system && item.node.system !== "" && (
+                            <>
+                                <ShortName text={item.node.system} most={24} /> ·{" "}
+                            </>
+                        )}
+                        {counted(item.node.datasets, "dataset")}
                     </small>
                     {jobWords(item).map((words) => (
                         <small key={words}>{words}</small>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import type { Schemas } from "../api/client";
-import { estateRows, flowWidth, flowWords, itemsOf, jobWords, type EstateNode } from "./estate";
+import { estateRows, flowWidth, flowWords, itemsOf, jobWords, labelOf, type EstateNode } from "./estate";
 
 function node(id: string, system: string, environment: string, more: Partial<EstateNode> = {}): EstateNode {
     return { id, system, environment, datasets: 2, namespaces: 1, largest: [], readers: 0, writers: 0, ...more };
@@ -27,6 +27,11 @@ const ANSWER: Schemas["EstateAnswer"] = {
 
 describe("the estate", () => {
     const items = itemsOf(ANSWER);
+
+    test("names its nodes without a hidden character", () => {
+        const [item] = itemsOf({ ...ANSWER, flows: [], nodes: [node("k", "ka\u202Efka", "ka\u202Efka:evil\u200B")] });
+        expect(item && labelOf(item)).toBe("evil⟨U+200B⟩, ka⟨U+202E⟩fka, 2 datasets");
+    });
 
     test("has each flow at both its ends, and what stays inside on its own", () => {
         expect(

@@ -1,7 +1,7 @@
 /** The estate as a picture: its nodes, the flows between them, and what flows within each. Pure. */
 
 import type { Schemas } from "../api/client";
-import { counted, whole } from "../format/text";
+import { counted, visible, whole } from "../format/text";
 import { iconOf, type IconName } from "../parts/Icon";
 
 export type EstateNode = Schemas["EstateNode"];
@@ -54,6 +54,12 @@ export function jobWords({ node, inside }: EstateItem): string[] {
             ? [`${counted(node.writers, "job")} only ${node.writers === 1 ? "writes" : "write"}`]
             : []),
     ];
+}
+
+/** What a node is, for who does not see it: its hidden characters are codes. */
+export function labelOf(item: EstateItem): string {
+    const { system, datasets } = item.node;
+    return [visible(item.title), visible(system), counted(datasets, "dataset"), ...jobWords(item)].join(", ");
 }
 
 /** How wide a flow is drawn, in pixels, where the largest of all is of `most` jobs. */

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.api.support import Server
-from tests.events import columns, dataset, dataset_event, facet, run_event
+from tests.events import RUNS, columns, dataset, dataset_event, facet, run_event
 
 KAFKA, LAKE = "kafka://broker:9092", "s3://lake"
 CLOUD = [f"confluent://env-1/lkc-{number}" for number in (1, 2)]
@@ -95,3 +95,15 @@ def test_an_input_that_only_column_lineage_names_counts(server: Server) -> None:
     answer = server.ask("/estate")
     assert flows(answer) == {(KAFKA, LAKE): (1, 0)}
     assert {node["writers"] for node in answer["nodes"]} == {0}
+
+
+def test_a_limited_key_gets_its_own_jobs_alone(server: Server) -> None:
+    """Not what it sees of the jobs of others at its own datasets: that is one side of them only."""
+    copied = dataset("copy", LAKE, columnLineage=columns(id=[(KAFKA, "orders", "id")]))
+    foreign = run_event(job="theirs", namespace="their-jobs", inputs=[], outputs=[copied])
+    own = dataset("sums", KAFKA, columnLineage=columns(id=[(KAFKA, "orders", "id")]))
+    server.send(foreign, run_event(run=RUNS[1], job="ours", namespace="own-jobs", inputs=[], outputs=[own]))
+    limited = server.asking_for_keys()
+    answer = limited.get("/api/v1/estate", headers=server.key("ours", "read", namespaces=(KAFKA, "own-jobs"))).json()
+    assert flows(answer) == {(KAFKA, KAFKA): (1, 0)}
+    assert [(node["environment"], node["readers"], node["writers"]) for node in answer["nodes"]] == [(KAFKA, 0, 0)]
