@@ -29,14 +29,15 @@ class Probe(Generic[_Answer]):
         """
         with self._lock:
             if self._asked is None or self._asked.done():
-                self._asked, self._since = Future(), monotonic()
-                Thread(target=self._run, args=(self._asked,), name="probe", daemon=True).start()
+                fresh: Future[_Answer] = Future()
+                Thread(target=self._run, args=(fresh,), name="probe", daemon=True).start()
+                self._asked, self._since = fresh, monotonic()
             asked, left_s = self._asked, self._since + self._deadline_s - monotonic()
         try:
             return asked.result(max(0.0, left_s))
         except Unanswered:
             if asked.done():
-                raise
+                return asked.result()
             raise StoreUnreachableError(
                 f"PostgreSQL does not answer: nothing came within {self._deadline_s:g} s",
                 "check that the server runs, and what it waits for",

@@ -141,15 +141,12 @@ def connect_writer(url: str, schema: str = "", *, alone_as: str = "", owner: Gra
 
 
 def connect_replacer(url: str, schema: str, *, alone_as: str, owner: GraphOwner | None = None) -> StoreConnection:
-    """A connection to replace the graph by another one: as `connect_writer`, but the tables stay as they are until then.
-
-    Tables that were computed from another log with the same key may be replaced.
-    """
+    """A connection to replace the graph by another one: as `connect_writer`, but the tables stay as they are until then."""
 
     def prepare(connection: "psycopg.Connection[Any]") -> None:
         take_lock(connection, schema, alone_as)
         if owner:
-            require_owner(connection, schema, owner, takes_over=True)
+            require_owner(connection, schema, owner)
         require_replaceable(connection)
         create_schema(connection, schema)
 
@@ -177,7 +174,7 @@ def _prepared(
     With `watched`, it fails when the server stops answering.
     """
     connection = _connected(url, session)
-    watchdog = Watchdog(connection, partial(_ask, url)) if watched else None
+    watchdog = Watchdog(connection, partial(_ask, url, connection)) if watched else None
     try:
         if watchdog:
             watchdog.start()
@@ -227,10 +224,11 @@ def _connected(url: str, session: str) -> "psycopg.Connection[tuple[Any, ...]]":
     return connection
 
 
-def _ask(url: str) -> None:
-    """Whether the server answers on a new connection. Raises psycopg.Error."""
+def _ask(url: str, watched: "psycopg.Connection[Any]") -> None:
+    """Whether the server of a connection answers on a new one. Raises psycopg.Error."""
     defaults = {name: value for name, value in _DEFAULTS.items() if name not in _parameters(url)}
-    with psycopg.connect(make_conninfo(url, **defaults), autocommit=True) as connection:
+    same: dict[str, str | int] = {"host": watched.info.host, "port": watched.info.port, "target_session_attrs": "any", "connect_timeout": 5}
+    with psycopg.connect(make_conninfo(url, **{**defaults, **same}), autocommit=True) as connection:
         connection.execute("SELECT 1")
 
 

@@ -12,7 +12,8 @@ from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.postgresql.ownership import GraphOwner, key_digest
 
 _BYTES: Final = 16
-_CONTENT: Final = re.compile(r"log ([0-9a-f]{32}), position (\d+)\n")
+_HINT: Final = "correct its rights, or restore it; without it, drop the schema, and the graph is computed again from the log"
+_CONTENT: Final = re.compile(r"log ([0-9a-f]{32}), position (\d+)")
 
 
 def owner_of(file: Path, key: bytes) -> GraphOwner:
@@ -26,7 +27,10 @@ def owner_of(file: Path, key: bytes) -> GraphOwner:
 
 def known_position(file: Path) -> int:
     """The offset up to which the graph is known to have read the log, 0 if unknown: the pipeline notes it at its start."""
-    return _read(file)[1]
+    try:
+        return _read(file)[1]
+    except StoreError:
+        return 0
 
 
 def note_position(file: Path, position: int) -> None:
@@ -52,12 +56,16 @@ def require_log(file: Path, schema: str, store: GraphStore, end: int) -> None:
 
 
 def _read(file: Path) -> tuple[str, int]:
-    """The identity of the log, empty without one, and the position."""
+    """The identity of the log, empty without one, and the position. Raises StoreError for a file that cannot be read."""
     try:
-        found = _CONTENT.fullmatch(file.read_text(encoding="ascii"))
-    except (OSError, UnicodeDecodeError):
+        found = _CONTENT.fullmatch(file.read_text(encoding="ascii").strip())
+    except FileNotFoundError:
         return "", 0
-    return (found[1], int(found[2])) if found else ("", 0)
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"{file} cannot be read: {error}", _HINT) from error
+    if not found:
+        raise StoreError(f"{file} does not name a log", _HINT)
+    return found[1], int(found[2])
 
 
 def _write(file: Path, log: str, position: int) -> None:
@@ -67,3 +75,8 @@ def _write(file: Path, log: str, position: int) -> None:
         written.flush()
         os.fsync(written.fileno())
     fresh.replace(file)
+    folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

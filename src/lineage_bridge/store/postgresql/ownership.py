@@ -32,11 +32,10 @@ def key_digest(key: bytes) -> str:
     return hashlib.sha256(b"owner of a graph" + key).hexdigest()[:_DIGITS]
 
 
-def require_owner(connection: Any, schema: str, owner: GraphOwner, *, takes_over: bool = False) -> None:  # noqa: ANN401 - as in schema.py
+def require_owner(connection: Any, schema: str, owner: GraphOwner) -> None:  # noqa: ANN401 - as in schema.py
     """Raise StoreError if the schema that `connection` works in has tables of another installation's graph.
 
-    With `takes_over`, tables that were computed from another log with the same key pass. It reads comments only, so it also knows tables
-    that this version cannot read.
+    It reads comments only, so it also knows tables that this version cannot read.
     """
     for table, comment in marks(connection).items():
         found = _OWNED.search(comment)
@@ -50,9 +49,9 @@ def require_owner(connection: Any, schema: str, owner: GraphOwner, *, takes_over
                 f"the schema {schema} of PostgreSQL was written with another key than the one of this data folder",
                 "name another schema: store_schema; or restore state.db, which has the key; or drop the schema",
             )
-        if found[2] != owner.log and not takes_over:
+        if found[2] != owner.log:
             raise StoreError(
                 f"the graph in the schema {schema} of PostgreSQL was computed from another log with the same key",
-                "this data folder is a copy, or was restored: name another schema (store_schema), or stop the server of the original and "
-                "take its graph over: lineage-bridge replay",
+                "this data folder is a copy, was restored, or has lost its file graph.owner: name another schema (store_schema); or, if no "
+                "other server uses that graph, drop the schema: the graph is computed again from this log",
             )

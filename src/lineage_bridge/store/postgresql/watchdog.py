@@ -40,7 +40,7 @@ class Watchdog(threading.Thread):
                 failures = 0
                 continue
             failures += 1
-            if failures == _TRIES and self._connection.info.transaction_status is TransactionStatus.ACTIVE:
+            if failures >= _TRIES and self._connection.info.transaction_status is TransactionStatus.ACTIVE:
                 _log.error("PostgreSQL has not answered for %g s; its connection is ended", _TRIES * _PERIOD_S)
                 _end(self._connection)
 
