@@ -13,7 +13,6 @@ from tests.store.writing import NAMES, add
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import StoreError, StoreLockedError, StoreUnreachableError, StoreVersionError
 from lineage_bridge.store.postgresql.connection import PostgresqlDatabase, connect_writer
-from lineage_bridge.store.postgresql.log_identity import owner_of
 from lineage_bridge.store.postgresql.ownership import GraphOwner, key_digest
 from lineage_bridge.store.postgresql.rebuild import SUFFIX, Rebuilding
 from lineage_bridge.store.write.apply import GraphWriter
@@ -80,16 +79,18 @@ def test_a_graph_without_an_owner_is_nobodys(database: PostgresqlDatabase) -> No
 def test_a_replay_leaves_the_graph_until_its_own_takes_its_place(database: PostgresqlDatabase, change: str) -> None:
     if change:
         run(database, change.format(SCHEMA))
-    with closing(Rebuilding(database, "the replay", COPY)) as rebuilding:
+    with pytest.raises(StoreError, match="another log"):
+        Rebuilding(database, "the replay", COPY)
+    with closing(Rebuilding(database, "the replay", OURS)) as rebuilding:
         with closing(GraphWriter(rebuilding.beside(), NAMES, feed=False)) as fresh:
             add(fresh, run_event(inputs=[dataset("b")]))
         assert rows(database) == 1
         rebuilding.complete()
         assert rebuilding.put_in_place()
     assert rows(database) == 0
-    connect_writer(database.url, SCHEMA, owner=COPY).close()
+    connect_writer(database.url, SCHEMA, owner=OURS).close()
     with pytest.raises(StoreError, match="another log"):
-        connect_writer(database.url, SCHEMA, owner=OURS)
+        connect_writer(database.url, SCHEMA, owner=COPY)
     assert run(database, f"SELECT count(*) FROM {SCHEMA}.node WHERE name = 'b'") == [(1,)]
 
 
@@ -148,7 +149,10 @@ def test_a_restored_copy_of_the_data_folder_does_not_write_the_graph_of_the_orig
     assert original.paths.graph_elsewhere.exists()
     with pytest.raises(StoreError, match="another log") as error, open_database(copy, database, KEY):
         pass
-    assert "lineage-bridge replay" in error.value.hint
+    assert "drop the schema" in error.value.hint
+    copy.paths.graph_owner.write_text("log unreadable")
+    with pytest.raises(StoreError, match="does not name a log"), open_database(copy, database, KEY):
+        pass
+    assert copy.paths.graph_owner.read_text() == "log unreadable"
     with open_database(original, database, KEY):
         pass
-    assert owner_of(original.paths.graph_owner, KEY) == owner_of(original.paths.graph_owner, KEY) != owner_of(copy.paths.graph_owner, KEY)
