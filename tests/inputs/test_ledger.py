@@ -207,5 +207,6 @@ def test_a_note_holds_the_reason_and_the_origin(installation: Installation) -> N
         "path": "$",
         "message": json.loads(record.note)["message"],
         "origin": {"input": "events", "stream": "lineage", "life": "id", "partition": "0", "offset": 3},
+        "whole": True,
     }
     del installation

@@ -141,7 +141,7 @@ def test_a_private_key_that_an_issuer_publishes_by_mistake_is_not_kept():
 
 
 def test_a_key_set_has_a_limit():
-    with pytest.raises(SourceError, match=f"more than {MOST_KEYS}"):
+    with pytest.raises(SourceError, match=f"the limit is {MOST_KEYS}"):
         read_key_set({"keys": [PUBLIC] * (MOST_KEYS + 1)}, ALGORITHMS)
 
 

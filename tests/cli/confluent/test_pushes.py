@@ -65,8 +65,8 @@ def test_a_watch_that_ends_with_something_unpublished_says_so(call, installation
 
 
 def pause(installation: Installation) -> None:
-    httpx.post(f"{installation.server.url}/api/v1/targets/databricks/pause").raise_for_status()
+    httpx.post(f"{installation.server.url}/api/v1/targets/databricks/pause", timeout=60).raise_for_status()
 
 
 def resume(installation: Installation) -> None:
-    httpx.post(f"{installation.server.url}/api/v1/targets/databricks/resume").raise_for_status()
+    httpx.post(f"{installation.server.url}/api/v1/targets/databricks/resume", timeout=60).raise_for_status()

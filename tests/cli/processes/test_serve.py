@@ -121,7 +121,8 @@ def test_a_killed_api_is_restarted_without_refused_connections(serving: Serving,
 def test_a_second_server_is_refused_with_the_address_of_the_first(serving: Serving):
     done = subprocess.run([*COMMAND, "serve", "--data-dir", str(serving.folder)], capture_output=True, text=True, check=False, timeout=180)
     assert done.returncode == 1
-    assert done.stderr == f"error: LineageBridge is already running at {serving.url} (process {serving.process.pid})\n"
+    first = f"LineageBridge is already running at {serving.url} (process {serving.process.pid})"
+    assert done.stderr == f"error: {first} (stop it, or give this one its own data folder)\n"
 
 
 def test_removing_the_demo_leaves_nothing_of_it(serving: Serving):

@@ -164,5 +164,5 @@ def test_a_given_secret_that_was_forgotten_cannot_be_revealed(scripts: dict):
         "s", "scripted", {"system": "a", "password": "${given:t1}"}, SourceContext(Secrets(given=given)), scripted.KINDS
     )
     given.clear()
-    with pytest.raises(ConfigError, match="not kept"):
+    with pytest.raises(ConfigError, match="no longer known"):
         reveal(observer.settings.password)
