@@ -54,9 +54,8 @@ def restore(context: click.Context, settings: Settings, folder: Path | None, sta
         restored = wiring.restore(settings, folder, print_message)
         if wiring.is_elsewhere(settings):
             print_message(
-                "the graph in PostgreSQL stays as it is, and belongs to the log that was backed up. Stop the server of that log and take "
-                "the graph over with lineage-bridge replay (with --anyway if it has read more than the restored log), or name another "
-                "schema: store_schema"
+                "the graph in PostgreSQL stays, and belongs to the log that was backed up. Name another schema (store_schema); or, "
+                "if the server of that log is stopped for good, drop the schema: the graph is computed again from the restored log"
             )
         record_command(settings, "restore", str(folder.absolute()), records=restored.records)
         _report(context, f"restored into {settings.data_dir}", restored)
