@@ -1,12 +1,15 @@
 """Questions about what is in the log and not in the graph yet."""
 
 import time
+from contextlib import AbstractContextManager
 from threading import Semaphore, Thread
 
 import pytest
 from starlette.testclient import TestClient
 from tests.api.support import LINEAGE, Server
 from tests.events import dataset, run_event
+
+from lineage_bridge.ports.graph_reader import GraphReader
 
 EARLIER, LATER = run_event(outputs=[dataset("a")]), run_event(job="later", outputs=[dataset("b")])
 DETAIL = "/api/v1/lineage/datasets/detail"
@@ -53,6 +56,19 @@ def test_a_question_waits_until_the_graph_has_caught_up(lagging: Server) -> None
     fold = fold_soon(lagging)
     answer = lagging.client_of(not_found_wait_s=30.0).get(DETAIL, params=B)
     fold.join()
+    assert (answer.status_code, answer.json()["name"]) == (200, "b")
+
+
+def test_a_question_is_asked_again_if_the_graph_caught_up_right_after_the_first_answer(lagging: Server) -> None:
+    answered = []
+
+    def graph() -> AbstractContextManager[GraphReader]:
+        if answered:
+            lagging.fold()
+        answered.append(True)
+        return lagging.services.graph()
+
+    answer = lagging.client_of(graph=graph, not_found_wait_s=0.01).get(DETAIL, params=B)
     assert (answer.status_code, answer.json()["name"]) == (200, "b")
 
 

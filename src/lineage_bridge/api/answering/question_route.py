@@ -5,6 +5,7 @@ If a question finds nothing while events are not in the graph yet, it waits a mo
 
 import logging
 from collections.abc import Callable, Coroutine
+from enum import Enum, auto
 from typing import Any, Final
 
 import anyio
@@ -68,7 +69,10 @@ def question_route(services: Services) -> type[DeferredRoute]:
 
 
 def _asking_twice(services: Services, handle: Handler) -> Handler:
-    """Wrap `handle` so that a question which found nothing is asked again once the graph has caught up with the log."""
+    """Wrap `handle` so that a question which found nothing is asked again once the graph has caught up with the log.
+
+    It is asked again even if no events wait any more: they may have come into the graph after the first answer was read.
+    """
 
     async def ask(request: Request) -> Response:
         try:
@@ -159,13 +163,12 @@ def _within(seconds: float, send: Send, give_up: Callable[[], None]) -> Send:
 
 
 async def _wait_for_backlog(services: Services, request: Request) -> bool:
-    """Wait shortly, and return whether the graph has caught up with the log. Does not wait if too many questions do, or if nothing is
-    folded.
+    """Wait shortly, and return whether the graph has caught up with the log. Does not wait if it has already, which can be after the
+    question was answered, if too many questions wait, or if nothing is folded.
     """
-    if not await to_thread.run_sync(
-        _is_catching_up, services, request.scope, limiter=services.waiting_threads
-    ) or not services.waiting_slots.acquire(blocking=False):
-        return False
+    state = await to_thread.run_sync(_catching_up, services, request.scope, limiter=services.waiting_threads)
+    if state is not CatchingUp.RUNNING or not services.waiting_slots.acquire(blocking=False):
+        return state is CatchingUp.DONE
     try:
         end = _all_written(services, request.scope)
         seconds = min(services.not_found_wait_s, float(request.query_params.get("wait") or services.not_found_wait_s))
@@ -189,11 +192,21 @@ def _all_written(services: Services, scope: Scope) -> position_tokens.Position:
     return {**services.written(), **_written_elsewhere(scope)}
 
 
-def _is_catching_up(services: Services, scope: Scope) -> bool:
+class CatchingUp(Enum):
+    """Whether events are still on their way from the log into the graph."""
+
+    DONE = auto()
+    RUNNING = auto()
+    STOPPED = auto()
+
+
+def _catching_up(services: Services, scope: Scope) -> CatchingUp:
     try:
-        return bool(measure_backlog(services, _all_written(services, scope))) and pipeline_part(services).state == HEALTHY
+        if not measure_backlog(services, _all_written(services, scope)):
+            return CatchingUp.DONE
+        return CatchingUp.RUNNING if pipeline_part(services).state == HEALTHY else CatchingUp.STOPPED
     except (LogError, StoreError):
-        return False
+        return CatchingUp.STOPPED
 
 
 def _explain(services: Services, error: NotFoundError | StoreMissingError, scope: Scope) -> Exception:
