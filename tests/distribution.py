@@ -22,8 +22,8 @@ WORKER_BYTES = 4 << 30
 
 
 def worker_count(processors: int, free_bytes: int) -> int:
-    """Two workers more than processors, as tests wait for servers a third of their time; no more than fit into memory, if processors do."""
-    return max(1, min(processors + 2, max(processors, free_bytes // WORKER_BYTES)))
+    """One worker more than processors, as tests wait for servers; no more than fit into memory, if processors do."""
+    return max(1, min(processors + 1, max(processors, free_bytes // WORKER_BYTES)))
 
 
 class ByGroup(LoadScopeScheduling):  # type: ignore[misc]  # its base ships no types

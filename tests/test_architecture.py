@@ -178,6 +178,13 @@ def test_folders_are_small():
     assert {str(folder.relative_to(PACKAGE)) for folder, size in sizes.items() if size > MOST_MODULES} == {"cli"}
 
 
+@pytest.mark.parametrize(("folder", "suffixes"), [("tests", {".py"}), ("tools", {".py"}), ("web/src", {".ts", ".tsx"})])
+def test_folders_of_tests_and_of_the_page_are_small(folder: str, suffixes: set[str]) -> None:
+    modules = [path for path in (ROOT / folder).rglob("*") if path.suffix in suffixes and not path.stem.endswith((".test", ".d"))]
+    sizes = Counter(path.parent for path in modules if path.name not in {"__init__.py", "__main__.py", "conftest.py"})
+    assert {str(folder.relative_to(ROOT)) for folder, size in sizes.items() if size > MOST_MODULES} == set()
+
+
 def classes() -> Iterator[tuple[Path, ast.ClassDef]]:
     for module in MODULES:
         yield from ((module, node) for node in ast.walk(parsed(module)) if isinstance(node, ast.ClassDef))

@@ -13,8 +13,8 @@ import pytest
 from lineage_bridge import tracing
 from lineage_bridge.errors import ConfigError, NotFoundError
 from lineage_bridge.tracing import span, trace_headers
-from tests.collector import collecting, recording
 from tests.events import run_event
+from tests.servers.collector import collecting, recording
 from tests.serving import COMMAND, bare_environment
 
 CALLER_TRACE, CALLER_SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

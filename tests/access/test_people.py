@@ -7,8 +7,8 @@ import httpx
 import pytest
 from tests.events import run_event
 from tests.ports import HOST, free_port
-from tests.servers.openid import OpenIdProvider, made_key
 from tests.servers.process import answers, running
+from tests.servers.web.openid import OpenIdProvider, made_key
 from tests.serving import COMMAND
 
 from lineage_bridge.config import load_settings

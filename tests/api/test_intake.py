@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from tests.api.support import LINEAGE, FailingLog, Server, changed
+from tests.corpora.verdicts import ACCEPTED, BAD, EVENT, REJECTED, named
 from tests.events import facet, run_event
-from tests.verdicts import ACCEPTED, BAD, EVENT, REJECTED, named
 
 from lineage_bridge.api import position_tokens
 from lineage_bridge.errors import LogError, LogFullError, UnavailableError

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.aliases import between_namespaces
 from tests.api.routes.questions.test_aliases import CONFLUENT, KAFKA, order
 from tests.api.support import Server, running
+from tests.corpora.aliases import between_namespaces
 from tests.events import RUNS, T0, columns, dataset, facet, job_event, run_event, schema
 
 from lineage_bridge.openlineage.times import format_time

@@ -18,7 +18,7 @@ from tests.catalogs.standins.marquez import Marquez, new_run_event
 from tests.catalogs.standins.openmetadata import OpenMetadata
 from tests.catalogs.standins.server import answering
 from tests.servers.broker import Kafka
-from tests.servers.faulty import Faulty
+from tests.servers.web.faulty import Faulty
 
 from lineage_bridge.catalogs.kinds.databricks.naming import metadata_name
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings

@@ -11,7 +11,7 @@ from tests.catalogs.conftest import EDGES, Other
 from tests.catalogs.places import LOCAL, Place, make_place
 from tests.catalogs.test_targets import CrashError, CrashingLedger
 from tests.events import RUNS, dataset, job_event, run_event
-from tests.servers.faulty import Faulty
+from tests.servers.web.faulty import Faulty
 
 from lineage_bridge.catalogs.continuous.attempts import Attempts
 from lineage_bridge.catalogs.continuous.feed import changes_behind

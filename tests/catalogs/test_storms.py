@@ -8,7 +8,7 @@ from tests.api.support import Server
 from tests.catalogs.conftest import EDGES, Other, added, published
 from tests.catalogs.places import OVER_HTTP, Place, make_place
 from tests.events import dataset, job_event
-from tests.servers.faulty import Faulty
+from tests.servers.web.faulty import Faulty
 
 
 @pytest.fixture(params=OVER_HTTP)

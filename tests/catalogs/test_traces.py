@@ -2,7 +2,7 @@
 
 from tests.api.support import Server
 from tests.catalogs.conftest import published
-from tests.collector import recording
+from tests.servers.collector import recording
 
 
 def test_reads_and_writes_belong_to_their_publication(ours: Server) -> None:

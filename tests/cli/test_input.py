@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import COMMAND, Server
-from tests.crash.support import SOON_S, until
+from tests.crash.running.support import SOON_S, until
 from tests.events import run_event
 from tests.ports import free_port
 from tests.servers.broker import Kafka

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from tests.cli.conftest import COMMAND, Server
 from tests.events import dataset, run_event
-from tests.servers.faulty import Faulty
+from tests.servers.web.faulty import Faulty
 
 from lineage_bridge.cli.client import Client, Json
 

@@ -2,7 +2,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.crash.support import nothing_left
+from tests.crash.running.support import nothing_left
 
 
 @pytest.fixture

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import psutil
 from confluent_kafka import Consumer, TopicPartition
-from tests.crash.support import SOON_S, processes_of
+from tests.crash.running.support import SOON_S, processes_of
+from tests.crash.running.ways import PARTITIONS
 from tests.crash.test_workers import workers_under
-from tests.crash.ways import PARTITIONS
 
 from lineage_bridge.eventlog.archive.writer import PARTS
 from lineage_bridge.graph.record_origin import read_origin
 
 if TYPE_CHECKING:
-    from tests.crash.installation import Installation
+    from tests.crash.running.installation import Installation
 
 
 def kill_api(victim: "Installation", chance: random.Random) -> str:

@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.crash.support import ROOT, until
-from tests.crash.surroundings import Clock
+from tests.crash.running.support import ROOT, until
+from tests.crash.running.surroundings import Clock
 
 from lineage_bridge.wiring.processes import now_us
 

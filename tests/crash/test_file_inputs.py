@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.crash.support import SOON_S, Asking, Process, nothing_left, settings_in, until
+from tests.crash.running.support import SOON_S, Asking, Process, nothing_left, settings_in, until
 from tests.crash.test_inputs import numbers_in_log, reading
 from tests.events import run_event
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.crash.support import SOON_S, Asking, Process, nothing_left, settings_in, until
+from tests.crash.running.support import SOON_S, Asking, Process, nothing_left, settings_in, until
 from tests.events import run_event
 from tests.inputs.kinesis.aggregate import aggregated
 from tests.servers.broker import Kafka

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.crash.support import Pair, Process, all_acknowledged, audit, producing, settings_in
+from tests.crash.running.support import Pair, Process, all_acknowledged, audit, producing, settings_in
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 

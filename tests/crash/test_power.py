@@ -5,7 +5,18 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from tests.crash.support import SOON_S, SPARK_S, Asking, Process, Producer, all_acknowledged, audit_log, producing, settings_in, until
+from tests.crash.running.support import (
+    SOON_S,
+    SPARK_S,
+    Asking,
+    Process,
+    Producer,
+    all_acknowledged,
+    audit_log,
+    producing,
+    settings_in,
+    until,
+)
 
 LOSSES, CONNECTIONS = 3, 8
 WRITTEN = 1000

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from tests.crash.support import STREAM, all_acknowledged, audit_events, producing, until
+from tests.crash.running.support import STREAM, all_acknowledged, audit_events, producing, until
 from tests.events import dataset, run_event
 from tests.serving import START_S, Served
 

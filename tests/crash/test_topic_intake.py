@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.crash.support import LINEAGE, SOON_S, SPARK_S, Asking, Process, is_running, nothing_left, settings_in, until
+from tests.crash.running.support import LINEAGE, SOON_S, SPARK_S, Asking, Process, is_running, nothing_left, settings_in, until
 from tests.events import run_event
 from tests.servers.broker import Kafka, started, started_again
 

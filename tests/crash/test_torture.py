@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from tests.crash.support import ROOT
+from tests.crash.running.support import ROOT
 
 pytestmark = [pytest.mark.spark, pytest.mark.servers, pytest.mark.long]
 

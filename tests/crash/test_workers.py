@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 from pyspark.sql import SparkSession
-from tests.crash.support import SOON_S, SPARK_S, Acknowledged, Pair, audit, event_of, pipeline_status, settings_in, until
+from tests.crash.running.support import SOON_S, SPARK_S, Acknowledged, Pair, audit, event_of, pipeline_status, settings_in, until
 from tests.pipeline.test_serve import Pipeline, as_record, wait
 from tests.store.tables import execute
 

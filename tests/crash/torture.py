@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.crash.faults import FAULTS, dealt
-from tests.crash.installation import installed
-from tests.crash.surroundings import alone
+from tests.crash.running.installation import installed
+from tests.crash.running.surroundings import alone
 from tests.inputs.exports import compare, print_line
 
 

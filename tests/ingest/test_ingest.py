@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 
 import pytest
+from tests.corpora.verdicts import ACCEPTED, BAD, EVENT, REJECTED, named
 from tests.events import T0, facet, run_event
-from tests.verdicts import ACCEPTED, BAD, EVENT, REJECTED, named
 
 from lineage_bridge.errors import UnavailableError
 from lineage_bridge.graph.ids import event_id

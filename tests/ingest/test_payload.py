@@ -4,7 +4,7 @@ import gzip
 import tracemalloc
 
 import pytest
-from tests.verdicts import EVENT
+from tests.corpora.verdicts import EVENT
 
 from lineage_bridge.ingest.payload import Payload, split_payload
 

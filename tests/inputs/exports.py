@@ -24,8 +24,8 @@ from bench.generator import Corpus, generate
 from bench.load import is_json
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
-from tests.crash.support import LINEAGE, SOON_S, Asking, Process, nothing_left, settings_in
-from tests.crash.support import until as hold_until
+from tests.crash.running.support import LINEAGE, SOON_S, Asking, Process, nothing_left, settings_in
+from tests.crash.running.support import until as hold_until
 from tests.events import KEY, T0
 from tests.inputs.kinesis.aggregate import aggregated
 from tests.inputs.streamed import Streamed

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
+from tests.corpora.poison import LINES, VALUES, Poisoned, poisoned
 from tests.events import KEY
 from tests.inputs.streamed import Streamed
 from tests.inputs.support import installed, until
-from tests.poison import LINES, VALUES, Poisoned, poisoned
 from tests.servers.broker import Kafka
 from tests.servers.kinesis import REGION, Kinesis
 

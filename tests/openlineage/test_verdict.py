@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
+from tests.corpora.verdicts import ACCEPTED, REJECTED
 from tests.openlineage.support import ABSENT, ARRIVAL_US, META, RUN_ID, clean, event, rejected, repaired, sample_lines, text
-from tests.verdicts import ACCEPTED, REJECTED
 
 from lineage_bridge.openlineage.run_ids import parse_uuid, run_uuid
 from lineage_bridge.openlineage.verdict import (

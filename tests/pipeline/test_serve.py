@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
-from tests.collector import recording
 from tests.events import KEY, T0, dataset, erase, record_lists, run_event
+from tests.servers.collector import recording
 from tests.store.reading import reader_of
 from tests.store.tables import execute
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.corpora.verdicts import ACCEPTED, REJECTED
 from tests.events import KEY, T0, run_event
 from tests.pipeline.test_serve import Pipeline, as_record
 from tests.store.tables import execute
-from tests.verdicts import ACCEPTED, REJECTED
 
 from lineage_bridge.graph.ids import DAY_US, event_id
 from lineage_bridge.openlineage.wire import MAX_BYTES

@@ -3,7 +3,8 @@
 import logging
 import sys
 
-from tests.servers import archives, connect, openid, stores
+from tests.servers import archives, connect, stores
+from tests.servers.web import openid
 
 log = logging.getLogger("servers")
 

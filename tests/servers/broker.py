@@ -27,9 +27,10 @@ from confluent_kafka.admin import (
 )
 
 from tests.ports import HOST, free_ports
-from tests.servers import archives, tls
-from tests.servers.openid import DEFAULT_AUDIENCE, Key, made_key
+from tests.servers import archives
 from tests.servers.process import Process, class_path, java, listens, log_settings, properties, running
+from tests.servers.web import tls
+from tests.servers.web.openid import DEFAULT_AUDIENCE, Key, made_key
 
 CLUSTER_ID = "bGluZWFnZS1icmlkZ2UtMQ"
 ADMIN, LIMITED = "admin", "limited"

@@ -6,7 +6,8 @@ from contextlib import ExitStack
 import pytest
 
 from tests.distribution import shared_by
-from tests.servers import broker, connect, faulty, flink, kinesis, openid, postgres, registry, sink, stores
+from tests.servers import broker, connect, flink, kinesis, postgres, registry, sink, stores
+from tests.servers.web import faulty, openid
 
 # What has to be fetched once may take longer than any test may.
 FIRST_TIME_S = 1800

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from tests.spellings import METADATA, SPELT
+from tests.corpora.spellings import METADATA, SPELT
 
 from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.errors import ConfigError, SourceError

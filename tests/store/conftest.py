@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.events import KEY
-from tests.store.postgresql import GraphDatabase, started
+from tests.store.server.postgresql import GraphDatabase, started
 
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.store.connection import StoreConnection

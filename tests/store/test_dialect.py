@@ -9,8 +9,8 @@ import pytest
 from tests.events import RUNS, T0, columns, dataset, erase, records_of, run_event, schema, stored_record
 from tests.ports import HOST, free_ports
 from tests.quirks.small_world import small_world
-from tests.store.postgresql import GraphDatabase
 from tests.store.reading import exported, reader_of
+from tests.store.server.postgresql import GraphDatabase
 from tests.store.tables import tables_of
 from tests.store.writing import NAMES, apply, settle
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from tests.events import T0, columns, dataset, facet, records_of, run_event, schema
-from tests.store.postgresql import GraphDatabase
 from tests.store.reading import exported, reader_of
+from tests.store.server.postgresql import GraphDatabase
 from tests.store.tables import tables_of
 from tests.store.writing import NAMES, apply, settle
 

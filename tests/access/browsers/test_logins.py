@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from tests.access.oidc.issuing import Clock, claims_of, signed
-from tests.servers.openid import Key, made_key
+from tests.servers.web.openid import Key, made_key
 
 from lineage_bridge.access.browsers.code_exchange import LoginClient
 from lineage_bridge.access.browsers.logins import PENDING_S, Begun, IssuerAnswer, Logins

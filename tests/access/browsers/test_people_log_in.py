@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 import httpx
 import pytest
 from tests.ports import HOST, free_port
-from tests.servers.openid import OpenIdProvider, made_key
 from tests.servers.process import Process, answers, running
+from tests.servers.web.openid import OpenIdProvider, made_key
 from tests.serving import COMMAND, bare_environment
 
 KEY = made_key("ES256", "one")

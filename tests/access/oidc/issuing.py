@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from joserfc import jws, jwt
-from tests.servers.openid import Key
+from tests.servers.web.openid import Key
 
 from lineage_bridge.access.oidc.fetching import fetcher
 from lineage_bridge.access.oidc.issuer_keys import LEAST_S, IssuerKeys, TrustedIssuer

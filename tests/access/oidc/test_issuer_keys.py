@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from joserfc.jwk import OctKey, RSAKey
 from tests.access.oidc.issuing import AUDIENCE, FETCH, Door
-from tests.servers.openid import made_key
+from tests.servers.web.openid import made_key
 
 from lineage_bridge.access.oidc.fetching import MOST_BYTES, fetcher
 from lineage_bridge.access.oidc.issuer_keys import IssuerKeys

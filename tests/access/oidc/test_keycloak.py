@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 from tests.access.oidc.issuing import AUDIENCE, FETCH, ROLES, Clock, Door
-from tests.servers import keycloak
+from tests.servers.web import keycloak
 
 from lineage_bridge.access.browsers.code_exchange import LoginClient
 from lineage_bridge.access.browsers.logins import IssuerAnswer, Logins

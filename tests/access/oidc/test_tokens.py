@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from joserfc.jwk import RSAKey
 from tests.access.oidc.issuing import AUDIENCE, Door, base64url, claims_of, signed
-from tests.servers.openid import made_key
+from tests.servers.web.openid import made_key
 
 from lineage_bridge.access.oidc.issuer_keys import LEAST_S
 from lineage_bridge.access.oidc.signatures import MOST_CHARACTERS

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 from tests.api.attacks.conftest import Attacked
-from tests.spellings import METADATA, SPELT
+from tests.corpora.spellings import METADATA, SPELT
 
 KEYS = {"access_key_id": "AKIAIOSFODNN7EXAMPLE", "secret_access_key": "${env:PATH}"}
 OAUTH = {

@@ -11,9 +11,9 @@ import pytest
 import trustme
 from tests.events import run_event
 from tests.ports import HOST, free_port
-from tests.servers import nginx
-from tests.servers.openid import OpenIdProvider, made_key
 from tests.servers.process import answers, running
+from tests.servers.web import nginx
+from tests.servers.web.openid import OpenIdProvider, made_key
 from tests.serving import COMMAND, bare_environment
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from tests.confluent.installation import TASKS, Installation, installed
 from tests.confluent.organization.resources import DEV, STAGING
-from tests.servers.faulty import Faulty
+from tests.servers.web.faulty import Faulty
 
 pytestmark = pytest.mark.long
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.aliases import alias_histories, alias_operation, between_names, between_namespaces
-from tests.aliases import operator as record_of
+from tests.corpora.aliases import alias_histories, alias_operation, between_names, between_namespaces
+from tests.corpora.aliases import operator as record_of
 from tests.events import KEY, dataset, facet, records_of, run_event
 
 from lineage_bridge.graph.facts.fold import fold_records, merge_tables, without_erased

@@ -14,10 +14,10 @@ from pyspark.sql import SparkSession
 from tests.events import KEY, run_event
 from tests.inputs.streamed import Streamed, without_arrival
 from tests.inputs.support import places, until
-from tests.servers import nginx
 from tests.servers.broker import ADMIN, ISSUER, Kafka, password_of
-from tests.servers.openid import PROGRAM_USER, OpenIdProvider, made_key
-from tests.servers.tls import CLIENT
+from tests.servers.web import nginx
+from tests.servers.web.openid import PROGRAM_USER, OpenIdProvider, made_key
+from tests.servers.web.tls import CLIENT
 
 from lineage_bridge.config import DataFolder
 from lineage_bridge.errors import StoreError

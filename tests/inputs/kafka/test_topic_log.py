@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.crash.support import SPARK_S
-from tests.crash.support import until as hold_until
+from tests.crash.running.support import SPARK_S
+from tests.crash.running.support import until as hold_until
 from tests.events import KEY, run_event
 from tests.inputs.streamed import Streamed
 from tests.inputs.support import until

@@ -19,8 +19,8 @@ from tests.events import run_event
 from tests.inputs.support import FailingLedger, Installation, installed, places, until
 from tests.servers import broker
 from tests.servers.broker import ADMIN, ISSUER, LIMITED, Kafka, password_of
-from tests.servers.openid import PROGRAM_USER, OpenIdProvider, made_key
-from tests.servers.tls import CLIENT
+from tests.servers.web.openid import PROGRAM_USER, OpenIdProvider, made_key
+from tests.servers.web.tls import CLIENT
 from tests.sources.kafka import identity
 
 from lineage_bridge.config.outbound import Outbound

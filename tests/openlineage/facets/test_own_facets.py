@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.published import faults, schemas
+from tests.corpora.published import faults, schemas
 
 from lineage_bridge import sources
 from lineage_bridge.openlineage.event_builder import OWN_FACETS, EventBuilder

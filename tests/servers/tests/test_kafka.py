@@ -8,7 +8,7 @@ from confluent_kafka import KafkaException, ShareConsumer
 from confluent_kafka.admin import AclBindingFilter, AclOperation, AclPermissionType, ConfigResource, ResourcePatternType, ResourceType
 from kafka import KafkaAdminClient
 from tests.servers.broker import COUNTS, LIMITED, TEXTS, WAYS
-from tests.servers.tls import CLIENT
+from tests.servers.web.tls import CLIENT
 
 
 @pytest.mark.parametrize("way", sorted(set(WAYS) - {"mtls"}))

@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tests.aliases import operator
 from tests.confluent.expected_edges import Column, Edge, Name
+from tests.corpora.aliases import operator
 from tests.events import T0, records_of
 from tests.store.reading import reader_of
 from tests.store.writing import apply, opened, settle

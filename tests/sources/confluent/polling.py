@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.published import faults
+from tests.corpora.published import faults
 from tests.sources.http import Api, Standin, standing
 
 from lineage_bridge.openlineage.facets import SchemaField

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.confluent.organization.build import build
-from tests.published import faults
+from tests.corpora.published import faults
 from tests.sources.confluent.flink.stand_in import flink_region
 from tests.sources.confluent.flink.test_flink import KEY_OF_FLINK, NOW, WHOLE
 from tests.sources.http import Reply, Request, Standin, standing

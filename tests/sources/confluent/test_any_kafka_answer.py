@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.published import faults
+from tests.corpora.published import faults
 from tests.sources.confluent.cluster_links import test_cluster_links
 from tests.sources.confluent.groups import test_groups
 from tests.sources.confluent.polling import ENV, LKC, T0, topic_metadata

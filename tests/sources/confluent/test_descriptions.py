@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.confluent import descriptions as d
-from tests.published import faults
+from tests.corpora.published import faults
 from tests.sources.confluent.audit.test_audit import CONNECTOR, event
 from tests.sources.ksqldb.server import Ksql, Query, Relation, column, shop
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import pytest
 from tests.confluent.cloud import running
-from tests.published import facets, faults
+from tests.corpora.published import facets, faults
 from tests.sources.confluent.polling import MINUTE_US, T0
 
 from lineage_bridge.openlineage.event_builder import OWN_FACETS

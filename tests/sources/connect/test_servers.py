@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.servers import faulty
 from tests.servers.connect import FILE_SINK, FILE_SOURCE, JDBC_SINK, NEW_TOPICS, capture_config, mirror_config
+from tests.servers.web import faulty
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.connect.settings import ConnectSettings

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.published import faults
+from tests.corpora.published import faults
 from tests.sources.flink.orders import DDL, FAILED, FINISHED, GEN, NOW_US, ORDERS, SCRIPT, START_MS, TOPICS, answer_orders, count, overview
 from tests.sources.flink.stand import Stand, recorded
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from tests.api.support import NOW, Server
 from tests.servers.broker import Kafka
-from tests.servers.faulty import Faulty
 from tests.servers.flink import NAMESPACE, FlinkCluster, kafka_table
 from tests.servers.sink import EventSink
+from tests.servers.web.faulty import Faulty
 
 from lineage_bridge.errors import UnreachableError
 from lineage_bridge.openlineage.event_builder import encode

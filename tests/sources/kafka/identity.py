@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from joserfc import jwt
 from tests.servers.broker import ISSUER
-from tests.servers.openid import DEFAULT_AUDIENCE, Key, made_key
+from tests.servers.web.openid import DEFAULT_AUDIENCE, Key, made_key
 
 CLIENT, SECRET = "bridge", "s3cret"
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from tests.published import faults
+from tests.corpora.published import faults
 
 from lineage_bridge.sources.common.kafka.events.translate import translate
 from lineage_bridge.sources.common.kafka.look.cluster import ClusterState

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from tests.corpora.published import faults
 from tests.events import T0
-from tests.published import faults
 from tests.sources.ksqldb.server import HOST, OTHER_HOST, Ksql, Query, Relation, column, shop
 
 from lineage_bridge.errors import SourceError

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.api.support import Server
 from tests.events import T0
-from tests.servers import faulty
 from tests.servers.registry import Registry
+from tests.servers.web import faulty
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import encode

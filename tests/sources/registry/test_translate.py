@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
+from tests.corpora.published import faults
 from tests.events import T0
-from tests.published import faults
 
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Observation, Unseen

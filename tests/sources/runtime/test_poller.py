@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.collector import recording
+from tests.servers.collector import recording
 from tests.sources import scripted
 from tests.sources.scripted import SameJob, SameNamespace, Unseen
 

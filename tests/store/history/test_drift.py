@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.aliases import alias_operation, between_names, operator
+from tests.corpora.aliases import alias_operation, between_names, operator
 from tests.events import T0, columns, dataset, job_event, run_event, stored_record
 from tests.store.reading import reader_of
 from tests.store.writing import add, apply, opened, settle

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.aliases import alias_histories
+from tests.corpora.aliases import alias_histories
 from tests.events import RUNS, T0, columns, dataset, facet, job_event, record_lists, records_of, run_event, schema
 from tests.store.reading import reader_of
 from tests.store.tables import copy_to, execute

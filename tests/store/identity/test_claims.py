@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from tests.aliases import alias_operation, between_namespaces, operator
+from tests.corpora.aliases import alias_operation, between_namespaces, operator
 from tests.events import KEY, RUNS, T0, dataset, erase, facet, records_of, run_event
 from tests.store.reading import exported, reader_of
 from tests.store.writing import apply, opened

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
-from tests.aliases import NAMES as SPELLINGS
-from tests.aliases import UNSEEN, alias_histories, alias_operation, aliases, between_names, between_namespaces, operator
+from tests.corpora.aliases import NAMES as SPELLINGS
+from tests.corpora.aliases import UNSEEN, alias_histories, alias_operation, aliases, between_names, between_namespaces, operator
 from tests.events import KEY, RUNS, T0, dataset, erase, facet, records_of, run_event
 from tests.store.reading import exported, read_as_of, reader_of
 from tests.store.tables import contents, execute, rows_written

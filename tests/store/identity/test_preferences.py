@@ -4,7 +4,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from tests.aliases import alias_operation, between_names, end, operator
+from tests.corpora.aliases import alias_operation, between_names, end, operator
 from tests.events import KEY, T0, dataset, records_of, run_event
 from tests.store.reading import reader_of
 from tests.store.writing import apply, opened

@@ -5,7 +5,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from tests.aliases import alias_operation, between_names, links_to, operator
+from tests.corpora.aliases import alias_operation, between_names, links_to, operator
 from tests.events import KEY, RUNS, T0, dataset, dataset_event, erase, facet, job_event, records_of, run_event
 from tests.store.reading import reader_of
 from tests.store.tables import contents, execute, rows_written

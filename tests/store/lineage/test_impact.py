@@ -2,7 +2,7 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.aliases import alias_operation, between_names, operator
+from tests.corpora.aliases import alias_operation, between_names, operator
 from tests.events import RUNS, T0, columns, dataset, dataset_event, facet, record_lists, run_event, stored_record
 from tests.store.reading import node, reader_of
 from tests.store.walks import affected

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.aliases import alias_operation, between_names, operator
+from tests.corpora.aliases import alias_operation, between_names, operator
 from tests.events import RUNS, T0, facet, run_event
 from tests.store.reading import node
 from tests.store.writing import add, apply

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from tests.aliases import alias_operation, between_names, operator
+from tests.corpora.aliases import alias_operation, between_names, operator
 from tests.events import RUNS, T0, dataset, erase, facet, run_event, stored_record
 from tests.store.reading import node, reader_of
 from tests.store.tables import contents

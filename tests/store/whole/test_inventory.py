@@ -1,7 +1,7 @@
 """The whole graph as a list: every dataset and job once, and each found again by its node id."""
 
 from hypothesis import example, given, settings
-from tests.aliases import alias_histories, alias_operation, between_names, between_namespaces, operator
+from tests.corpora.aliases import alias_histories, alias_operation, between_names, between_namespaces, operator
 from tests.events import T0, dataset, records_of, run_event
 from tests.store.reading import reader_of
 from tests.store.tables import execute

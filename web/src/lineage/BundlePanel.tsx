@@ -3,7 +3,7 @@ import { lineageOf } from "../address/view";
 import { Icon } from "../parts/Icon";
 import { FullName } from "../parts/Name";
 import { State } from "../parts/State";
-import type { PictureNode } from "./picture";
+import type { PictureNode } from "./picture/picture";
 
 interface Props {
     bundle: PictureNode;

@@ -1,8 +1,8 @@
 import { FILTER_KEYS, NO_FILTER, type FilterKey, type PictureFilter } from "../address/filter";
 import { counted, whole } from "../format/text";
 import { ShortName } from "../parts/Name";
-import { wordsOf } from "./narrow";
-import type { Picture } from "./picture";
+import { wordsOf } from "./picture/narrow";
+import type { Picture } from "./picture/picture";
 
 const TITLES: Record<FilterKey, string> = {
     system: "System",

@@ -3,11 +3,11 @@ import { Icon, iconOf } from "../parts/Icon";
 import { FullName, ShortName } from "../parts/Name";
 import { State } from "../parts/State";
 import { CsvButton } from "../parts/CsvButton";
-import { shortName } from "./cardSize";
-import { throughWords } from "./edges";
+import { shortName } from "./canvas/cardSize";
+import { throughWords } from "./picture/edges";
 import { linkRows } from "./export/texts";
-import type { CardActions } from "./NodeCard";
-import type { Picture, PictureNode } from "./picture";
+import type { CardActions } from "./canvas/NodeCard";
+import type { Picture, PictureNode } from "./picture/picture";
 import { usePulse } from "./pulse/store";
 import type { Change } from "./time/comparison";
 

@@ -10,7 +10,7 @@ import { Answer, Empty } from "../parts/Messages";
 import { FullName, Name, ShortName } from "../parts/Name";
 import { State } from "../parts/State";
 import { useNow } from "../parts/useNow";
-import type { PictureNode } from "./picture";
+import type { PictureNode } from "./picture/picture";
 import type { Mark } from "./time/comparison";
 import { NodeChanges } from "./time/NodeChanges";
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.api.routes.graphs.test_nodes import chain
 from tests.api.support import Server, running
+from tests.corpora.published import faults
 from tests.events import RUNS, columns, dataset, dataset_event, facet, run_event, schema
-from tests.published import faults
 
 CONFLUENT = "confluent:{}:env-1:{}"
 TOPIC, CONNECTOR, GROUP, QUERY = (

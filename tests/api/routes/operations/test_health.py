@@ -11,9 +11,9 @@ import pytest
 from jsonschema import Draft4Validator
 from starlette.testclient import TestClient
 from tests.api.support import LINEAGE, NOW, URL, FailingLog, Server
+from tests.corpora.published import schemas
 from tests.eventlog.support import flip
 from tests.events import RUNS, run_event
-from tests.published import schemas
 
 from lineage_bridge.api.app import create_app
 from lineage_bridge.api.services import DiskSpace

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from tests.api.support import LINEAGE, NOW, Server, changed
+from tests.corpora.poison import LINES, poisoned
 from tests.events import KEY, PRODUCER, run_event
-from tests.poison import LINES, poisoned
 
 from lineage_bridge.eventlog.archive.files import ArchivedPartition
 from lineage_bridge.eventlog.archive.writer import ArchiveWriter, PartFile

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from tests.aliases import between_names, between_namespaces
 from tests.api.support import Server
+from tests.corpora.aliases import between_names, between_namespaces
 from tests.events import T0, dataset, facet, run_event
 
 from lineage_bridge.graph.ids import DAY_US

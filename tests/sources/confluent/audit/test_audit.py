@@ -14,7 +14,7 @@ from confluent_kafka import Producer
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.confluent.organization.build import build
-from tests.published import faults
+from tests.corpora.published import faults
 from tests.servers.broker import Kafka
 from tests.sources.http import Reply, Request, Standin, standing
 

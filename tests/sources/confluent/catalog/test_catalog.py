@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.confluent.cloud import Cloud, running
 from tests.confluent.organization.resources import ANALYTICS, ORDERS, PAYMENTS, PROD
-from tests.published import faults
+from tests.corpora.published import faults
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import Json

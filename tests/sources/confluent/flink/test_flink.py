@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.confluent.expected_edges import expected
 from tests.confluent.organization.build import build, secrets
-from tests.published import faults
+from tests.corpora.published import faults
 from tests.sources.confluent.flink.stand_in import Flink, discovered, flink_region, registered
 from tests.sources.confluent.graph import Graph, differences, exported
 from tests.sources.http import Reply, Request, Standin, standing

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from confluent_kafka import Producer
 from msgspec.structs import replace
-from tests.published import faults
+from tests.corpora.published import faults
 from tests.servers.broker import ADMIN, Kafka, password_of
 from tests.sources.confluent.groups.test_groups import Api, event_of
 from tests.sources.confluent.polling import LKC, SPACE, Polling, polling

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.published import faults
+from tests.corpora.published import faults
 from tests.sources.confluent.polling import LKC, SPACE, Polling, bare, edges, polling, topic_metadata
 from tests.sources.http import Reply, Request
 from tests.sources.kafka.summaries import summaries

@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import Producer
 from tests.confluent.cloud import Cloud, running
 from tests.confluent.expected_edges import expected
-from tests.published import faults
+from tests.corpora.published import faults
 from tests.servers.broker import Kafka
 from tests.sources.confluent.graph import Graph, differences, exported
 

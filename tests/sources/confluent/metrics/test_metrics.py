@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.api.support import Server
-from tests.published import faults
+from tests.corpora.published import faults
 from tests.sources.http import Reply, Request, Standin, standing
 
 from lineage_bridge.errors import SourceError

@@ -8,7 +8,7 @@ from tests.confluent.cloud import Cloud, running
 from tests.confluent.expected_edges import expected
 from tests.confluent.organization.build import secrets
 from tests.confluent.organization.resources import PROD
-from tests.published import faults
+from tests.corpora.published import faults
 from tests.sources.confluent.graph import Graph, differences, exported
 
 from lineage_bridge.errors import SourceError

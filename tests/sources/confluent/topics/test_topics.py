@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.published import faults
+from tests.corpora.published import faults
 from tests.sources.confluent.polling import LKC, SPACE, Polling, bare, polling
 from tests.sources.http import Reply, Request
 from tests.sources.kafka.summaries import summaries

@@ -7,7 +7,7 @@ import { Icon } from "../../parts/Icon";
 import { Failure } from "../../parts/Messages";
 import { saveFile } from "../../parts/save";
 import { Modal } from "../../shell/Modal";
-import type { Picture } from "../picture";
+import type { Picture } from "../picture/picture";
 import { usePulse } from "../pulse/store";
 import { drawingOf } from "./drawing";
 import { pngOf } from "./png";

@@ -2,9 +2,9 @@
 
 import { breakable, elided, visible } from "../../format/text";
 import { layOut, type Point } from "../../graph/layout";
-import { CARD_WIDTH, gapOf, shortName, typeWords } from "../cardSize";
-import { throughWords } from "../edges";
-import type { Picture, PictureLink, PictureNode } from "../picture";
+import { CARD_WIDTH, gapOf, shortName, typeWords } from "../canvas/cardSize";
+import { throughWords } from "../picture/edges";
+import type { Picture, PictureLink, PictureNode } from "../picture/picture";
 
 export interface Box {
     shape: "box";

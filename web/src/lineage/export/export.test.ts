@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { csv } from "../../format/text";
-import type { Picture, PictureNode } from "../picture";
+import type { Picture, PictureNode } from "../picture/picture";
 import { drawingOf } from "./drawing";
 import { svgOf } from "./svg";
 import { jsonOf, linkRows, mermaidOf } from "./texts";

@@ -1,9 +1,9 @@
 /** A picture as texts: JSON, Mermaid, and the rows of its links. Pure. */
 
 import { elided, visible } from "../../format/text";
-import { shortName } from "../cardSize";
-import { throughWords } from "../edges";
-import type { Picture, PictureNode } from "../picture";
+import { shortName } from "../canvas/cardSize";
+import { throughWords } from "../picture/edges";
+import type { Picture, PictureNode } from "../picture/picture";
 import type { Flow } from "../pulse/rates";
 import type { Change } from "../time/comparison";
 

@@ -1,6 +1,6 @@
-import type { CardNode } from "../NodeCard";
-import { classesOf, labelOf } from "../edges";
-import type { PictureLink } from "../picture";
+import type { CardNode } from "../canvas/NodeCard";
+import { classesOf, labelOf } from "../picture/edges";
+import type { PictureLink } from "../picture/picture";
 import type { Comparison } from "../time/comparison";
 import { curveOf, type Card } from "./geometry";
 import type { Line } from "./paint";

@@ -6,7 +6,7 @@ import { counted, moment } from "../../format/text";
 import { Icon } from "../../parts/Icon";
 import { Name } from "../../parts/Name";
 import { State } from "../../parts/State";
-import type { Picture } from "../picture";
+import type { Picture } from "../picture/picture";
 import { worstFirst } from "./rates";
 import { usePulse } from "./store";
 

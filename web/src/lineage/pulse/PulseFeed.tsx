@@ -3,8 +3,8 @@ import { memo, useContext, useEffect, useMemo, useRef } from "react";
 
 import type { LineageView } from "../../address/view";
 import { pulse } from "../../api/questions";
-import type { Picture } from "../picture";
-import type { PictureState } from "../usePicture";
+import type { Picture } from "../picture/picture";
+import type { PictureState } from "../picture/usePicture";
 import { Pulses } from "./store";
 import type { PulseRequest, PulseSubject, Tick } from "./ticks";
 

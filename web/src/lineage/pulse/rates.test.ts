@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import type { Picture, PictureLink, PictureNode } from "../picture";
+import type { Picture, PictureLink, PictureNode } from "../picture/picture";
 import { ratesOf, worstFirst } from "./rates";
 
 const node = (id: string, state?: string) =>

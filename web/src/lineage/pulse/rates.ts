@@ -3,7 +3,7 @@
 import type { Schemas } from "../../api/client";
 import { ago } from "../../format/text";
 import { toneOf, type Tone } from "../../parts/State";
-import type { Picture } from "../picture";
+import type { Picture } from "../picture/picture";
 
 export interface Flow {
     rowsPerSecond: number | undefined;

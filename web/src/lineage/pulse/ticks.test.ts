@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import type { PictureLink } from "../picture";
+import type { PictureLink } from "../picture/picture";
 import { Rates } from "./ticks";
 
 const link = (source: string, target: string) =>

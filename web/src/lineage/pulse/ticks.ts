@@ -1,7 +1,7 @@
 /** One state of the rates after the other: what changed from one to the next, so that nothing else is told, or drawn. Pure. */
 
 import type { Schemas } from "../../api/client";
-import type { Picture } from "../picture";
+import type { Picture } from "../picture/picture";
 import { ratesOf, type Flow } from "./rates";
 
 /** What the rates are asked for: the links of a picture, as `ratesOf` takes them. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import type { Picture, PictureLink, PictureNode } from "../picture";
+import type { Picture, PictureLink, PictureNode } from "../picture/picture";
 import { between, compareSnapshots, type Mark } from "./comparison";
 import { nextMark, shareOf, spanOf, timeAt } from "./scale";
 

@@ -1,7 +1,7 @@
 /** What differs between two pictures of one neighbourhood, and what changed in between. Pure. */
 
 import type { Schemas } from "../../api/client";
-import type { Picture } from "../picture";
+import type { Picture } from "../picture/picture";
 
 export type Change = "appeared" | "disappeared" | "changed";
 export type Mark = Schemas["TimelineMark"];

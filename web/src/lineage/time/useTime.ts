@@ -4,8 +4,8 @@ import { useMemo } from "react";
 import type { LineageView } from "../../address/view";
 import { timeline } from "../../api/questions";
 import { useNow } from "../../parts/useNow";
-import { pictureOf, type Picture } from "../picture";
-import { usePicture, type PictureState } from "../usePicture";
+import { pictureOf, type Picture } from "../picture/picture";
+import { usePicture, type PictureState } from "../picture/usePicture";
 import { between, compareSnapshots, type Comparison, type Mark } from "./comparison";
 import { spanOf, textOf, type Span } from "./scale";
 
