@@ -1,5 +1,5 @@
 import { useQueries } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
 import { chosenWords, NO_FILTER, type PictureFilter } from "../address/filter";
 import { show } from "../address/history";
@@ -57,21 +57,32 @@ export default function Lineage({ view }: { view: LineageView }) {
         [picture, view.column],
     );
     const change = useMemo(() => changes(view), [view]);
+    const awaited = useRef("");
+    const takeApart = useCallback(
+        (id: string) => {
+            awaited.current = picture?.nodes.find((node) => node.id === id)?.members?.[0]?.id ?? "";
+            change.takeApart(id, awaited.current);
+        },
+        [change, picture],
+    );
     const actions = useMemo(
         () => ({
             expand: change.expand,
             fold: change.fold,
-            takeApart: change.takeApart,
+            takeApart,
             chooseColumn: (column: ColumnRef) => change.chooseColumn(column, picture),
+            awaited,
         }),
-        [change, picture],
+        [change, picture, takeApart],
     );
     const selectedId = view.selected === "" ? rootId : view.selected;
     const selected = picture?.nodes.find(({ id }) => id === selectedId);
-    useLineageKeys({ view, change, selected: selected ?? undefined, picture, toggleFilter, openExport });
+    useLineageKeys({ view, change, takeApart, selected: selected ?? undefined, picture, toggleFilter, openExport });
     useEffect(() => {
         if (picture && view.selected !== "" && !picture.nodes.some(({ id }) => id === view.selected)) {
-            if (!state.isFetching) change.select("");
+            const bundle = picture.nodes.find(({ members }) => members?.some(({ id }) => id === view.selected));
+            if (bundle && document.activeElement?.closest(".react-flow__node")) awaited.current = bundle.id;
+            if (bundle || !state.isFetching) change.select(bundle?.id ?? "");
         }
     }, [picture, view.selected, state.isFetching, change]);
 
@@ -178,7 +189,7 @@ export default function Lineage({ view }: { view: LineageView }) {
                 </div>
                 {view.bar > 0 && <TimeBar view={view} time={time} />}
                 {selected?.members && (
-                    <BundlePanel bundle={selected} members={selected.members} takeApart={change.takeApart} />
+                    <BundlePanel bundle={selected} members={selected.members} takeApart={takeApart} />
                 )}
                 {selected && !selected.members && (
                     <SidePanel
@@ -261,7 +272,7 @@ function changes(view: LineageView) {
         toggleBar: () => show({ ...view, ...(view.bar > 0 ? { bar: 0, at: "", from: "" } : { bar: 24 * 7 }) }),
         filter: (filter: PictureFilter) => show({ ...view, filter }, { replace: true }),
         toggleFold: () => show({ ...view, fold: !view.fold, apart: [] }, { replace: true }),
-        takeApart: (id: string) => show({ ...view, apart: [...view.apart, id], selected: "" }),
+        takeApart: (id: string, selected: string) => show({ ...view, apart: [...view.apart, id], selected }),
         bundleAgain: () => show({ ...view, apart: [] }),
         toggleList: () => show({ ...view, as: view.as === "list" ? "graph" : "list" }),
         hops: (step: number) => show({ ...view, up: boundedHops(view.up + step), down: boundedHops(view.down + step) }),

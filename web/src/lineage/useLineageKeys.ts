@@ -11,6 +11,8 @@ import type { Picture, PictureNode } from "./picture/picture";
 interface Keyed {
     view: LineageView;
     change: Changes;
+    /** Shows the members of a bundle. */
+    takeApart: (id: string) => void;
     selected: PictureNode | undefined;
     picture: Picture | undefined;
     toggleFilter: () => void;
@@ -18,7 +20,8 @@ interface Keyed {
 }
 
 /** The keys of the lineage view. */
-export function useLineageKeys({ view, change, selected, picture, toggleFilter, openExport }: Keyed): void {
+export function useLineageKeys(keyed: Keyed): void {
+    const { view, change, takeApart, selected, picture, toggleFilter, openExport } = keyed;
     useEffect(() => {
         const subject =
             selected && !selected.members
@@ -39,7 +42,7 @@ export function useLineageKeys({ view, change, selected, picture, toggleFilter, 
             u: () => selected && selected.hidden.upstream > 0 && change.expand(selected.id, "upstream"),
             d: () =>
                 selected?.members
-                    ? change.takeApart(selected.id)
+                    ? takeApart(selected.id)
                     : selected && selected.hidden.downstream > 0 && change.expand(selected.id, "downstream"),
             c: () => selected?.kind === "dataset" && change.toggleColumns(selected.id),
             Escape: () => change.select(""),
@@ -65,5 +68,5 @@ export function useLineageKeys({ view, change, selected, picture, toggleFilter, 
         };
         window.addEventListener("keydown", onKey, { capture: true });
         return () => window.removeEventListener("keydown", onKey, { capture: true });
-    }, [view, change, selected, picture, toggleFilter, openExport]);
+    }, [view, change, takeApart, selected, picture, toggleFilter, openExport]);
 }
