@@ -72,3 +72,18 @@ class LocalDisk:
             os.fsync(fd)
         finally:
             os.close(fd)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Replace the content of a file that only its owner may read. After a crash, it has either the old or the new content.
+
+    Raises OSError.
+    """
+    disk, new = LocalDisk(), path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        disk.sync(file.fileno())
+    new.replace(path)
+    disk.sync_directory(path.parent)

@@ -5,9 +5,7 @@ and any of them opens. A file that cannot be opened is never overwritten. Each c
 renamed.
 """
 
-import fcntl
 import json
-import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,9 +14,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from filelock import FileLock
 
 from lineage_bridge.errors import ConfigError, NotFoundError, RequestError
-
-_FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
-"""The fcntl operation that makes a file durable on macOS, where fsync does not."""
+from lineage_bridge.eventlog.disk import replace_file
 
 
 class SealedFile:
@@ -139,11 +135,11 @@ class SealedFile:
         return "the environment" if self._keys else str(self.key_file)
 
     def _seal(self, secrets: dict[str, str], keys: Sequence[str]) -> None:
-        _write_durably(self.path, Fernet(keys[0]).encrypt(json.dumps(secrets, sort_keys=True).encode()))
+        replace_file(self.path, Fernet(keys[0]).encrypt(json.dumps(secrets, sort_keys=True).encode()))
 
     def _write_keys(self, keys: Sequence[str]) -> None:
         self.key_file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write_durably(self.key_file, "\n".join([*keys, ""]).encode())
+        replace_file(self.key_file, "\n".join([*keys, ""]).encode())
 
     def _locked(self) -> FileLock:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -153,26 +149,3 @@ class SealedFile:
 def new_key() -> str:
     """A new key."""
     return Fernet.generate_key().decode()
-
-
-def _write_durably(path: Path, content: bytes) -> None:
-    """Replace the content of a file that only its owner may read. After a crash, it has either the old or the new content."""
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        _sync(file.fileno())
-    new.replace(path)
-    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
-
-
-def _sync(descriptor: int) -> None:
-    if _FULL_SYNC is None:
-        os.fsync(descriptor)
-    else:
-        fcntl.fcntl(descriptor, _FULL_SYNC)

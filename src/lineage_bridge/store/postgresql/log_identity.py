@@ -1,12 +1,12 @@
 """The file by which a graph in PostgreSQL knows the log that it is computed from: the log's identity, and how far the graph has read it."""
 
-import os
 import re
 import secrets
 from pathlib import Path
 from typing import Final
 
 from lineage_bridge.errors import StoreError
+from lineage_bridge.eventlog.disk import replace_file
 from lineage_bridge.ports.graph_store import GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.postgresql.ownership import GraphOwner, key_digest
@@ -21,7 +21,7 @@ def owner_of(file: Path, key: bytes) -> GraphOwner:
     log, position = _read(file)
     if not log:
         log = secrets.token_hex(_BYTES)
-        _write(file, log, position)
+        replace_file(file, f"log {log}, position {position}\n".encode())
     return GraphOwner(key_digest(key), log)
 
 
@@ -37,7 +37,7 @@ def note_position(file: Path, position: int) -> None:
     """Note how far the graph has read the log. Only for the folder of the graph's owner, which has an identity."""
     log, noted = _read(file)
     if log and noted != position:
-        _write(file, log, position)
+        replace_file(file, f"log {log}, position {position}\n".encode())
 
 
 def require_log(file: Path, schema: str, store: GraphStore, end: int) -> None:
@@ -66,17 +66,3 @@ def _read(file: Path) -> tuple[str, int]:
     if not found:
         raise StoreError(f"{file} does not name a log", _HINT)
     return found[1], int(found[2])
-
-
-def _write(file: Path, log: str, position: int) -> None:
-    fresh = file.with_name(f"{file.name}.new")
-    with fresh.open("w", encoding="ascii") as written:
-        written.write(f"log {log}, position {position}\n")
-        written.flush()
-        os.fsync(written.fileno())
-    fresh.replace(file)
-    folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
