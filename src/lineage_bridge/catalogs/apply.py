@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 
 from lineage_bridge.catalogs.calls import TargetCalls
-from lineage_bridge.catalogs.events import digest_of, stamped
+from lineage_bridge.catalogs.events import stamped
 from lineage_bridge.catalogs.plan import DELETING, PUBLISHED, REFUSED, SENDING, PlanStep, PublicationPlan
 from lineage_bridge.catalogs.reasons import ANSWERED, reason_code
 from lineage_bridge.catalogs.target import DELETE, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import SourceError
-from lineage_bridge.openlineage.event_builder import run_id
+from lineage_bridge.openlineage.event_builder import digest_of, run_id
 from lineage_bridge.ports.targets import LedgerEntry, PublicationLedger
 from lineage_bridge.tracing import span, traceparent
 

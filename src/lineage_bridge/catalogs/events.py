@@ -4,11 +4,10 @@ Pure.
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from hashlib import blake2b
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from lineage_bridge.catalogs.target import Expressed, InexpressibleError, Json, ObjectKey
-from lineage_bridge.openlineage.event_builder import SPECIFICATION, encode
+from lineage_bridge.openlineage.event_builder import SPECIFICATION, digest_of, encode
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
 from lineage_bridge.openlineage.times import format_time
 
@@ -23,11 +22,6 @@ def digest(event: Json) -> str:
     if isinstance(event.get("run"), dict):
         event["run"] = {key: value for key, value in event["run"].items() if key != "runId"}
     return digest_of(event)
-
-
-def digest_of(value: Any) -> str:  # noqa: ANN401 - a JSON edge
-    """A digest of a JSON value, for comparing it with another one."""
-    return blake2b(encode({"": value}), digest_size=16).hexdigest()
 
 
 def key_of(event: Json) -> ObjectKey:

@@ -5,6 +5,7 @@ Facet versions are those of OpenLineage 1.53; each method takes what the JSON sc
 
 import json
 from collections.abc import Iterable, Mapping
+from hashlib import blake2b
 from typing import Any, NamedTuple, TypeAlias
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -31,6 +32,11 @@ def run_id(*parts: str | int) -> UUID:
 def encode(event: Json) -> bytes:
     """Encode an event as JSON. Equal events give the same bytes."""
     return _ENCODER.encode(event)
+
+
+def digest_of(value: Any) -> str:  # noqa: ANN401 - a JSON edge
+    """A digest of a JSON value, for comparing it with another one."""
+    return blake2b(encode({"": value}), digest_size=16).hexdigest()
 
 
 def schema_fields(fields: Iterable[SchemaField]) -> list[Json]:

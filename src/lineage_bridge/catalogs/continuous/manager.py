@@ -9,10 +9,10 @@ from typing import Any, Final
 import msgspec
 
 from lineage_bridge.catalogs.continuous.follower import Follower
-from lineage_bridge.catalogs.events import digest_of
 from lineage_bridge.catalogs.reasons import reason_code
 from lineage_bridge.catalogs.settings import CONTINUOUS
 from lineage_bridge.errors import ConfigError, StoreError
+from lineage_bridge.openlineage.event_builder import digest_of
 from lineage_bridge.openlineage.times import SECOND_US
 from lineage_bridge.ports.continuous import ContinuousTarget, FollowersReport, FollowRepository, FollowState
 

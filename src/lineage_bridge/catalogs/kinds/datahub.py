@@ -13,7 +13,7 @@ from urllib.parse import quote, quote_plus
 import msgspec
 from pydantic import AfterValidator, Field
 
-from lineage_bridge.catalogs.events import column_fields, digest_of, in_form, with_held
+from lineage_bridge.catalogs.events import column_fields, in_form, with_held
 from lineage_bridge.catalogs.http import TargetClient, outcome_of
 from lineage_bridge.catalogs.settings import HttpTargetSettings, Renames
 from lineage_bridge.catalogs.target import (
@@ -30,7 +30,7 @@ from lineage_bridge.catalogs.target import (
 )
 from lineage_bridge.errors import ForbiddenError, SourceError
 from lineage_bridge.model.sources import SourceCheck
-from lineage_bridge.openlineage.event_builder import encode
+from lineage_bridge.openlineage.event_builder import digest_of, encode
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
 
 _HEADERS: Final = {"X-RestLi-Protocol-Version": "2.0.0"}

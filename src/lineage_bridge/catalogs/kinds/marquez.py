@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from lineage_bridge.catalogs.events import PRODUCER, digest_of, in_form, is_streaming
+from lineage_bridge.catalogs.events import PRODUCER, in_form, is_streaming
 from lineage_bridge.catalogs.http import HttpAnswer, TargetClient, outcome_of
 from lineage_bridge.catalogs.settings import HttpTargetSettings
 from lineage_bridge.catalogs.target import (
@@ -29,7 +29,7 @@ from lineage_bridge.catalogs.target import (
 )
 from lineage_bridge.errors import ForbiddenError, SourceError
 from lineage_bridge.model.sources import SourceCheck
-from lineage_bridge.openlineage.event_builder import SPECIFICATION, encode
+from lineage_bridge.openlineage.event_builder import SPECIFICATION, digest_of, encode
 
 LINEAGE: Final = "/api/v1/lineage"
 _NAMESPACE: Final = re.compile(r"[a-zA-Z:;=/0-9_\-.@+]{1,1024}")

@@ -131,7 +131,10 @@ def _change_routes(router: APIRouter, services: Services) -> None:
     @router.post("/tasks/enrich", include_in_schema=False)
     def enrich() -> Response:
         raise RefusedError(
-            501, "not_implemented", "enrichment from catalogs is not implemented", "start an extraction: POST /api/v1/tasks/extract"
+            501,
+            "not_implemented",
+            "no task reads catalogs",
+            "add a source that observes the catalog, such as one of kind glue: lineage-bridge source add",
         )
 
 

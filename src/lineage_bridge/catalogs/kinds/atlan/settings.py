@@ -5,8 +5,8 @@ from typing import Final
 from pydantic import Field, model_validator
 from typing_extensions import Self
 
-from lineage_bridge.catalogs.events import digest_of
 from lineage_bridge.catalogs.settings import LoginSettings, Renames
+from lineage_bridge.openlineage.event_builder import digest_of
 
 READABLE: Final = "generic-openlineage"
 """The connector for which Atlan documents which assets jobs become."""

@@ -20,7 +20,6 @@ from databricks.sdk.service.catalog import (
     UpdateRequestExternalLineage,
 )
 
-from lineage_bridge.catalogs.events import digest_of
 from lineage_bridge.catalogs.kinds.databricks.connection import AnsweredError, WorkspaceConnection
 from lineage_bridge.catalogs.kinds.databricks.objects import (
     JobObjects,
@@ -35,6 +34,7 @@ from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
 from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import ForbiddenError, UnauthenticatedError
 from lineage_bridge.model.sources import SourceCheck
+from lineage_bridge.openlineage.event_builder import digest_of
 
 _PAGE: Final = 1000
 _TURNS: Final = 32

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from lineage_bridge.catalogs.amazon import AmazonClient
-from lineage_bridge.catalogs.events import digest, digest_of, in_form
+from lineage_bridge.catalogs.events import digest, in_form
 from lineage_bridge.catalogs.kinds.datazone.settings import DataZoneSettings
 from lineage_bridge.catalogs.target import DONE, Expressed, InexpressibleError, Json, Operation, Outcome, Target
 from lineage_bridge.errors import SourceError
 from lineage_bridge.model.sources import SourceCheck
+from lineage_bridge.openlineage.event_builder import digest_of
 from lineage_bridge.sources.common.aws.session import error_code
 
 LONGEST_IDENTIFIER: Final = 2086

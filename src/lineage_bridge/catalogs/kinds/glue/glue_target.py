@@ -9,10 +9,11 @@ import msgspec
 from lineage_bridge.catalogs.amazon import AmazonClient
 from lineage_bridge.catalogs.kinds.glue.definitions import changed_definition, changes_of, obstacle
 from lineage_bridge.catalogs.kinds.glue.settings import GlueSettings
-from lineage_bridge.catalogs.kinds.glue.tables import PREFIX, GlueTable, by_table, digest_of_parameters, express_table, table_of_key
+from lineage_bridge.catalogs.kinds.glue.tables import GlueTable, by_table, digest_of_parameters, express_table, table_of_key
 from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import BusyError, SourceError
 from lineage_bridge.model.sources import SourceCheck
+from lineage_bridge.sources.common.aws.glue_parameters import PREFIX
 from lineage_bridge.sources.common.aws.session import error_code
 
 MOST_CONFLICTS: Final = 4

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from lineage_bridge.catalogs.events import digest_of
 from lineage_bridge.catalogs.kinds.glue.settings import GlueSettings
 from lineage_bridge.catalogs.target import Expressed, InexpressibleError, Json, ObjectKey
+from lineage_bridge.openlineage.event_builder import digest_of
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
+from lineage_bridge.sources.common.aws.glue_parameters import DESCRIBED, PREFIX
 
-PREFIX: Final = "lineagebridge."
-UPSTREAM, DOWNSTREAM, THROUGH, DESCRIBED = (f"{PREFIX}{name}" for name in ("upstream", "downstream", "publication", "described"))
-"""Parameters: the jobs that write the table, the jobs that read it, the publisher, and which descriptions LineageBridge wrote."""
+UPSTREAM, DOWNSTREAM, THROUGH = (f"{PREFIX}{name}" for name in ("upstream", "downstream", "publication"))
+"""Parameters: the jobs that write the table, the jobs that read it, and the publisher."""
 LONGEST_VALUE: Final = 512_000
 """The maximum length of a parameter in characters."""
 LONGEST_DESCRIPTION, LONGEST_COMMENT, _LONGEST_NAME = 2048, 255, 255
