@@ -10,6 +10,7 @@ import os
 import time
 from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
+from typing import SupportsIndex
 
 _LOOK_AGAIN_S = 0.02
 _real_ns, _monotonic, _real_now = time.time_ns, time.monotonic, datetime.now
@@ -36,11 +37,11 @@ def _time() -> float:
     return _time_ns() / 1e9
 
 
-def _gmtime(seconds: float | None = None, /) -> time.struct_time:
+def _gmtime(seconds: float | SupportsIndex | None = None, /) -> time.struct_time:
     return _real_gmtime(_time() if seconds is None else seconds)
 
 
-def _localtime(seconds: float | None = None, /) -> time.struct_time:
+def _localtime(seconds: float | SupportsIndex | None = None, /) -> time.struct_time:
     return _real_localtime(_time() if seconds is None else seconds)
 
 
