@@ -34,6 +34,10 @@ class RowCursor(Protocol):
 class Driver(Protocol):
     """A connection of a database's own module, which runs statements in that database's SQL. `sqlite3.Connection` is one."""
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+
     def execute(self, sql: str, values: Values = (), /) -> RowCursor:
         """Run one statement."""
 
@@ -103,6 +107,11 @@ class StoreConnection:
             self.raw.load(table, columns, rows)
         else:
             self.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})", rows)
+
+    def roll_back(self) -> None:
+        """End the transaction without its changes. SQLite has already done so by itself after some errors, such as a full disk."""
+        if self.raw.in_transaction:
+            self.execute("ROLLBACK")
 
     def interrupt(self) -> None:
         """Interrupt the running statement, and refuse later ones with AbandonedError. May be called from another thread."""

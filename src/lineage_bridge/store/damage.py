@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from lineage_bridge.errors import StoreDamagedError
+from lineage_bridge.errors import StoreDamagedError, StoreError
 
 _BESIDE = ("-wal", "-shm", "-journal", "")
 """Suffixes of the files of one database, the main file last, so that a write-ahead log is never combined with another main file."""
@@ -62,6 +62,18 @@ def suspected_on_damage(path: Path) -> Iterator[None]:
             if file_identity(path) == before:
                 suspicion(path).touch()
         raise
+
+
+@contextmanager
+def write_failures_reported(path: Path) -> Iterator[None]:
+    """Like `suspected_on_damage`; also raises StoreError when SQLite cannot write: the disk is full or fails, or the file is locked."""
+    try:
+        with suspected_on_damage(path):
+            yield
+    except sqlite3.OperationalError as error:
+        raise StoreError(
+            f"the graph store cannot be written: {error}", "check that the disk is not full and that the file can be written"
+        ) from error
 
 
 def file_identity(path: Path) -> tuple[int, int] | None:

@@ -112,11 +112,13 @@ class Follower:
 
     def _is_due(self, behind: int, now_us: int) -> bool:
         has_settled = self._debouncer.is_due(behind, now_us)
-        if now_us < self._rest_us:
+        # A time that is further ahead than it can be: the clock was set back meanwhile.
+        if now_us < self._rest_us <= now_us + LONGEST_REST_US:
             return False
         if self.state.failures:
+            was_set_back = (self.state.failed_us or 0) > now_us
             # An object that fails by itself does not delay later changes.
-            return now_us >= self.state.due_us or (self._failed_alone and has_settled)
+            return now_us >= self.state.due_us or was_set_back or (self._failed_alone and has_settled)
         return has_settled or not self.state.cursor
 
     def _publish(self) -> bool:

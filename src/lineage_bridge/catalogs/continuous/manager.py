@@ -90,7 +90,11 @@ class FollowerManager:
         ending, now_us = {running.name for running in self._ending}, self._clock_us()
         for name, target in sorted(active.items()):
             settings, until_us = self._broken.get(name, (None, 0))
-            if name not in self._running and name not in ending and (settings != _compared(target) or now_us >= until_us):
+            if (
+                name not in self._running
+                and name not in ending
+                and (settings != _compared(target) or not now_us < until_us <= now_us + AGAIN_US)
+            ):
                 self._start(target)
 
     def _start(self, target: ContinuousTarget) -> None:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from lineage_bridge.errors import PositionError
 from lineage_bridge.eventlog.archive.files import (
     ArchivedFile,
     ArchivedPartition,
@@ -80,7 +81,16 @@ class ArchiveWriter:
         return files[-1].end if files else 0
 
     def put(self, ranges: Mapping[ArchivedPartition, tuple[int, int]], parts: Mapping[ArchivedPartition, Sequence[Path]]) -> None:
-        """Move the part files with the records of partitions in [start, end) into the archive, durably and in order. Raises OSError."""
+        """Move the part files with the records of partitions in [start, end) into the archive, durably and in order.
+
+        Raises PositionError, and changes nothing, if the archive already has records after `start`; OSError.
+        """
+        for of, (start, _) in ranges.items():
+            if start < self.end(of):
+                raise PositionError(
+                    f"the archive of {of.source}, partition {of.partition}, ends at {self.end(of)}, after the start {start} of new records",
+                    "restart the pipeline: it folds what the archive has before it reads on",
+                )
         for of, (start, end) in ranges.items():
             folder = of.folder(self.root)
             known = self._known(of)

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from lineage_bridge.errors import ConfigError, LineageBridgeError, UnavailableError
-from lineage_bridge.model.sources import SourceRecord, UnseenRecord
+from lineage_bridge.model.sources import SourceRecord, SourceState, UnseenRecord
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.openlineage.times import SECOND_US
 from lineage_bridge.ports.sources import OutboxMessage, SourceRepository
@@ -119,7 +119,7 @@ class Poller:
         self._close_unneeded({record.name for record in every} | running.keys())
         is_full = self._repository.count_pending() >= self._most_pending
         idle = [record for record in every if not is_full and record.name not in running]
-        due = [record for record in idle if record.state.due_us is None or record.state.due_us <= now or self._has_settled(record, now)]
+        due = [record for record in idle if _is_due(record.state, now) or self._has_settled(record, now)]
         new = [self._kinds.rank(record.kind) for record in every if not record.state.polls]
         return [record for record in due if not new or self._kinds.rank(record.kind) <= min(new)]
 
@@ -238,6 +238,11 @@ def _alias(same: SameJob | SameNamespace) -> dict[str, object]:
     a, b = (same.namespace, same.name), (same.other_namespace, same.other_name)
     ends = {end: {"namespace": namespace, "name": name} for end, (namespace, name) in (("a", a), ("b", b))}
     return {"entity": "job", **ends, "evidence": same.evidence}
+
+
+def _is_due(state: SourceState, now_us: int) -> bool:
+    """Whether it is time to poll a source, also if the clock was set back since the last poll: nobody knows how long ago that was."""
+    return state.due_us is None or state.due_us <= now_us or (state.tried_us or 0) > now_us
 
 
 def _is_done(poll: "Future[None]") -> bool:

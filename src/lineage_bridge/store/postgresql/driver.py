@@ -102,6 +102,11 @@ class PostgresqlDriver:
         self._interrupted = False
         self._scans = 0
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open, or may be."""
+        return self.connection.info.transaction_status is not TransactionStatus.IDLE
+
     def execute(self, sql: str, values: Values = ()) -> RowCursor:
         """Run one rendered statement."""
         if self._interrupted:
@@ -126,7 +131,7 @@ class PostgresqlDriver:
 
     def scan(self, sql: str, values: Values = ()) -> RowCursor:
         """Run a query whose rows stay on the server until they are fetched. Outside of a transaction, all are fetched at once."""
-        if self.connection.info.transaction_status is TransactionStatus.IDLE:
+        if not self.in_transaction:
             return self.execute(sql, values)
         self._scans += 1
         name = f"scan_{self._scans}"

@@ -19,7 +19,7 @@ from lineage_bridge.graph.relations import BY_NAME, RELATIONS
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.damage import file_identity, suspected_on_damage, suspicion
+from lineage_bridge.store.damage import file_identity, suspicion, write_failures_reported
 from lineage_bridge.store.derive.derivation import Derivation
 from lineage_bridge.store.dialect import SQLITE, Dialect
 from lineage_bridge.store.merging import SQL_TYPES, merge_sql, merged
@@ -60,7 +60,7 @@ class GraphWriter:
         `stitch`: whether the rule `stitch_siblings` is on.
         """
         self.connection = connect_writer(location, dialect) if isinstance(location, Path) else location
-        self._watched = partial(suspected_on_damage, location) if isinstance(location, Path) else nullcontext
+        self._watched = partial(write_failures_reported, location) if isinstance(location, Path) else nullcontext
         self._file = (location, file_identity(location)) if isinstance(location, Path) else None
         self._at_work = Lock()
         self.changes, self.fresh = ChangeRecorder(self.connection, on=feed), fresh
@@ -106,7 +106,7 @@ class GraphWriter:
                 self.changes.flush()
                 self.connection.execute("COMMIT")
             except BaseException:
-                self.connection.execute("ROLLBACK")
+                self.connection.roll_back()
                 self.derivation.forget()
                 self.changes.forget()
                 self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT run FROM erased")}
@@ -123,7 +123,7 @@ class GraphWriter:
                 self.changes.flush()
                 self.connection.execute("COMMIT")
             except BaseException:
-                self.connection.execute("ROLLBACK")
+                self.connection.roll_back()
                 self.derivation.forget()
                 self.changes.forget()
                 raise

@@ -115,11 +115,11 @@ class GraphCompleteness:
 
 def _wait(is_stopped: Callable[[], bool], seconds: float) -> None:
     """Wait the given seconds. Raises StoppedError as soon as nothing more is to be published."""
-    until_us = now_us() + int(seconds * 1e6)
-    while (left_us := until_us - now_us()) > 0:
+    until = time.monotonic() + seconds
+    while (left_s := until - time.monotonic()) > 0:
         if is_stopped():
             raise StoppedError("the publication was stopped")
-        time.sleep(min(LOOK_S, left_us / 1e6))
+        time.sleep(min(LOOK_S, left_s))
 
 
 def _write_report(path: Path, report: FollowersReport) -> None:
