@@ -2,6 +2,7 @@
 
 The tests of a file stay together, in one worker and in their order: they share the file's fixtures. So do
 files that request the same server or Spark session, which is started once per run. The longest come first.
+Servers end with the last test of their group, as they take processor time and memory while they idle.
 """
 
 from collections import Counter
@@ -56,13 +57,30 @@ def assign_groups(items: Sequence[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(min(found, key=ORDER.index)))
 
 
+def group_of(item: pytest.Item) -> str:
+    """The group that a test was given, or an empty string."""
+    mark = item.get_closest_marker("xdist_group")
+    return str(mark.args[0]) if mark else ""
+
+
+def end_servers(item: pytest.Item, following: pytest.Item) -> None:
+    """End what the tests of a group have shared, if the test was the group's last in this process; a later test would start it again.
+
+    Spark's session stays: its Java idles at no cost, and ends with the process only.
+    """
+    if (group := group_of(item)) and group_of(following) != group:
+        for name in GROUPS.keys() - {"spark"}:
+            for fixture in item.session._fixturemanager._arg2fixturedefs.get(name, ()):
+                fixture.finish(item._request)  # type: ignore[attr-defined]  # of each test that requests a fixture
+
+
 def longest_first(items: list[pytest.Item]) -> None:
     """Puts groups before files, and files marked `long` before others, those with many tests before those with few."""
     sizes = Counter(item.path for item in items)
 
     def sort_key(item: pytest.Item) -> tuple[int, bool, int, str]:
-        group = item.get_closest_marker("xdist_group")
-        rank = ORDER.index(group.args[0]) if group else len(ORDER)
+        group = group_of(item)
+        rank = ORDER.index(group) if group else len(ORDER)
         return rank, item.get_closest_marker("long") is None, -sizes[item.path], str(item.path)
 
     items.sort(key=sort_key)

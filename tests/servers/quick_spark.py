@@ -1,6 +1,11 @@
-"""Spark's Java, started in half the time: its classes are taken as an earlier start has left them in the user's cache."""
+"""Spark's Java, started in half the time: its classes are taken as an earlier start has left them in the environment.
+
+Java takes them only for the archives that they were loaded from, which it knows by path, size and time of change. So each environment has
+its own.
+"""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,7 +19,8 @@ import pyspark
 from lineage_bridge.pipeline.streams.jars import ivy_for
 from tests.servers import archives
 
-_CLASSES = "spark.jsa"
+ENVIRONMENT = Path(sys.prefix)
+_NAME, _CLASSES = "spark-stream-classes", "spark.jsa"
 _STREAM = """
 import sys
 import time
@@ -49,12 +55,15 @@ spark.java.wait()
 def quick_java() -> Mapping[str, str]:
     """Variables for a process that starts Spark.
 
-    Java ignores the classes silently when it or Spark is another. The launcher, a Java of its own that only prints Spark's command line,
-    compiles as little as possible.
+    The launcher, a Java of its own that only prints Spark's command line, compiles as little as possible.
     """
     release = Path(ivy_for(os.environ).java).resolve().parents[1] / "release"
+    archives_of_spark = sorted(Path(pyspark.__file__).with_name("jars").glob("*.jar"))
+    pins = [f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}".encode() for path in archives_of_spark]
 
     def make(home: Path) -> None:
+        for old in ENVIRONMENT.glob(f"{_NAME}-*"):
+            shutil.rmtree(old)
         home.mkdir()
         environment = {**os.environ, "SPARK_SUBMIT_OPTS": f"-XX:ArchiveClassesAtExit={home / _CLASSES}"}
         with TemporaryDirectory() as folder:
@@ -62,8 +71,8 @@ def quick_java() -> Mapping[str, str]:
             subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         assert (home / _CLASSES).is_file(), "Java has not written its classes"
 
-    pins = [Path(pyspark.__file__).with_name("version.py"), *([release] if release.exists() else [])]
-    classes = archives.made("spark-stream-classes", pins, make) / _CLASSES
+    pins += [release.read_bytes()] if release.exists() else []
+    classes = archives.made_in(ENVIRONMENT, _NAME, pins, make) / _CLASSES
     return MappingProxyType(
         {
             "SPARK_SUBMIT_OPTS": f"-XX:SharedArchiveFile={classes} -Xshare:auto",
