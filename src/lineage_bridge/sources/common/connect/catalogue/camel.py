@@ -99,6 +99,7 @@ _ENDPOINTS = (
         "{topic}",
         r"(?P<topic>[^?]+)",
     ),
+    _Endpoint(r"github", "github://api.github.com", "{repoowner}/{reponame}"),
     _Endpoint(r"graphql", "{url|httpuri!scheme}://{url|httpuri!web}", "{url|httpuri!path}", r"(?P<httpuri>.+)"),
     _Endpoint(
         r"azurecosmosdb",

@@ -13,9 +13,9 @@ from lineage_bridge.sources.common.connect.lineage.programs import is_member
 from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN
 from lineage_bridge.sources.common.connect.transforms.topics import is_topic
 
-_IN_ADDRESS = re.compile(r"[<>{}()'\"`|^*?\\;=&\s]|\[(?![0-9A-Fa-f:.]*:)|\$(?!(?:web|root|logs)@)|%\w+%")
-"""What no address contains: brackets other than those of IPv6, quotes, wildcards and variables. The names of Azure's own containers have a
-`$`, too; several hosts are separated by commas.
+_IN_ADDRESS = re.compile(r"[<>{}()'\"`|^*?\\;=&\s]|\[(?![0-9A-Fa-f:.]*:)|\$(?!(?:web|root|logs)@)|%\w+%|\bYOUR[_-][A-Z]")
+"""What no address contains: brackets other than those of IPv6, quotes, wildcards, variables and `YOUR_CLUSTER`. The names of Azure's own
+containers have a `$`, too; several hosts are separated by commas.
 """
 _LONGEST = 512
 """The longest address, in characters."""
