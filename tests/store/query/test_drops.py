@@ -254,3 +254,13 @@ def test_a_job_shows_the_ports_of_ways_that_still_lead_somewhere(events: Events)
         node = reader.nodes.find(NodeKind.JOB, "jobs", job)
         assert node is not None
         assert {port.dataset.name for port in reader.lineage.job_ports(node, now_us=NOW)} == named
+
+
+def test_a_flow_of_a_job_whose_only_output_was_dropped_is_unambiguous(events: Events) -> None:
+    events.add("w", 1, "src", "t")
+    events.add("both", 1, "src", "u v")
+    events.drop("t", 2)
+    events.drop("u", 2)
+    events.drop("v", 2)
+    assert [edge.unambiguous for edge in walk(events, "t", "upstream").edges] == [True]
+    assert [edge.unambiguous for edge in walk(events, "u", "upstream").edges] == [False]

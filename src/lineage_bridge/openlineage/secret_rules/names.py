@@ -68,6 +68,7 @@ _DESCRIBES = frozenset(
         "names",
         "path",
         "php",
+        "range",
         "policy",
         "provider",
         "providers",
