@@ -11,8 +11,8 @@ _OPEN = ("org.apache.kafka.", "io.confluent.", "io.debezium.")
 
 
 def plugins_used(connectors: Iterable[ConnectorState], classes: Catalogue) -> dict[str, Plugin]:
-    """Return the plugins of these connectors. Their secret settings are taken from the catalogue or recognised by their names, not
-    asked of the service.
+    """Return those plugins of the connectors whose secret settings are known without asking the service: from the catalogue, or by
+    their names.
     """
     used = sorted({name for connector in connectors for name in plugins_of(connector.config).values()})
     known = {name: classes.lookup(name) for name in used}

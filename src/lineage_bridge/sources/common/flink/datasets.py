@@ -77,7 +77,7 @@ def _stands_for(
 
 
 def _topic(topic: str, evidence: JobEvidence) -> tuple[DatasetName, ...]:
-    """Find a topic by its name in metrics, in which characters are replaced; None unless exactly one topic of the known clusters fits."""
+    """Find a topic by its name in metrics, in which `.` is replaced by `_`. Empty unless exactly one topic of the known clusters fits."""
     names = {
         (cluster.namespace, name)
         for cluster in evidence.shared.clusters

@@ -166,7 +166,7 @@ def _known_table(catalog: Catalog, table: Table) -> KnownTable:
 
 
 def _fitting(pattern: str, shared: SharedMetadata, servers: str) -> tuple[str, ...]:
-    """Return the topics whose names match a Java pattern. If Python does not support the pattern, there are none."""
+    """Return the topics whose names match a Java pattern; none if Python does not support the pattern."""
     cluster = shared.cluster(servers)
     if not pattern or cluster is None or cluster.topics is None:
         return ()
