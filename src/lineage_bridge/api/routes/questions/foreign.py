@@ -1,4 +1,5 @@
-"""The route for foreign assertions: what principals that are limited to namespaces asserted about datasets outside of them, without effect.
+"""The route for foreign assertions: what principals that are limited to namespaces asserted about datasets outside of them,
+without effect.
 """
 
 from typing import Annotated

@@ -1,4 +1,5 @@
-"""Finds the tables that Iceberg's sink writes: https://iceberg.apache.org/docs/latest/kafka-connect/ and the transforms in its repository.
+"""Finds the tables that Iceberg's sink writes: https://iceberg.apache.org/docs/latest/kafka-connect/ and the transforms in its
+repository.
 """
 
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView

@@ -1,4 +1,5 @@
-"""Derives the columns of a table from the known fields of its topic. It reverses the transforms, and checks the result by replaying them.
+"""Derives the columns of a table from the known fields of its topic. It reverses the transforms, and checks the result by
+replaying them.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,5 @@
-"""Checks whether the brokers that a cluster advertises may be connected to. librdkafka, which connects to them, offers no check of its own.
+"""Checks whether the brokers that a cluster advertises may be connected to. librdkafka, which connects to them, offers no check
+of its own.
 """
 
 from collections.abc import Mapping
