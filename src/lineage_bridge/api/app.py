@@ -1,4 +1,4 @@
-"""The application: all routes together."""
+"""Builds the application with all routes of the API."""
 
 from dataclasses import replace
 from typing import Any
@@ -61,7 +61,7 @@ _DESCRIPTION = "The OpenLineage home for streaming: send events, ask for lineage
 
 
 class _App(FastAPI):
-    """FastAPI with LineageBridge's OpenAPI document, and with telemetry if it is given."""
+    """FastAPI with LineageBridge's OpenAPI document and, if it is given, telemetry."""
 
     telemetry: RequestTelemetry | None = None
 
@@ -125,7 +125,9 @@ def create_question_app(services: Services) -> FastAPI:
 
 
 def _as_whoever_asks(services: Services) -> Services:
-    """The services for the current question: its readers end when its client disconnects, and are limited to its principal's visibility."""
+    """Adapt the services to the current question: its readers are interrupted when its client disconnects, and limited to what its
+    principal may see.
+    """
     see = CURRENT_VISIBILITY.get
     return replace(services, graph=limited(interruptible(services.graph), see), findings=limited_findings(services.findings, see))
 

@@ -1,4 +1,4 @@
-"""What the API depends on, and its limits."""
+"""The services that the API depends on, and its limits."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -41,7 +41,7 @@ HEALTHY = "ok"
 
 @dataclass(frozen=True)
 class DiskSpace:
-    """The bytes that the log uses, and the bytes that are free on its disk."""
+    """How many bytes the log uses, and how many are free on its disk."""
 
     used_bytes: int
     free_bytes: int
@@ -49,9 +49,10 @@ class DiskSpace:
 
 @dataclass(frozen=True)
 class LogHealth:
-    """Damage of the event log: the numbers of damaged byte ranges, of those that no operator has acknowledged, and of unreadable bytes.
+    """The damage of the event log: the numbers of damaged byte ranges, of those that no operator has acknowledged, and of unreadable
+    bytes.
 
-    `checked`: whether every record was read since the server started. `detail` is a sentence.
+    `checked`: whether every record was read since the server started. `detail`: a sentence about the damage.
     """
 
     checked: bool = True
@@ -144,5 +145,5 @@ class Services:
     intake: str = ""
 
     def written(self) -> Position:
-        """The position after the last accepted record."""
+        """The position after the last record that was accepted."""
         return {(LOG_SOURCE, 0): self.log.end(), **self.topic_ends()}

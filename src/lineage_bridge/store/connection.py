@@ -53,7 +53,7 @@ class Driver(Protocol):
 
 @runtime_checkable
 class BulkDriver(Protocol):
-    """A driver with calls of its own for many rows. Its `execute` fetches all rows of a query at once."""
+    """A driver that has calls of its own for many rows. Its `execute` fetches all rows of a query at once."""
 
     def scan(self, sql: str, values: Values = (), /) -> RowCursor:
         """Run a query, fetching its rows as they are read."""
@@ -63,7 +63,7 @@ class BulkDriver(Protocol):
 
 
 class _Rendered(dict[str, str]):
-    """Translates portable statements to the dialect, each once."""
+    """Translates statements in portable SQL to the dialect of the database. Each statement is translated only once."""
 
     def __init__(self, dialect: Dialect) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class StoreConnection:
         return self._executemany(self._rendered[sql], values)
 
     def scan(self, sql: str, values: Values = ()) -> RowCursor:
-        """Run a query with more rows than fit in memory at once: they are fetched as they are read, within its transaction."""
+        """Run a query whose rows do not all fit in memory. They are fetched as they are read, within the query's transaction."""
         return self._scan(self._rendered[sql], values)
 
     def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -1,4 +1,4 @@
-"""Questions that follow flows, across the border."""
+"""Answers questions that follow flows across the border."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
@@ -43,7 +43,7 @@ class LimitedLineage:
         return shown
 
     def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
-        """Own nodes and neighbours; other nodes are only counted."""
+        """The affected nodes: own nodes and neighbours are listed, other nodes are only counted."""
         found = self._lineage.impact(self._border.require_own(node), direction, depth, limits, at_us)
         self._note_neighbours(node, direction, depth, limits, at_us)
         self._border.load(item.node for item in found.affected)
@@ -132,7 +132,7 @@ class LimitedLineage:
         return self.job_ports_of([job], now_us=now_us, at_us=at_us)[job.id]
 
     def job_ports_of(self, jobs: Iterable[Node], *, now_us: int, at_us: int | None = None) -> dict[int, list[Port]]:
-        """The same for several jobs, including places."""
+        """The inputs and outputs of several jobs, by the rule of `job_ports`; nodes beyond the border are places."""
         behind = {job.id: self._border.behind(job) for job in jobs}
         found = self._lineage.job_ports_of(behind.values(), now_us=now_us, at_us=at_us)
         return {id_: shown_ports(self._border, found[job.id]) for id_, job in behind.items()}

@@ -31,7 +31,7 @@ class LoginClient:
 def identify(
     client: LoginClient, endpoints: IssuerEndpoints, form: Mapping[str, str], nonce: str, roles: Roles, now_s: Callable[[], int]
 ) -> LoginIdentity:
-    """The principal that has logged in. `form` has the code and the parameters that belong to it. Raises RefusedError.
+    """Determine who has logged in. `form` has the code and the parameters that belong to it. Raises RefusedError.
 
     Claims that the ID token lacks are taken from the issuer's user information.
     """
@@ -61,7 +61,9 @@ def _exchange(client: LoginClient, endpoints: IssuerEndpoints, form: Mapping[str
 
 
 def _verified(issuer: TrustedIssuer, id_token: str, nonce: str, access_token: str, now_s: Callable[[], int]) -> dict[str, Any]:
-    """The claims of an ID token. If its key is unknown, the issuer's keys are fetched once more. Raises RefusedError, SourceError."""
+    """Verify an ID token, and return its claims. If its key is unknown, the issuer's keys are fetched once more. Raises RefusedError,
+    SourceError.
+    """
     for again in (True, False):
         try:
             return verify_id_token(id_token, issuer, nonce, access_token, now_s())
@@ -74,12 +76,12 @@ def _verified(issuer: TrustedIssuer, id_token: str, nonce: str, access_token: st
 
 
 def _lacks(claims: Mapping[str, Any], issuer: TrustedIssuer) -> bool:
-    """Whether the claims lack the name or the roles of a principal."""
+    """Whether the name or the roles of the principal are missing in the claims."""
     return issuer.settings.name_claim not in claims or not roles_of(claims, issuer.settings.roles_claim)
 
 
 def _completed(claims: Mapping[str, Any], information: Mapping[str, Any]) -> dict[str, Any]:
-    """The claims, completed from the user information. Raises RefusedError if that is about somebody else."""
+    """The claims, completed from the issuer's user information. Raises RefusedError if that is about another person."""
     if information.get("sub") != claims["sub"]:
         raise RefusedError(403, "login_refused", "the issuer's user information is about somebody else", "log in again")
     return {**information, **claims}

@@ -39,7 +39,7 @@ class RunEvent(Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class SentEvent(Struct, frozen=True, omit_defaults=True):
-    """An event as it was sent, and its sender: `principal` if it was sent with credentials. `event_id` is the id in the answer to its
+    """An event as it was sent. `principal` is its sender, if it was sent with credentials. `event_id` is the id in the answer to its
     sender.
     """
 
@@ -82,7 +82,7 @@ class JobDetail(Struct, frozen=True):
 
 
 class AffectedNode(Struct, frozen=True, omit_defaults=True):
-    """`extent` is "all" where everything that reaches the node comes through the origin, else "some". A job has no `paths`.
+    """An affected node. `extent` is "all" if everything that reaches it comes through the origin, else "some". A job has no `paths`.
 
     `only_failed`: each path to it has a flow that only failed runs stated.
     """
@@ -112,7 +112,8 @@ class BeyondCounts(Struct, frozen=True):
 
 
 class ImpactAnswer(Struct, frozen=True):
-    """What depends on a node, or what it depends on: the nearest first. `truncated` names the limit that ended the walk early.
+    """The nodes that depend on a node, or those on which it depends, the nearest first. `truncated` names the limit that ended the walk
+    early.
 
     `hidden_ended` counts flows that are left out because they have ended.
     """
@@ -139,7 +140,7 @@ class PathAnswer(Struct, frozen=True):
 
 
 class PathsAnswer(Struct, frozen=True):
-    """Paths from one node to another, the shortest first. `more`: there are or may be others.
+    """Paths from one node to another, the shortest first. `more`: whether there are, or may be, others.
 
     `hidden_ended` counts flows that are left out because they have ended.
     """
@@ -157,7 +158,7 @@ class PathsAnswer(Struct, frozen=True):
 
 
 class TraceColumn(Struct, frozen=True, omit_defaults=True):
-    """A column, as the id of its dataset (or job) and its field; an empty field is all of it.
+    """A column, as the id of its dataset (or job) and its field. An empty field means the whole dataset.
 
     `distance` counts hops from the origin. `end` says why the trace ended here: "masked", "job", "unknown column".
     """
@@ -169,7 +170,7 @@ class TraceColumn(Struct, frozen=True, omit_defaults=True):
 
 
 class ProofAnswer(Struct, frozen=True):
-    """The latest event that states the flow. `run_id` is the id of the run, or of the design-time statement."""
+    """The latest event that states a flow between columns. `run_id` is the id of the run, or of the design-time statement."""
 
     event_id: str
     event_time: str
@@ -177,7 +178,9 @@ class ProofAnswer(Struct, frozen=True):
 
 
 class TraceFlow(Struct, frozen=True, omit_defaults=True):
-    """One column is derived from another; members are ids of nodes. `indirect`: it only affects which rows result (filter, join, sort)."""
+    """A flow from one column to another; members are ids of nodes. `indirect`: the source only affects which rows result (filter, join,
+    sort).
+    """
 
     source: str
     source_field: str
@@ -211,9 +214,9 @@ class TraceCoverage(Struct, frozen=True):
 
 
 class TraceAnswer(Struct, frozen=True):
-    """The columns from which a column is derived, or which are derived from it.
+    """The columns from which a column is derived, or those that are derived from it.
 
-    `digest` is the SHA-256 of the question and of what was found, by names: answers with one digest have one content.
+    `digest` is the SHA-256 of the question and of what was found, by names: answers with the same digest have the same content.
     """
 
     origin: GraphNode

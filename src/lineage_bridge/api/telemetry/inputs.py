@@ -1,4 +1,4 @@
-"""Inputs as metrics."""
+"""Exposes the state of inputs as metrics."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""Targets as metrics."""
+"""Exposes the state of targets as metrics."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""Reach: which nodes depend on one node and how much, and the paths from one node to another. Pure functions over edges of node ids.
+"""Computes which nodes depend on one node and how much, and the paths from one node to another. Pure functions over edges of node ids.
 
 Edges point away from the node at which the search starts: in the direction of the data for a search downstream, against it for one
 upstream. A flow from a node to itself is ignored.
@@ -31,7 +31,7 @@ class ReachedNode(NamedTuple):
 
 
 def adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
-    """Start node to the end nodes of its edges, without edges from a node to itself."""
+    """The end nodes of the edges from each start node, without edges from a node to itself."""
     edges: dict[int, set[int]] = {}
     for near, far in pairs:
         if near != far:
@@ -54,12 +54,12 @@ def reach(origin: int, pairs: Iterable[tuple[int, int]], fed: Collection[int]) -
 
 
 def distances(origin: int, edges: Edges) -> dict[int, int]:
-    """Node id to the fewest hops from `origin`, for every reachable node and `origin` itself."""
+    """The fewest hops from `origin` to each reachable node, by node id; `origin` itself is included."""
     return distances_of({origin}, edges)
 
 
 def distances_of(origins: Collection[int], edges: Edges) -> dict[int, int]:
-    """Node id to the fewest hops from any of `origins`, for every reachable node and the origins themselves."""
+    """The fewest hops from any of `origins` to each reachable node, by node id; the origins themselves are included."""
     found = dict.fromkeys(origins, 0)
     waiting = deque(found)
     while waiting:
@@ -97,7 +97,9 @@ def components(origin: int, edges: Edges) -> list[frozenset[int]]:
 
 
 def simple_paths(source: int, target: int, edges: Edges, most_hops: int, go_on: Callable[[], bool]) -> Iterator[tuple[int, ...]]:
-    """Paths from `source` to `target` that visit no node twice, shortest first, then by ids. Stops early when `go_on` returns False."""
+    """The paths from `source` to `target` that visit no node twice, shortest first, then by ids. The search stops when `go_on` returns
+    False.
+    """
     back = adjacency((far, near) for near, fars in edges.items() for far in fars)
     left = distances(target, back)
     if source not in left or source == target:

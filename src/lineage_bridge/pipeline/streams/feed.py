@@ -1,4 +1,6 @@
-"""Takes in what inputs of the stream plan: one Spark job and one store transaction per batch, with the archive's files between them."""
+"""Takes in what inputs of the form stream have planned. Each batch is one Spark job and one store transaction; between them, files are
+added to the archive.
+"""
 
 import logging
 import threading
@@ -60,7 +62,7 @@ class SparkFeed:
             saved.save()
 
     def catch_up(self, stop: threading.Event) -> None:
-        """Fold what the archive has beyond the store: the store is new, or its process ended before a commit."""
+        """Fold what the archive has and the store lacks, because the store is new, or its process ended before a commit."""
         for of in self.reader.partitions():
             at, end = self.serve.position(of.source).get(of.partition, 0), self.archive.end(of)
             if at > end:
@@ -71,7 +73,7 @@ class SparkFeed:
                 self._commit({of: (start, stop_at)}, *self._refold({of: (start, stop_at)}, frozenset()))
 
     def positions(self, name: str) -> Mapping[StreamPartition, EventPosition]:
-        """The positions from which an input continues."""
+        """The positions at which reading an input continues."""
         self._check()
         return {of.where: EventPosition.at(self._at(of)) for of in self.reader.partitions() if of.input == name}
 
@@ -88,7 +90,9 @@ class SparkFeed:
     def take(
         self, name: str, ranges: Sequence[StreamRange], read: SparkRead, judge: JudgeRow, still: Callable[[], bool]
     ) -> TakenRows | None:
-        """Read, judge, archive and fold ranges, wait for the commit before this one, and begin to commit."""
+        """Read, validate, archive and fold ranges of an input. Then wait for the commit of the previous batch, and begin that of
+        this one.
+        """
         self._check()
         assigned = {(given.where.stream, given.where.partition): ArchivedPartition(name, given.where) for given in ranges}
         with self.archive.parts() as folder:

@@ -1,8 +1,8 @@
-"""Secrets sealed in one file, with keys that the user holds.
+"""Keeps secrets in one encrypted (sealed) file. The user holds its keys.
 
-The file is a Fernet token (AES-128-CBC with HMAC-SHA256) of a JSON object, name to secret. If there are several keys, the first one seals,
-and any of them opens. A file that cannot be opened is never overwritten. Each change is written to a second file, made durable, and
-renamed.
+The file is a Fernet token (AES-128-CBC with HMAC-SHA256) of a JSON object with the secrets by name. If there are several keys, the first
+one encrypts, and any of them decrypts. A file that cannot be decrypted is never overwritten. Each change is written to a second file, made
+durable, and renamed.
 """
 
 import json
@@ -28,7 +28,7 @@ class SealedFile:
         self._keys = keys
 
     def secret(self, name: str) -> str:
-        """Return a secret."""
+        """Return the secret with this name. Raises ConfigError if there is none."""
         found = self._opened().get(name)
         if found is None:
             raise ConfigError(f"{self.path} has no secret {name}", f"add it with: lineage-bridge secret set {name}")
@@ -52,7 +52,7 @@ class SealedFile:
             self._seal(kept, self._read_keys())
 
     def make_key(self) -> None:
-        """Create the key file. Raises RequestError if a key already exists, or a sealed file whose key is missing."""
+        """Create the key file. Raises RequestError if there is already a key, or a sealed file whose key is missing."""
         with self._locked():
             if self._keys:
                 raise RequestError(
@@ -68,10 +68,10 @@ class SealedFile:
             self._write_keys([new_key()])
 
     def rotate(self) -> None:
-        """Seal all secrets with a new key, and delete the old keys.
+        """Encrypt all secrets with a new key, and delete the old keys.
 
-        At any moment, the key file contains a key that opens the sealed file. The user changes keys outside the key file; all secrets are
-        then sealed with the first of them. Raises RequestError if there is only one.
+        At any moment, the key file contains a key that decrypts the sealed file. Keys outside the key file are changed by the user;
+        all secrets are then encrypted with the first of them. Raises RequestError if there is only one.
         """
         with self._locked():
             secrets, keys = self._opened(), self._read_keys()
@@ -147,5 +147,5 @@ class SealedFile:
 
 
 def new_key() -> str:
-    """A new key."""
+    """Generate a key for the sealed file."""
     return Fernet.generate_key().decode()

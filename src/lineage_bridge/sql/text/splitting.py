@@ -7,7 +7,7 @@ from lineage_bridge.sql.text.tokens import Kind, Token, tokens
 
 
 def split(text: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    """Split a script into statements: unwrap statement sets, and substitute `${name}` after `DEFINE name = 'text'`."""
+    """Split a script into statements. Statement sets are split too, and `${name}` is replaced as `DEFINE name = 'text'` states."""
     defined: dict[str, str] = {}
     start = 0
     for at in range(len(text) + 1):
@@ -34,7 +34,7 @@ def _put_in(token: Token, defined: dict[str, str]) -> list[Token]:
 
 
 def _joined(statement: list[Token]) -> list[Token]:
-    """Join words without a space between them: the value of a variable may be part of a name."""
+    """Join words of a statement that have no space between them, because the value of a variable may be part of a name."""
     found: list[Token] = []
     for token in statement:
         last = found[-1] if found else token

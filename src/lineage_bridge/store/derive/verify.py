@@ -1,4 +1,4 @@
-"""Verification: computes every derived value again from the relations, and compares it with the stored value."""
+"""Verifies derived values: computes each again from the relations, and compares it with the stored one."""
 
 from collections.abc import Callable, Iterator
 
@@ -57,9 +57,9 @@ APART = frozenset({"position", "change", "change_epoch", "rule"})
 
 
 def verify(connection: StoreConnection, names: Names, on_progress: Callable[[str], None] = lambda _: None) -> Iterator[Difference]:
-    """Compare each derived table, in turn, within one read transaction. Keeps the relations in memory.
+    """Compare each derived table, one after the other, within one read transaction. Keeps the relations in memory.
 
-    `on_progress` is called with each step.
+    `on_progress` is called with the name of each step.
     """
     on_progress("reading the relations")
     tables = read_tables(connection)
@@ -92,7 +92,7 @@ def _indexed(connection: StoreConnection, index: str, ids: str) -> Difference:
 
 
 def read_tables(connection: StoreConnection) -> Tables:
-    """Load the relations that derived values are computed from."""
+    """Load the relations from which derived values are computed."""
     tables: Tables = {name: {} for name in BY_NAME}
     for name in _NEEDED:
         relation = BY_NAME[name]

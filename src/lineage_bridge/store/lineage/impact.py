@@ -1,5 +1,5 @@
-"""Impact and paths: collects the nodes that a walk reaches, and evaluates them with the pure functions of graph.reach. Names of one dataset
-are one node.
+"""Answers questions about impact and paths. It collects the nodes that a walk reaches, and evaluates them with the pure functions of
+graph.reach. Names of one dataset are one node.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -42,13 +42,13 @@ class ReachedNodes:
         return {edge for edges in self.edges.values() for edge in edges}
 
     def surely(self, origin: int) -> set[int]:
-        """The nodes and jobs that are reached by flows stated by other runs than failed ones."""
+        """The nodes and jobs that are reached by flows which not only failed runs state."""
         reached = distances(origin, adjacency((near, far) for near, far, _ in self.sound if far is not None))
         return {*reached, *(job for near, _, job in self.sound if near in reached)}
 
 
 class ImpactFinder:
-    """Answers questions over one connection. `elapsed` returns the seconds since the question began."""
+    """Answers questions about impact and paths over one connection. `elapsed` returns the seconds since the question began."""
 
     def __init__(
         self, nodes: Nodes, followed: FollowedFlows, limits: WalkLimits, elapsed: Callable[[], float], failed: FailedFlows
@@ -209,7 +209,7 @@ class ImpactFinder:
                 yield Affected(self.nodes.by_id(job), distance, None, nears <= wholly and named <= wholly)
 
     def _named(self, job: int, ahead: Direction) -> set[int]:
-        """The inputs of a job, under whichever of its names."""
+        """The inputs of a job, under any of its names."""
         ports = (port for name in self.nodes.members(job) for port in self.flows.job_ports(name, ahead.near))
         return {self.nodes.head(port[1]) for port in ports}
 

@@ -1,4 +1,4 @@
-"""Proofs: the last event that asserted a column statement, found through the shapes that contain it."""
+"""Finds the proof of a column statement: the last event that asserted it, which is found through the shapes that contain it."""
 
 from functools import lru_cache
 

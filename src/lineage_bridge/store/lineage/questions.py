@@ -1,4 +1,4 @@
-"""Questions that follow flows: walks, impact, paths, ledgers and traces, now or as of an earlier time."""
+"""Answers questions that follow flows (walks, impact, paths, ledgers and traces), now or as of an earlier time."""
 
 import time
 from collections.abc import Callable, Collection, Iterable
@@ -81,7 +81,7 @@ class LineageQuestions:
         return self.job_ports_of([job], now_us=now_us, at_us=at_us)[job.id]
 
     def job_ports_of(self, jobs: Iterable[Node], *, now_us: int, at_us: int | None = None) -> dict[int, list[Port]]:
-        """Job id to the inputs and outputs of the job, sorted by side and name."""
+        """The inputs and outputs of each of these jobs by its id, sorted by side and name."""
         when = graph_moment(self.connection, self.nodes.at(at_us), self.runs, now_us, at_us)
         by_id = {job.id: job for job in jobs}
         rows = [row for job in by_id for side in (Side.INPUT, Side.OUTPUT) for row in when.flows.job_ports(job, side)]
@@ -107,6 +107,6 @@ class LineageQuestions:
 
 
 def _stopwatch() -> Callable[[], float]:
-    """Start measuring: a function that returns the seconds since this call."""
+    """Make a function that returns the number of seconds since this call."""
     began = time.monotonic()
     return lambda: time.monotonic() - began

@@ -1,4 +1,4 @@
-"""Column traces: where a column comes from, or ends up, statement by statement, and where the statements leave a gap."""
+"""Traces a column to where it comes from, or to where it goes, statement by statement, and finds where statements are missing."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field

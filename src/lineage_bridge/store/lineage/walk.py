@@ -1,4 +1,4 @@
-"""Walks: hop by hop over flows, with a visited set and limits. A job's inputs do not lead to its outputs; only its flows do."""
+"""Walks: follows flows hop by hop, with a set of visited nodes and limits. A job's inputs do not lead to its outputs; only its flows do."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field

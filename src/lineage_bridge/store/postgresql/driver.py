@@ -1,4 +1,6 @@
-"""Runs rendered statements on a connection to PostgreSQL, in the way of Python's module for SQLite. Errors are those of the store."""
+"""Runs rendered statements on a connection to PostgreSQL, with the interface of Python's module for SQLite. Errors are those of
+the store.
+"""
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,7 +60,7 @@ def store_error(error: psycopg.Error) -> LineageBridgeError:
 
 
 class _ServerRows:
-    """The rows of a cursor on the server, fetched in portions. It ends with the transaction."""
+    """The rows of a query that stay on the server and are fetched in portions. They are available until the transaction ends."""
 
     rowcount = -1
 

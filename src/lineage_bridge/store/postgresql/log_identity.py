@@ -1,4 +1,6 @@
-"""The file by which a graph in PostgreSQL knows the log that it is computed from: the log's identity, and how far the graph has read it."""
+"""The file by which a graph in PostgreSQL recognises the log from which it is computed. It has the log's identity, and how far the graph
+has read it.
+"""
 
 import re
 import secrets
@@ -17,7 +19,9 @@ _CONTENT: Final = re.compile(r"log ([0-9a-f]{32}), position (\d+)")
 
 
 def owner_of(file: Path, key: bytes) -> GraphOwner:
-    """The owner of the graph that the log gives. One process at a time calls it: it gives the log an identity if it has none yet."""
+    """The owner of the graph that is computed from the log. If the log has no identity yet, it gets one; only one process at a time may
+    call this.
+    """
     log, position = _read(file)
     if not log:
         log = secrets.token_hex(_BYTES)
@@ -26,7 +30,7 @@ def owner_of(file: Path, key: bytes) -> GraphOwner:
 
 
 def known_position(file: Path) -> int:
-    """The offset up to which the graph is known to have read the log, 0 if unknown: the pipeline notes it at its start."""
+    """The offset up to which the graph is known to have read the log; 0 if unknown. The pipeline notes it when it starts."""
     try:
         return _read(file)[1]
     except StoreError:

@@ -1,4 +1,4 @@
-"""Events and quarantined records."""
+"""Reads events and quarantined records."""
 
 import heapq
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Search by parts of names, and by the texts of nodes' facets."""
+"""Searches nodes by parts of their names, and by the texts of their facets."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,7 +34,7 @@ _Row = tuple[int, int, str, str]
 
 
 class Search:
-    """Implements ports.SearchReader over one connection; reads at most `candidates` nodes for each way to match."""
+    """Searches over one connection. Implements ports.SearchReader. Reads at most `candidates` nodes for each way to match."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, candidates: int = CANDIDATES) -> None:
         self.connection, self.nodes, self.candidates = connection, nodes, candidates
@@ -46,7 +46,7 @@ class Search:
         return [match.node for match in page.matches]
 
     def page(self, which: SearchFilter) -> SearchPage:
-        """One page: matches by name first (equal, then prefix, then shorter names), then matches by facet texts."""
+        """A page of search results: matches by name first (equal, then prefix, then shorter names), then matches by facet texts."""
         words = which.text.split()
         named, cut = self._named(which, words)
         by_text, more = self._matching_texts(which, words)
@@ -149,7 +149,7 @@ class Search:
         )
 
     def _match(self, node: Node, which: SearchFilter, words: list[str], named: bool) -> Match:
-        """The match that a node gives: its name, and matching lines of its facets under any of its names."""
+        """The match of a node in a search: its name, and the matching lines of its facets under any of its names."""
         if not words:
             return Match(node, named, ())
         names = self.nodes.members(node.id)
@@ -166,7 +166,7 @@ class Search:
 
 
 def _text_query(search: FullText, which: SearchFilter, words: list[str]) -> Query:
-    """The query for the text index; empty if the search has no words or filters for it."""
+    """The query for the index of texts; empty if neither words nor filters of the search need it."""
     columns = [_TEXT_FIELDS[field] for field in which.fields if field in _TEXT_FIELDS]
     terms = [search.phrase(plain(word), prefix=True) for word in words if plain(word)]
     if not columns or not terms:
@@ -189,7 +189,7 @@ def _owners(text: str) -> set[str]:
 
 
 def _tags(text: str) -> set[str]:
-    """A tag as texts to search for: `key`, and `key=value`."""
+    """The texts to search for a tag: `key`, and `key=value`."""
     facet = read_as(TagsFacet, "dataset", "tags", text.encode())
     tags = (facet.tags if facet else None) or ()
     return {form for tag in tags for form in (tag.key, f"{tag.key}={tag.value}")}

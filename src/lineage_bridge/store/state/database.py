@@ -49,7 +49,9 @@ class StateDatabase:
         return True
 
     def compact(self) -> None:
-        """Write the file anew, so that neither it nor its companion files contain deleted content. Raises StoreError while it is in use."""
+        """Write the file anew, so that neither it nor its companion files contain deleted content. Raises StoreError if another
+        program uses it.
+        """
         try:
             with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as raw, damage_reported(self.path):
                 raw.execute("VACUUM")

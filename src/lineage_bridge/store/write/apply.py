@@ -41,7 +41,7 @@ _ASSERTER_INDEX = {"event": 4, **dict.fromkeys(ASSERTER_RELATIONS, 0)}
 
 
 class GraphWriter:
-    """The graph store, opened for writing. Only one per data folder; not for use by several threads at once."""
+    """The graph store, opened for writing. There is only one per data folder; several threads must not use it at once."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class GraphWriter:
         self.connection.close()
 
     def position(self, source: str) -> dict[int, int]:
-        """Partition to offset: where the next batch of `source` starts."""
+        """The offset at which the next batch starts, for each partition of `source`."""
         rows = self.connection.execute('SELECT partition, "offset" FROM position WHERE source = ?', (source,))
         return dict(rows.fetchall())
 
@@ -130,7 +130,8 @@ class GraphWriter:
         return self.left()
 
     def check(self) -> None:
-        """See GraphStore: of a file whether it is the one that was opened, of a database whether it answers and has the tables.
+        """Check that the store is intact. A file must be the one that was opened; a database must answer and have the tables.
+        Raises StoreDamagedError, StoreError.
 
         A database is not asked while a batch is applied, which finds out itself.
         """
@@ -215,7 +216,7 @@ class GraphWriter:
         return kept
 
     def _named(self, rows: Mapping[str, list[Row]], asserted: FirstSeen) -> FirstSeen:
-        """The nodes that rows name, each with its first time; `asserted` has the first time of each facet set."""
+        """The nodes that rows name, each with its first time. `asserted` has the first time of each facet set."""
         named, facets = FirstSeen(), FirstSeen()
         for row in rows["run_io"]:
             named.note(row[2], row[5])

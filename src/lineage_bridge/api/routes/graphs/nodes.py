@@ -50,7 +50,7 @@ TYPES = (*DATASET_TYPES, *CATALOG_TYPES, *JOB_TYPES)
 
 
 def one_of(allowed: Sequence[str]) -> AfterValidator:
-    """A validator that accepts the given words, and raises ValueError for others."""
+    """Make a validator that accepts these words, and raises ValueError for all others."""
 
     def check(value: str | None) -> str | None:
         if value is not None and value not in allowed:
@@ -97,7 +97,7 @@ def _graph_routes(router: APIRouter, services: Services) -> None:
 
     @router.get("/{graph_id}", response_model=None, responses=response_docs({200: GraphAnswer, **_NOT_FOUND}, writes=False))
     def get_graph(graph_id: GraphId) -> Response:
-        """All nodes and edges, and how many there are."""
+        """All nodes and edges of the graph, and their numbers."""
         check_graph_id(services, graph_id)
 
         def write(reader: GraphReader) -> Iterator[bytes]:
@@ -149,7 +149,7 @@ def _node_routes(router: APIRouter, services: Services) -> None:
         limit: Limit = None,
         offset: Offset = 0,
     ) -> Response:
-        """Nodes in the order of their names: all of them, or a page."""
+        """The nodes of the graph in the order of their names: all of them, or a page."""
         check_graph_id(services, graph_id)
         which = NodeFilter(type, system, env_id, search)
         return _list_items(services, request, "nodes", (limit, offset), lambda reader: read_nodes(reader, which))
@@ -158,7 +158,7 @@ def _node_routes(router: APIRouter, services: Services) -> None:
         "/{graph_id}/nodes/{node_id:path}", response_model=None, responses=response_docs({200: LineageNode, **_ONE_NODE}, writes=False)
     )
     def get_node(graph_id: GraphId, node_id: NodeId) -> Response:
-        """One node with its facets."""
+        """One node of the graph, with its facets."""
         check_graph_id(services, graph_id)
         with services.graph() as reader:
             (entry,) = reader.inventory.entries([require_node_by_id(reader, node_id)])
@@ -171,7 +171,7 @@ def _node_routes(router: APIRouter, services: Services) -> None:
 def _edge_route(router: APIRouter, services: Services) -> None:
     @router.get("/{graph_id}/edges", response_model=None, responses=response_docs({200: EdgeList, **_NOT_FOUND}, writes=False))
     def get_edges(request: Request, graph_id: GraphId, limit: Limit = None, offset: Offset = 0) -> Response:
-        """Edges: all of them, or a page."""
+        """The edges of the graph: all of them, or a page."""
         check_graph_id(services, graph_id)
         return _list_items(services, request, "edges", (limit, offset), lambda reader: read_edges(reader, services.clock_us()))
 

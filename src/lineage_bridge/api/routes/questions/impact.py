@@ -1,4 +1,4 @@
-"""Impact of a node, paths between two nodes, and column traces."""
+"""Routes for the impact of a node, paths between two nodes, and traces of columns."""
 
 from collections.abc import Iterable
 from typing import Annotated, Literal

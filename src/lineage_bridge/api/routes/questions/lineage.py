@@ -1,4 +1,4 @@
-"""Events, datasets and jobs, in LineageBridge's own JSON format."""
+"""Routes for events, datasets and jobs, in LineageBridge's own JSON format."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -196,7 +196,7 @@ def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, *
 
 
 def _dataset_events(lineage: LineageReader, nodes: NodeReader, walk: Walk, now_us: int, style: str, *, ended: bool) -> list[RunEvent]:
-    """An event for each dataset of a walk that declares its own lineage, in the order of their names."""
+    """Make an event for each dataset of a walk that declares its own lineage, in the order of their names."""
     datasets = sorted({edge.job for edge in walk.edges if edge.job.kind == NodeKind.DATASET}, key=_by_name)
     flows = lineage.declared_flows(datasets, WalkLimits(), now_us=now_us, at_us=walk.at, ended=ended) if datasets else ()
     names = nodes.spelt({*datasets, *(flow.source for flow in flows)}, style)
@@ -209,8 +209,8 @@ def _dataset_events(lineage: LineageReader, nodes: NodeReader, walk: Walk, now_u
 
 
 def _job_events(reader: GraphReader, jobs: Sequence[Node], now_us: int, style: str, at_us: int | None) -> list[RunEvent]:
-    """An event for the newest run of each job with its datasets; if the run named none, or for an earlier time, with the job's inputs and
-    outputs.
+    """Make an event for the newest run of each job with its datasets. If the run named none, or for an earlier time, it has the job's
+    inputs and outputs.
     """
     runs = reader.runs.latest_of(jobs, with_datasets=True) if at_us is None else {}
     rest = [job for job in jobs if job.id not in runs]
@@ -233,7 +233,7 @@ def _design_time_event(job: Node, ports: Iterable[Port], names: Mapping[int, Nod
 
 
 def _named_run(run: RunRecord, names: Mapping[int, Node]) -> RunRecord:
-    """A run whose job and datasets have these names."""
+    """A copy of a run whose job and datasets have these names."""
     inputs, outputs = (tuple(names[node.id] for node in nodes) for nodes in (run.inputs, run.outputs))
     return replace(run, job=names[run.job.id], inputs=inputs, outputs=outputs)
 

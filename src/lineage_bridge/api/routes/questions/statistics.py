@@ -1,4 +1,4 @@
-"""Statistics: rows, bytes and files that were read and written."""
+"""The route for statistics: how many rows, bytes and files were read and written."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -100,7 +100,7 @@ def _job(nodes: NodeReader, namespace: str | None, name: str | None) -> int | No
 
 
 def _datasets(nodes: NodeReader, namespace: str | None, name: str | None) -> frozenset[int] | None:
-    """The dataset under all its names."""
+    """Find a dataset, and return it under each of its names."""
     if namespace is None or name is None:
         return None
     return frozenset(node.id for node in nodes.group(require_node(nodes, NodeKind.DATASET, namespace, name))[1])

@@ -1,4 +1,4 @@
-"""One poll of a cluster, limited to what the settings select."""
+"""Polls a cluster once. The settings select what is fetched."""
 
 from collections.abc import Callable, Iterable
 
@@ -14,7 +14,7 @@ from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
 
 def look(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> ClusterState:
-    """Poll everything. Raises SourceError if not even the topics can be listed."""
+    """Poll everything in the cluster that the settings select. Raises SourceError if not even the topics can be listed."""
     failures = Failures()
     answer, listed = kafka_topics.cluster(wire)
     topics = {name: topic for name, topic in listed.items() if is_reported(settings, name, topic.internal)}
@@ -91,7 +91,7 @@ def _transactions(
 
 
 def checked(wire: KafkaProtocol, settings: KafkaSettings) -> Iterable[tuple[str, str, str]]:
-    """Try each listing by itself; yield its name, what it found, and why it failed (empty if it did not)."""
+    """Try each listing by itself. Yields its name, what it found, and why it failed (empty if it did not fail)."""
     topics: dict[str, KafkaTopic] = {}
     try:
         answer, listed = kafka_topics.cluster(wire)
