@@ -21,12 +21,12 @@ def kafka_error(error: object) -> KafkaError | None:
 
 
 def as_bytes(value: Any) -> bytes | None:  # noqa: ANN401  # the client's types allow text too
-    """A value, key or header of a record."""
+    """Convert a value, key or header of a record to bytes."""
     return value.encode() if isinstance(value, str) else value
 
 
 def error_text(error: object) -> str:
-    """The message of an error."""
+    """The message of an error of librdkafka."""
     found = kafka_error(error)
     return found.str() if found else str(error)
 

@@ -1,4 +1,4 @@
-"""A topic as the log of received events. A record counts as durable when all in-sync replicas have acknowledged it."""
+"""Uses a topic as the log of received events. A record counts as durable when all in-sync replicas have acknowledged it."""
 
 import logging
 import threading
@@ -31,10 +31,10 @@ log = logging.getLogger(__name__)
 
 
 class LogBeside(Protocol):
-    """The embedded log, into which the other inputs are read."""
+    """The embedded log, to which the other inputs append their events."""
 
     def end(self) -> int:
-        """The durable end."""
+        """The end of the last durable record."""
 
 
 class TopicLog:
@@ -95,7 +95,7 @@ class TopicLog:
         return self._beside.end()
 
     def ends(self) -> Mapping[tuple[str, int], int]:
-        """Source and partition to the offset after the last record that is known to be in the topic, whichever process wrote it."""
+        """The offset after the last record that is known to be in the topic, by source and partition, whichever process wrote it."""
         with self._lock:
             return dict(self._ends)
 
@@ -177,7 +177,7 @@ class TopicLog:
             self._pending -= size
 
     def _deliver(self) -> None:
-        """Have the producer report what was acknowledged, until `close`; then wait for what is under way."""
+        """Let the producer report what was acknowledged until `close`; then wait for the records that are being written."""
         while not self._stop.is_set():
             self._poll(POLL_S)
         until = self._clock() + CLOSE_S
@@ -281,7 +281,7 @@ class TopicLog:
             return LIMIT_BYTES
 
     def _replace(self) -> None:
-        """Replace the producer, because there is none, it has a fatal error, or its batches are too large."""
+        """Replace the producer by a new one, because there is none, it has a fatal error, or its batches are too large."""
         fresh = Producer(producer_config(self._settings, self._batch, self._most_pending) | {"error_cb": self._note_cause})
         with self._lock:
             if self._producer is not None:
