@@ -67,7 +67,7 @@ class StartupBanner:
         return position
 
     def _wait_for_graph(self, client: Client, position: str) -> bool:
-        """Wait until answers contain all events and nothing is settling. Returns False if the banner was stopped before."""
+        """Wait until answers contain all events and nothing is settling. Returns False if this failed, or the banner was stopped before."""
         try:
             client.wait_for(position)
             while client.readiness()["settling"]:

@@ -42,7 +42,7 @@ class CollectingLog:
         return done
 
     def end(self) -> int:
-        """Raise an error, because the end of the log is not known here."""
+        """Return 0, because the end of the log is not known here."""
         return 0
 
 
