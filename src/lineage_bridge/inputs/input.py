@@ -170,7 +170,7 @@ class StreamInput(ABC, Generic[SettingsT]):
         """Continue after these ranges, because the archive has their records."""
 
     @abstractmethod
-    def set_back(self, given: StreamRange, error: LineageBridgeError) -> None:
+    def postpone(self, given: StreamRange, error: LineageBridgeError) -> None:
         """Skip the partition of a range that cannot be read for a while, and report it in the state."""
 
     @abstractmethod

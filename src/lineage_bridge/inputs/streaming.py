@@ -123,7 +123,7 @@ class StreamReader(SessionReader):
             self._take_together(ranges, positions)
         except SourceError as error:
             if len(ranges) == 1:
-                self.source.set_back(ranges[0], error)
+                self.source.postpone(ranges[0], error)
                 raise
             failures = [failure for given in ranges if (failure := self._failure_of(given, positions))]
             if len(failures) == len(ranges):
@@ -133,7 +133,7 @@ class StreamReader(SessionReader):
         try:
             self._take_together([given], positions)
         except SourceError as error:
-            self.source.set_back(given, error)
+            self.source.postpone(given, error)
             return error
         return None
 

@@ -31,7 +31,7 @@ def error_text(error: object) -> str:
     return found.str() if found else str(error)
 
 
-def says_no(error: object) -> bool:
+def is_unavailable_topic(error: object) -> bool:
     """Whether an error means that a topic does not exist or may not be read. Other errors may be temporary."""
     found = kafka_error(error)
     return found is not None and found.code() in UNKNOWN | _FORBIDDEN

@@ -113,7 +113,7 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         if time.monotonic() >= self._commit_at:
             self._commit()
 
-    def set_back(self, given: StreamRange, error: LineageBridgeError) -> None:
+    def postpone(self, given: StreamRange, error: LineageBridgeError) -> None:
         """Leave out a partition that cannot be read for a while. The others continue."""
         pair = given.where.stream, int(given.where.partition)
         text = f"topic {pair[0]}, partition {pair[1]}, from offset {given.start}: {error}"
@@ -124,10 +124,10 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         """The partitions that are read, and the number of records between what was taken in and the last known ends."""
         lag = sum(max(0, end - self._next.get(pair, end)) for pair, end in self._ends.items())
         known = bool(self._next) and all(pair in self._ends for pair in self._next)
-        set_back = tuple(text for _, text in self._of_partitions.values())
+        postponed = tuple(text for _, text in self._of_partitions.values())
         commit = (self._commit_problem,) if self._commit_problem else ()
         return ReadingState(
-            len(self._next), lag if known else None, self._lost + self._assignment.lost, (*self._problems, *set_back, *commit)
+            len(self._next), lag if known else None, self._lost + self._assignment.lost, (*self._problems, *postponed, *commit)
         )
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from lineage_bridge.errors import LineageBridgeError, RefusedError, UnavailableE
 from lineage_bridge.eventlog.archive.files import topic_source
 from lineage_bridge.graph.log_record import LogRecord, RecordAddress
 from lineage_bridge.inputs.kafka.acknowledgments import LIMIT_BYTES, Submitted, producer_config, write_error
-from lineage_bridge.inputs.kafka.errors import error_text, kafka_error, says_no
+from lineage_bridge.inputs.kafka.errors import error_text, is_unavailable_topic, kafka_error
 from lineage_bridge.inputs.kafka.settings import LATEST, KafkaInputSettings, client_config
 from lineage_bridge.inputs.kafka.topics import TopicFinder
 from lineage_bridge.inputs.topic_record import headers_of, size_of
@@ -276,7 +276,7 @@ class TopicLog:
             found = answers[resource].result().get(name)
             return int(found.value) if found and found.value else LIMIT_BYTES
         except KafkaException as error:
-            if not says_no(error):
+            if not is_unavailable_topic(error):
                 raise
             return LIMIT_BYTES
 

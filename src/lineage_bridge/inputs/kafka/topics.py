@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from lineage_bridge.inputs.kafka.errors import error_text, input_error, says_no
+from lineage_bridge.inputs.kafka.errors import error_text, input_error, is_unavailable_topic
 from lineage_bridge.inputs.kafka.settings import EARLIEST, KafkaInputSettings
 from lineage_bridge.sources.common.kafka.protocol.brokers import check_brokers
 
@@ -61,7 +61,7 @@ class TopicFinder:
                 found: Any = answer.result()
             except KafkaException as error:
                 problems.append(f"topic {name}: {error_text(error)}")
-                if not says_no(error):
+                if not is_unavailable_topic(error):
                     unclear.add(name)
                 continue
             id_ = str(found.topic_id)

@@ -163,7 +163,7 @@ class KinesisInput(Input[KinesisInputSettings]):
             sequence = int(record["SequenceNumber"])
             size += len(record["Data"])
             shard.buffer.add(shard.where, sequence, record)
-            shard.go_on_at(sequence, self._now_ms())
+            shard.advance_to(sequence, self._now_ms())
         if answer.behind_ms == 0:
             shard.expected, shard.complete_ms = None, self._now_ms()
         pause_s = 1 / self.settings.reads_per_s if answer.records or answer.behind_ms else self.settings.poll_s

@@ -78,7 +78,7 @@ class ReadShard:
     problem: str = ""
     error: SourceError | None = None
 
-    def go_on_at(self, sequence: int, now_ms: int) -> None:
+    def advance_to(self, sequence: int, now_ms: int) -> None:
         """Record up to where the shard was read, which is where the next iterator begins."""
         self.start, self.expected, self.complete_ms = ShardStart("AT_SEQUENCE_NUMBER", sequence), None, now_ms
 

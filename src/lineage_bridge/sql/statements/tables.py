@@ -104,7 +104,7 @@ def _column(cursor: Cursor) -> TableColumn:
     start = cursor.at
     type_ = _type(cursor)
     type_tokens = cursor.tokens[start : cursor.at]
-    _demand_one(type_tokens)
+    _demand_single_type(type_tokens)
     kind = ColumnKind.PHYSICAL
     comment = ""
     while cursor.token is not None:
@@ -151,7 +151,7 @@ def _type(cursor: Cursor) -> str:
     return written
 
 
-def _demand_one(type_tokens: Sequence[Token]) -> None:
+def _demand_single_type(type_tokens: Sequence[Token]) -> None:
     """Check that tokens are a single type. If a name and a type follow it, a comma between columns is missing. Raises StatementError."""
     depth = 0
     for at, token in enumerate(type_tokens[:-2]):

@@ -112,7 +112,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
         try:
             self._relate(objects, there, written)
         except AnsweredError as error:
-            if not error.is_missing or not self._forgotten(names):
+            if not error.is_missing or not self._forget_written(names):
                 raise
             for dataset in objects.datasets:  # another client has deleted one since it was written
                 self._ensure(dataset, written)
@@ -147,7 +147,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
                 self._put(dataset, written)
                 self._written[name] = digest
 
-    def _forgotten(self, names: Sequence[str]) -> bool:
+    def _forget_written(self, names: Sequence[str]) -> bool:
         """Forget that this publication wrote these datasets. Returns whether it had written one of them."""
         return bool([name for name in names if self._written.pop(name, None) is not None])
 
