@@ -49,7 +49,9 @@ AT_FIRST: Final = ShardStart("TRIM_HORIZON")
 
 
 class ShardRecords(NamedTuple):
-    """An answer: records, the next iterator (None: the shard is closed and was read to its end), and how many milliseconds it is behind."""
+    """The answer to a read of a shard: records, the next iterator (None: the shard is closed and was read to its end), and how many
+    milliseconds the read is behind.
+    """
 
     records: Sequence[Any]
     iterator: str | None
