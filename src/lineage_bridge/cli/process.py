@@ -22,7 +22,7 @@ def begin(settings: Settings, program: str, *, attached: bool = False) -> None:
 
 
 def explain_variable() -> None:
-    """Warn about an environment variable that has another meaning than for the prototype: it contains the key that commands send, not
+    """Warn that an environment variable has changed its meaning since the prototype: it contains the key that commands send, no longer
     the server's own key.
     """
     if os.environ.get(API_KEY):

@@ -115,8 +115,8 @@ def restore_state(settings: Settings) -> None:
 
 
 class StateCopies:
-    """Keeps a copy of the state database, made when the database is opened and then once an hour. Raises StoreDamagedError if the
-    database is damaged.
+    """Keeps a copy of the state database, which is made at once and then once an hour. Raises StoreDamagedError if the database is
+    damaged at the start.
     """
 
     def __init__(self, settings: Settings) -> None:

@@ -81,7 +81,9 @@ class Poll:
         return None if began_again(job, known) else known
 
     def _asked(self, what: str, ask: Callable[[], _T], member: str, unanswered: _T, is_new: bool) -> _T:
-        """Fetch, for new jobs only, what just a restart of the JobManager can change; otherwise return the previous answer."""
+        """Fetch something that changes only when the JobManager restarts, if there are new jobs (`is_new`); otherwise return the
+        previous answer.
+        """
         was: _T = self._before.get(member, unanswered)
         if not is_new:
             return was

@@ -111,7 +111,9 @@ def offsets(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], when: int, fa
 
 
 def rules(wire: KafkaProtocol, failures: Failures) -> tuple[AclRule, ...] | None:
-    """Fetch the access rules for topics; none if the cluster has no access control, None if the user may not list them."""
+    """Fetch the access rules for topics. The result is empty if the cluster has no access control, and None if the user may not list
+    the rules.
+    """
     request = DescribeAclsRequest(
         resource_type_filter=_TOPIC_RESOURCE,
         resource_name_filter=None,
