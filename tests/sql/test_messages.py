@@ -48,7 +48,12 @@ from lineage_bridge.sql.reading import lineage_of
             "TABLE, STREAM, VIEW, MODEL, FUNCTION or another kind of object is expected here, not 'TABEL': is 'TABEL' meant to be TABLE?",
         ),
         ("flink", "CREATE TABLE a (b INT c STRING) WITH ('connector' = 'print');", (1, 23), "',' or ')' is expected here, not 'c'"),
-        ("flink", "CREATE TABLE a (b INT) WITH ('connector' = 'kafka' 'topic' = 'x');", (1, 52), "',' or ')' is expected here, not a string"),
+        (
+            "flink",
+            "CREATE TABLE a (b INT) WITH ('connector' = 'kafka' 'topic' = 'x');",
+            (1, 52),
+            "',' or ')' is expected here, not a string",
+        ),
         ("flink", "INSERT INTO a SELECT b FROM", (1, 24), "the statement ends with 'FROM', but the name of a table is expected"),
         ("flink", "INSERT INTO a SELECT CASE WHEN b THEN 1 FROM c;", (1, 39), "the END of a CASE is missing after '1'"),
         ("flink", "SELECT a FROM b /* note", (1, 17), "a comment is opened here and never closed"),
