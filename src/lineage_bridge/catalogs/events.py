@@ -1,5 +1,5 @@
-"""OpenLineage events in the forms that targets accept: digests, times and runs, and which parts are left out of an event that is too large.
-Pure.
+"""Converts OpenLineage events to the forms that targets accept: digests, times and runs, and the parts that are left out of an event that
+is too large. Pure.
 """
 
 from collections import Counter
@@ -31,7 +31,9 @@ def key_of(event: Json) -> ObjectKey:
 
 
 def in_form(event: Json, form: Literal["jobs", "runs"], lost: Counter[str] | None = None) -> Expressed:
-    """A JobEvent or DatasetEvent unchanged (`jobs`), or as a completed run (`runs`); `lost`: what it lacks. Raises InexpressibleError."""
+    """Convert a JobEvent or DatasetEvent to the form that a target accepts: unchanged (`jobs`), or as a completed run (`runs`). What it
+    then lacks is counted in `lost`. Raises InexpressibleError.
+    """
     if form == "jobs":
         return Expressed(event, lost or Counter())
     if "job" not in event:
@@ -67,7 +69,7 @@ def is_streaming(event: Json) -> bool:
 
 
 def column_fields(dataset: Json) -> Iterator[tuple[str, list[Json]]]:
-    """Each column of a dataset, by name, with the columns that it comes from."""
+    """The columns of a dataset by name, each with the columns from which it is derived."""
     fields = dataset.get("facets", {}).get("columnLineage", {}).get("fields") or {}
     for column, stated in sorted(fields.items()):
         if inputs := [source for source in stated.get("inputFields", ()) if {"namespace", "name", "field"} <= source.keys()]:

@@ -1,4 +1,4 @@
-"""`impact`: what a change affects."""
+"""The command `impact`: lists what a change of a dataset or job affects."""
 
 import click
 

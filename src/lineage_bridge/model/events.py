@@ -35,7 +35,9 @@ class QuarantineRecord:
 
 
 class QuarantineCounts(NamedTuple):
-    """Reason code to number, sorted by code; `truncated`: only the newest records were counted, and there are more."""
+    """The number of quarantined records by reason code, sorted by code. `truncated`: only the newest records were counted, and there
+    are more.
+    """
 
     by_code: dict[str, int]
     truncated: bool

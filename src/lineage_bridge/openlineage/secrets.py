@@ -170,7 +170,7 @@ def _masked_functions(text: str, mask: Mask, worth_trying: Mapping[str, Sequence
 
 
 def _is_code(whole: re.Match[str]) -> bool:
-    """Whether the value is an expression, or a command follows an environment variable."""
+    """Whether a value is an expression, or the command after an environment variable."""
     if whole["name"].isupper() and re.search(r"\s", whole["value"]):
         return True
     value = _COMMENT.sub("", whole["value"])

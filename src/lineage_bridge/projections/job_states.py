@@ -1,4 +1,4 @@
-"""The state of a job, by its newest run."""
+"""Computes the state of a job from its newest run."""
 
 from lineage_bridge.graph.runs.liveness import liveness
 from lineage_bridge.model.runs import RunRecord
@@ -10,7 +10,7 @@ URGENT = ("fail", "gone", "silent", "abort")
 
 
 def job_state(newest: RunRecord | None, now_us: int) -> str:
-    """The liveness of a stream that runs; else the state of the newest run, in lower case; DECLARED without a run."""
+    """The state of a job: the liveness of a running stream, else the state of the newest run in lower case; DECLARED without a run."""
     if newest is None:
         return DECLARED
     if newest.heartbeat_us is not None:

@@ -1,4 +1,4 @@
-"""An overview of the whole graph: datasets by system and namespace, jobs by type and state, and the jobs that need attention."""
+"""Computes an overview of the whole graph: datasets by system and namespace, jobs by type and state, and the jobs that need attention."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -24,13 +24,13 @@ class UrgentJob:
 
     @property
     def rank(self) -> tuple[int, int, str, str]:
-        """The sort key of urgent jobs: the worst state first, then the latest event."""
+        """The key by which urgent jobs are sorted: the worst state first, then the latest event."""
         return URGENT.index(self.state), -self.run.last, self.job.namespace, self.job.name
 
 
 @dataclass
 class Overview:
-    """Counts of everything: datasets by (system, namespace), jobs by (type, state); and at most `most` urgent jobs, the worst first."""
+    """The numbers of datasets by (system, namespace) and of jobs by (type, state), and at most `most` urgent jobs, the worst first."""
 
     datasets: Counter[tuple[str, str]] = field(default_factory=Counter)
     jobs: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -38,7 +38,7 @@ class Overview:
 
 
 def system_name(namespace: str) -> str:
-    """The system of a namespace, as views name it: one of the known systems, or the scheme, or the namespace itself."""
+    """The name of the system to which a namespace belongs: a known system, or the scheme, or the namespace itself."""
     known = system_of(namespace)
     return known if known != EXTERNAL else namespace.partition("://")[0].lower()
 
@@ -68,7 +68,9 @@ def _observed(run: RunRecord | None) -> RunRecord | None:
 
 
 def by_first(counts: Counter[tuple[str, str]]) -> Iterable[tuple[str, list[tuple[str, int]]]]:
-    """The counts of each first member, by the second; both the largest first, then by name."""
+    """Group counts by the first member of their keys; within each group, counts by the second. Both are sorted, the largest first, then
+    by name.
+    """
     groups: dict[str, list[tuple[str, int]]] = {}
     for (first, second), count in counts.items():
         groups.setdefault(first, []).append((second, count))

@@ -93,7 +93,7 @@ def restore(settings: Settings, source: Path, on_file: OnFile) -> LogCheck:
             raise RequestError(f"the file {name} of the backup is missing or was changed", "use another backup; nothing was restored")
     if list_segments(paths.log) or paths.graph.exists() or paths.state.exists() or ArchiveReader(paths.archive).partitions():
         raise RequestError(f"{str(paths.data_dir)!r} holds data already", "name an empty folder with --data-dir, or move the data away")
-    with _stopped(paths):
+    with _server_stopped(paths):
         # The restored log is another one than that which a graph in PostgreSQL was computed from.
         paths.graph_owner.unlink(missing_ok=True)
         for name in sorted(files):
@@ -109,14 +109,14 @@ def restore_state(settings: Settings) -> None:
     paths = settings.paths
     if not is_sound(paths.state_copy):
         raise RequestError(f"the copy {str(paths.state_copy)!r} is missing or damaged", "restore state.db from a backup")
-    with _stopped(paths):
+    with _server_stopped(paths):
         set_aside(paths.state)
         copy_database(paths.state_copy, paths.state)
 
 
 class StateCopies:
-    """Keeps a copy of the state database, made when the database is opened and then once an hour. Raises StoreDamagedError if the
-    database is damaged.
+    """Keeps a copy of the state database, which is made at once and then once an hour. Raises StoreDamagedError if the database is
+    damaged at the start.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -149,7 +149,7 @@ def _manifest(source: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _stopped(paths: DataFolder) -> Iterator[None]:
+def _server_stopped(paths: DataFolder) -> Iterator[None]:
     """Hold the lock of the server on this folder, so that none can start. Raises UnavailableError while one runs."""
     paths.data_dir.mkdir(parents=True, exist_ok=True)
     lock = FileLock(paths.serve_lock, timeout=0)

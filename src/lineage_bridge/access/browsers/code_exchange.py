@@ -40,7 +40,7 @@ def identify(
         tokens = _exchange(client, endpoints, form)
         access_token = str(tokens.get("access_token") or "")
         claims = _verified(issuer, str(tokens.get("id_token") or ""), nonce, access_token, now_s)
-        if endpoints.userinfo and access_token and _lacks(claims, issuer):
+        if endpoints.userinfo and access_token and _is_incomplete(claims, issuer):
             claims = _completed(claims, client.http.get(endpoints.userinfo, access_token))
     except ForbiddenError as error:
         raise RefusedError(403, "login_refused", f"the issuer {issuer.name!r} did not accept the login: {error}", "log in again") from error
@@ -75,7 +75,7 @@ def _verified(issuer: TrustedIssuer, id_token: str, nonce: str, access_token: st
     raise RefusedError(403, "login_refused", "the ID token is signed with a key that its issuer does not have", "log in again")
 
 
-def _lacks(claims: Mapping[str, Any], issuer: TrustedIssuer) -> bool:
+def _is_incomplete(claims: Mapping[str, Any], issuer: TrustedIssuer) -> bool:
     """Whether the name or the roles of the principal are missing in the claims."""
     return issuer.settings.name_claim not in claims or not roles_of(claims, issuer.settings.roles_claim)
 

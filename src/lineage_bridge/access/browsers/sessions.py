@@ -150,7 +150,7 @@ class Sessions:
     def tidy(self) -> None:
         """Store the times when sessions were last used, and remove sessions that have ended."""
         with self._lock:
-            used = {digest: used_us for digest, used_us in dict(self._used).items() if self._is_news(digest, used_us)}
+            used = {digest: used_us for digest, used_us in dict(self._used).items() if self._is_later_use(digest, used_us)}
             if used:
                 self._repository.note_uses(used)
             for digest, used_us in used.items():
@@ -161,7 +161,7 @@ class Sessions:
                 self._repository.replace(over)
             self._forget(over | ({*self._used, *self._addresses} - self._open.keys()))
 
-    def _is_news(self, digest: bytes, used_us: int) -> bool:
+    def _is_later_use(self, digest: bytes, used_us: int) -> bool:
         """Whether a session was used later than the time that is stored for it."""
         return digest in self._open and used_us > self._open[digest][0].used_us
 

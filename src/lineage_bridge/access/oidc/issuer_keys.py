@@ -54,7 +54,7 @@ class IssuerKeys:
         return self._done > first
 
     def refresh(self) -> None:
-        """Fetch the keys now."""
+        """Fetch the keys of the issuer now. Raises SourceError."""
         self._begun += 1
         try:
             keys = self._fetched()

@@ -65,7 +65,7 @@ def key_of(issuer: TrustedIssuer, keys: VerificationKeys, header: Mapping[str, A
         raise RefusedError(503, "key_not_known_yet", problem, "send the request again")
     fitting = [key for key in named if algorithm in key.algorithms]
     if len(fitting) != 1:
-        raise refused_token("invalid_token", "the token does not identify one key for its algorithm")
+        raise refused_token("invalid_token", "the issuer does not have exactly one key for the token's key id and algorithm")
     return fitting[0]
 
 

@@ -63,7 +63,7 @@ def _part(text: str) -> str:
 
 
 class DataHubSettings(HttpTargetSettings):
-    """The address of DataHub's metadata service, and the names that entities get there."""
+    """Settings of a target: the address of DataHub's metadata service, and the names that entities get there."""
 
     orchestrator: Annotated[str, AfterValidator(_part)] = Field(
         default="openlineage", max_length=50, description="orchestrator of jobs there; nobody else may write jobs of this orchestrator"
@@ -78,12 +78,12 @@ class DataHubSettings(HttpTargetSettings):
 
     @property
     def destination(self) -> str:
-        """The address, and the parts that all URNs have in common."""
+        """The text that identifies the target: the address, and the parts that all URNs have in common."""
         return f"{self.url} {self.orchestrator} {self.env}"
 
 
 class DataHubTarget(Target[DataHubSettings]):
-    """Writes aspects, reads inputs and outputs of jobs back, and deletes jobs."""
+    """Publishes to DataHub: writes aspects, reads inputs and outputs of jobs back, and deletes jobs."""
 
     deletes = True
     reads = True

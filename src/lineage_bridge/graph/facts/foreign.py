@@ -58,7 +58,7 @@ class LimitedEvent(NamedTuple):
 
 def limit_event(event: Event, note: RecordNote, names: Names) -> LimitedEvent:
     """The part of an event that has effect, given the limits of its sender in the record's note."""
-    cut = _Cut(note.namespaces, names)
+    cut = _EventSplitter(note.namespaces, names)
     own = None if event.job is None else cut.job(event.job)
     subject = None if event.dataset is None else cut.dataset(event.dataset, Side.SELF, own=note.waived)
     inputs = tuple(cut.named(dataset, Side.INPUT) for dataset in event.inputs)
@@ -73,7 +73,7 @@ def may_parent(facet: standard.ParentRunFacet, limits: Limits) -> bool:
     return not limits or all(matches(job.namespace, limits) for job in jobs)
 
 
-class _Cut:
+class _EventSplitter:
     """Splits an event into the part that has effect, and the facets that have none (`foreign`). `other_flows`: the part states other
     flows than the event.
     """

@@ -79,7 +79,7 @@ def _facts(operation: _Operation, record: LogRecord) -> Iterator[tuple[str, Row,
 def alias_key(operation: str, statement: AliasStatement) -> Row:
     """The key of a statement in the relation `alias`. Raises RequestError if the statement is invalid."""
     if statement.entity not in ENTITIES:
-        raise RequestError(f"`entity` is {statement.entity!r}", "use dataset or job")
+        raise RequestError(f"`entity` cannot be {statement.entity!r}", "use dataset or job")
     if operation in (PREFER, WITHDRAW):
         return _preference_key(statement)
     whole = statement.a.name is None and statement.b.name is None

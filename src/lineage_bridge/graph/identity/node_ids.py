@@ -97,7 +97,7 @@ class NodeId(NamedTuple):
 
 
 class NodeIdCandidates(NamedTuple):
-    """The names that a node id may denote. `exact`: names to try first, in order; `tiers`: then (namespace glob, name) pairs."""
+    """The names that a node id may denote: the `exact` ones in order, then the `tiers`, as (namespace glob, name) pairs."""
 
     kind: NodeKind
     exact: tuple[Name, ...]
@@ -144,7 +144,7 @@ def make_node_id(kind: NodeKind, namespace: str, name: str, job_type_facet: str 
 
 
 def with_whole_namespace(node_id: NodeId, namespace: str, name: str) -> NodeId:
-    """Build the node id whose scope is the whole namespace. It is unique."""
+    """Build the node id whose scope is the whole namespace, which is unique."""
     system, type_text = node_id.id.split(":")[:2]
     return node_id._replace(id=f"{system}:{type_text}:{_escaped(namespace, ':')}:{_escaped(name)}", sure=True)
 
@@ -257,9 +257,7 @@ def _exact(system: str, type_: str, scope: str, name: str) -> Iterator[Name]:
 
 
 def _tiers(system: str, type_: str, scope: str, name: str) -> Iterator[tuple[Name, ...]]:
-    """Names to look up after the exact ones: the id may lack the cluster, or have an environment instead of the workspace, region or
-    project.
-    """
+    """Names to look up later: the id may lack the cluster, or have an environment instead of the workspace, region or project."""
     if system == CONFLUENT:
         here = f"confluent://{_literal(scope)}/*"
         yield tuple((here, spelling) for spelling in dict.fromkeys((name, _PREFIXES.get(type_, "") + name)))

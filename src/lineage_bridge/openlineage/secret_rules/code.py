@@ -172,7 +172,7 @@ def is_prompt(text: str, found: re.Match[str], quote: str) -> bool:
 
 
 def called(text: str, at: int) -> tuple[bool, bool]:
-    """Whether a call sets the variable that its first argument names, and whether its arguments are sentences."""
+    """Whether a call sets the variable that its first argument names. Returns also whether its arguments are sentences."""
     word = _WORD_BACKWARDS.match(text[max(0, at - _LONGEST_WORD) : at][::-1])
     return _meaning(word[0][::-1] if word else "")
 

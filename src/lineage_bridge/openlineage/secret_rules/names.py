@@ -189,5 +189,5 @@ KEY_PARTS = frozenset(("d", "p", "q", "dp", "dq", "qi", "k"))
 
 
 def refers(name: str | None) -> bool:
-    """Whether a member of an object says where a secret is stored, instead of containing it."""
+    """Whether the member of an object states where a secret is stored, instead of containing it."""
     return name is not None and name.replace("_", "").lower() in _REFERRING

@@ -37,7 +37,7 @@ _MOST_REFUSED = 20
 
 
 def _nothing_sealed(name: str) -> str:
-    raise ConfigError(f"sealed secret {name} cannot be looked up here")
+    raise ConfigError(f"the sealed secret {name} cannot be looked up in this process")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ OBSERVED, PARTLY, FAILED, NOT_OBSERVED, SKIPPED, GONE = "observed", "partly", "f
 
 
 class Selection(NamedTuple):
-    """Which part of a source to observe: the ids of environments and clusters (none: all), and the planes to leave out."""
+    """Which part of a source to observe: the ids of environments and clusters (empty: all of them), and the planes to leave out."""
 
     environments: frozenset[str] = frozenset()
     clusters: frozenset[str] = frozenset()

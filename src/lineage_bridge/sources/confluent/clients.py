@@ -32,7 +32,7 @@ class Clients:
         self._stop = threading.Event()
 
     def start_poll(self, stop: threading.Event) -> None:
-        """Start a poll. From now on, setting `stop` ends all waiting, and no further requests are sent."""
+        """Start a poll. From now on, clients stop waiting and sending as soon as `stop` is set."""
         with self._lock:
             self._stop = stop
             for limiter in self._limiters.values():

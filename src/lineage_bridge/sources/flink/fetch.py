@@ -63,7 +63,7 @@ class JobManager:
         listed = _object(self._http.get("/jobs/overview"), "jobs")["jobs"]
         with shaped("jobs"):
             if not isinstance(listed, list) or any(type(job[member]) is not kind for job in listed for member, kind in _LISTED.items()):
-                raise TypeError("a job of the list")
+                raise TypeError("a job in the list lacks a member, or one has the wrong type")
         return list(listed)
 
     def applications(self) -> dict[str, str]:
@@ -176,7 +176,7 @@ def _object(answer: Any, *members: str) -> Answer:  # noqa: ANN401  # JSON
     """Return an answer that must be an object with these members. Raises SourceError otherwise."""
     if not isinstance(answer, dict) or any(member not in answer for member in members):
         raise SourceError(
-            f"an answer does not have all of {', '.join(members)}" if members else "an answer is not an object",
+            f"an answer lacks one of the members {', '.join(members)}" if members else "an answer is not an object",
             "check that the address is that of a JobManager's REST API",
         )
     return answer

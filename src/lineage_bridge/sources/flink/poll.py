@@ -57,13 +57,13 @@ class Poll:
         listener = self._asked("settings of the JobManager", self._manager.listener, "listener", unanswered, is_new)
         applications = self._asked("applications", self._manager.applications, "applications", unanswered, is_new)
         cluster = ClusterContext(self._namespace, version, self._settings.heartbeat_s, self._now_us, applications)
-        looks = self._looks(selected)
+        looks = self._fetch_jobs(selected)
         ddl, evidence, open_paths = self._evidence(looks)
         jobs = {jid: known for jid, known in self._known.items() if jid in selected and jid not in looks}
         for jid, look in sorted(looks.items(), key=lambda job: (int(job[1].overview["start-time"]), job[0])):
             jobs[jid] = self._events_of_job(jid, look, self._memory(look.overview), evidence, cluster, open_paths)
-        jobs |= self._lost(listed, evidence, cluster)
-        same, reported_same = self._same(listener, looks)
+        jobs |= self._end_lost_jobs(listed, evidence, cluster)
+        same, reported_same = self._job_aliases(listener, looks)
         snapshot = {
             "namespace": self._namespace,
             "version": version,
@@ -81,7 +81,9 @@ class Poll:
         return None if began_again(job, known) else known
 
     def _asked(self, what: str, ask: Callable[[], _T], member: str, unanswered: _T, is_new: bool) -> _T:
-        """Fetch, for new jobs only, what just a restart of the JobManager can change; otherwise return the previous answer."""
+        """Fetch something that changes only when the JobManager restarts, if there are new jobs (`is_new`); otherwise return the
+        previous answer.
+        """
         was: _T = self._before.get(member, unanswered)
         if not is_new:
             return was
@@ -93,7 +95,7 @@ class Poll:
             self._unseen.append(Unseen(what, str(error)))
             return was
 
-    def _looks(self, selected: Mapping[str, Answer]) -> dict[str, JobAnswers]:
+    def _fetch_jobs(self, selected: Mapping[str, Answer]) -> dict[str, JobAnswers]:
         """Fetch the answers about all jobs whose end was not reported yet."""
         going_on = [job for job in selected.values() if not (self._memory(job) or {}).get("ended")]
         found = self._clients.manager.map(self._look, going_on)
@@ -108,7 +110,7 @@ class Poll:
 
     def _look(self, job: Answer) -> JobAnswers:
         known = self._memory(job)
-        return _whole(self._manager.look(job, known, plan_of(known)), known)
+        return _require_whole(self._manager.look(job, known, plan_of(known)), known)
 
     def _evidence(self, looks: Mapping[str, JobAnswers]) -> tuple[dict[Name, str], JobEvidence | None, frozenset[Name]]:
         """Return the DDL from the gateway, all evidence that does not come from the jobs, and the tables that the gateway could not
@@ -157,7 +159,7 @@ class Poll:
         self._events += replaced((before or {}).get("inferred", ()), others["inferred"], self._now_us)
         return after if after.get("ended") else {**after, **others}
 
-    def _lost(self, listed: Mapping[str, Answer], evidence: JobEvidence | None, cluster: ClusterContext) -> dict[str, Any]:
+    def _end_lost_jobs(self, listed: Mapping[str, Answer], evidence: JobEvidence | None, cluster: ClusterContext) -> dict[str, Any]:
         """Report the end of jobs that the JobManager no longer lists, although no end was seen. Returns those to look for again at
         the next poll.
         """
@@ -193,7 +195,7 @@ class Poll:
                 "name": known["name"],
                 "start-time": known["start"],
             }
-            look = _whole(JobAnswers(overview, detail, plan_of(known) or Plan(), exceptions=exceptions), known)
+            look = _require_whole(JobAnswers(overview, detail, plan_of(known) or Plan(), exceptions=exceptions), known)
         except MissingError:
             return None
         except SourceError as error:
@@ -201,7 +203,7 @@ class Poll:
             return None
         return look if detail.get("state") in ENDED else None
 
-    def _same(self, listener: Mapping[str, str], looks: Mapping[str, JobAnswers]) -> tuple[tuple[SameJob, ...], list[list[str]]]:
+    def _job_aliases(self, listener: Mapping[str, str], looks: Mapping[str, JobAnswers]) -> tuple[tuple[SameJob, ...], list[list[str]]]:
         """Return aliases for the names that OpenLineage's own listener gives to the jobs, and all pairs of job and namespace
         reported so far.
         """
@@ -221,7 +223,7 @@ class Poll:
         return tuple(found.values()), sorted([list(pair) for pair in emitted | found.keys()])
 
 
-def _whole(look: JobAnswers, known: Remembered | None) -> JobAnswers:
+def _require_whole(look: JobAnswers, known: Remembered | None) -> JobAnswers:
     """Check that all answers about a job can be read, and return them. Raises SourceError."""
     with shaped(f"job {look.overview['name']}"):
         remember(look, known)

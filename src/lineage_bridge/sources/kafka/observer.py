@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from lineage_bridge.errors import LineageBridgeError, SourceError
 from lineage_bridge.sources.common.kafka.events import translate
-from lineage_bridge.sources.common.kafka.look.look import checked, look
+from lineage_bridge.sources.common.kafka.look.look import checked, poll_cluster
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
 from lineage_bridge.sources.common.kafka.protocol.records import newest
 from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
@@ -39,7 +39,7 @@ class KafkaObserver(Observer[KafkaSettings]):
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Poll the cluster once. Raises SourceError."""
         with KafkaProtocol(self.settings) as wire:
-            seen = look(wire, self.settings, translate.recorded_names(before, now_us))
+            seen = poll_cluster(wire, self.settings, translate.recorded_names(before, now_us))
         if before and seen.cluster != before["cluster"]:
             message = f"{self.settings.server} is now the cluster {seen.cluster}, but the source observed {before['cluster']} before"
             raise SourceError(message, "if this is intended, remove the source and add it again")

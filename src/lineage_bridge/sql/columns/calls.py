@@ -122,7 +122,7 @@ class Calls(Expressions):
         cursor = Cursor(tokens[1:], folds=self.analysis.ksql)
         inside = cursor.group()
         if cursor.token is not None:
-            raise cursor.error(", or ) is expected here")
+            raise cursor.error("',' or ')' is expected here")
         return [Cursor(part, folds=self.analysis.ksql).name()[-1] for part in parts(inside) if part]
 
     def _table_argument(self, found: _Arguments, tokens: Sequence[Token], ctes: Ctes) -> None:

@@ -74,11 +74,11 @@ def _primary_key(inside: Sequence[Token], *, folds: bool) -> tuple[str, ...]:
 def options_of(cursor: Cursor) -> dict[str, str]:
     """Parse the options in the brackets after WITH. Raises StatementError."""
     if not cursor.sees("("):
-        raise cursor.error("( is expected here")
+        raise cursor.error("'(' is expected here")
     found = {}
     for part in parts(cursor.group()):
         if any(token.upper == "=" for token in part[3:]):
-            raise Cursor(part[3:]).error(", or ) is expected here")
+            raise Cursor(part[3:]).error("',' or ')' is expected here")
         if len(part) >= 3 and part[1].upper == "=":
             found[part[0].text if part[0].kind is Kind.STRING else part[0].text.lower()] = "".join(token.text for token in part[2:])
     return found
@@ -91,7 +91,7 @@ def columns_of_table(inside: Sequence[Token], *, folds: bool) -> Iterator[TableC
             part[0].upper in _CONSTRAINTS and len(part) > 1 and (part[0].upper == "CONSTRAINT" or part[1].upper in ("FOR", "KEY", "("))
         ):
             if part and part[0].upper == "PRIMARY" and len(part) > 2 and part[2].upper != "(":
-                raise Cursor(part[2:]).error("( is expected here")
+                raise Cursor(part[2:]).error("'(' is expected here")
             continue
         cursor = Cursor(part, folds=folds)
         yield _column(cursor)
@@ -104,7 +104,7 @@ def _column(cursor: Cursor) -> TableColumn:
     start = cursor.at
     type_ = _type(cursor)
     type_tokens = cursor.tokens[start : cursor.at]
-    _demand_one(type_tokens)
+    _demand_single_type(type_tokens)
     kind = ColumnKind.PHYSICAL
     comment = ""
     while cursor.token is not None:
@@ -123,7 +123,7 @@ def _column(cursor: Cursor) -> TableColumn:
             cursor.at += 1
             kind = ColumnKind.VIRTUAL
         elif _begins_column(cursor):
-            raise cursor.error(", or ) is expected here")
+            raise cursor.error("',' or ')' is expected here")
         else:
             cursor.at += 1
     return TableColumn(name, kind, type=type_, comment=comment, type_tokens=type_tokens)
@@ -151,7 +151,7 @@ def _type(cursor: Cursor) -> str:
     return written
 
 
-def _demand_one(type_tokens: Sequence[Token]) -> None:
+def _demand_single_type(type_tokens: Sequence[Token]) -> None:
     """Check that tokens are a single type. If a name and a type follow it, a comma between columns is missing. Raises StatementError."""
     depth = 0
     for at, token in enumerate(type_tokens[:-2]):
@@ -159,7 +159,7 @@ def _demand_one(type_tokens: Sequence[Token]) -> None:
         name, after = type_tokens[at + 1 : at + 3]
         follows = depth == 0 and (token.upper in _TYPES or token.upper == ")")
         if follows and name.is_name and name.upper not in _TYPES | _IN_TYPES and after.upper in _TYPES:
-            raise Cursor(type_tokens[at + 1 :]).error(", or ) is expected here")
+            raise Cursor(type_tokens[at + 1 :]).error("',' or ')' is expected here")
 
 
 def _expression(cursor: Cursor) -> Sequence[Token]:

@@ -116,7 +116,7 @@ class Cursor:
     def group(self) -> Sequence[Token]:
         """Skip the brackets that open here, and return the tokens inside them. Raises StatementError."""
         if not self.sees_any(*_CLOSING):
-            raise self.error("( is expected here")
+            raise self.error("'(' is expected here")
         opening = self.next()
         start, end = self.at, closing(self.tokens, self.at - 1)
         if end is None:

@@ -13,7 +13,7 @@ def split(text: Sequence[Token]) -> Iterator[Sequence[Token]]:
     for at in range(len(text) + 1):
         if at < len(text) and text[at].upper != ";":
             continue
-        statement = _bare(_joined([inner for token in text[start:at] for inner in _put_in(token, defined)]))
+        statement = _bare(_joined([inner for token in text[start:at] for inner in _substitute(token, defined)]))
         start = at + 1
         if len(statement) == 4 and statement[0].upper == "DEFINE" and statement[2].upper == "=" and statement[3].kind is Kind.STRING:
             defined[statement[1].text] = statement[3].text
@@ -21,7 +21,7 @@ def split(text: Sequence[Token]) -> Iterator[Sequence[Token]]:
             yield statement
 
 
-def _put_in(token: Token, defined: dict[str, str]) -> list[Token]:
+def _substitute(token: Token, defined: dict[str, str]) -> list[Token]:
     if token.kind is Kind.STRING and "${" in token.text:
         text = token.text
         for name, value in defined.items():

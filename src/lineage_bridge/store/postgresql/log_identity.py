@@ -68,5 +68,5 @@ def _read(file: Path) -> tuple[str, int]:
     except (OSError, UnicodeDecodeError) as error:
         raise StoreError(f"{file} cannot be read: {error}", _HINT) from error
     if not found:
-        raise StoreError(f"{file} does not name a log", _HINT)
+        raise StoreError(f"{file} does not contain the identity of a log", _HINT)
     return found[1], int(found[2])

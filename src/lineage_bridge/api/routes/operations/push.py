@@ -94,8 +94,8 @@ def _provider(name: str) -> PushProvider:
 
 
 def _targets(services: Services, provider: PushProvider, options: Mapping[str, Any]) -> list[str]:
-    """The names of the targets to which a push goes. Raises RefusedError if there are none, RequestError if one of the options is
-    unknown to them.
+    """The names of the targets to which a push goes. Raises RefusedError if there are none, RequestError if an option contradicts their
+    settings.
     """
     kind = next((kind for kind in services.targets.kinds() if kind.kind == provider.kind), None)
     if kind is None:

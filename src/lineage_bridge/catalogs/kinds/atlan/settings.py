@@ -13,7 +13,7 @@ READABLE: Final = "generic-openlineage"
 
 
 class AtlanSettings(LoginSettings):
-    """A tenant, the connector to which events are sent, and the connections to which jobs belong."""
+    """Settings of a target: a tenant of Atlan, the connector to which events are sent, and the connections to which jobs belong."""
 
     OWNER = "Atlan"
 
@@ -56,11 +56,11 @@ class AtlanSettings(LoginSettings):
 
     @property
     def is_readable(self) -> bool:
-        """Whether jobs are read back."""
+        """Whether jobs are read back from Atlan."""
         return self.read_back and self.connector == READABLE
 
     @property
     def destination(self) -> str:
-        """The address, the connector, and the connections."""
+        """The text that identifies the target: the address, the connector, and the connections."""
         others = f" {digest_of(self.connections)}" if self.connections else ""
         return f"{self.url} {self.connector} {self.connection}{others}"

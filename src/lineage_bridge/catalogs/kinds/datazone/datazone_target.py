@@ -53,8 +53,8 @@ class DataZoneTarget(Target[DataZoneSettings]):
         return [answer if isinstance(answer, Outcome) else _outcome(states[answer]) for answer in posted]
 
     def _post(self, operation: Operation) -> str | Outcome:
-        """The id of the event in DataZone, or why it is refused. The same bytes have the same token, so sending them twice creates one
-        event.
+        """Send an event. Returns its id in DataZone, or the reason why it is refused. The same bytes have the same token, so
+        sending them twice creates one event.
         """
         token = digest_of([operation.idempotency_key, operation.body.decode()])
         try:

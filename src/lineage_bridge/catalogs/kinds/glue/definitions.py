@@ -1,4 +1,4 @@
-"""Table definitions as Glue's UpdateTable accepts them: the whole definition, with different lineage in its parameters. Pure."""
+"""Makes table definitions for Glue's UpdateTable: the whole definition, with different lineage in its parameters. Pure."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -66,7 +66,7 @@ def changes_of(table: Json, definition: Json) -> Mapping[str, int]:
 
 
 def _described(definition: Json) -> Iterator[tuple[str, str | None]]:
-    """Column to its description; that of the table itself has the empty name."""
+    """The descriptions in a definition, by column; the one of the table itself has the empty name."""
     yield "", definition.get("Description")
     columns = (definition.get("StorageDescriptor") or {}).get("Columns") or ()
     for column in (*columns, *(definition.get("PartitionKeys") or ())):
@@ -74,8 +74,8 @@ def _described(definition: Json) -> Iterator[tuple[str, str | None]]:
 
 
 def _describe(definition: Json, descriptions: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:
-    """Set the description of a table and of those columns that nobody else described. Returns column to the digest of each description
-    by LineageBridge.
+    """Set the description of a table and of those columns that nobody else described. Returns the digest of each description by
+    LineageBridge, by column.
     """
     storage = dict(definition.get("StorageDescriptor") or {})
     lists: dict[str, list[Json]] = {

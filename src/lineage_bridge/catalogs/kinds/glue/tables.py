@@ -1,4 +1,4 @@
-"""The lineage of tables: which datasets are tables of a catalog, and which parts of the graph a table's parameters contain. Pure."""
+"""Determines which datasets are tables of a catalog, and which parts of the graph a table's parameters contain. Pure."""
 
 import json
 import re
@@ -63,7 +63,7 @@ def key_of_table(table: GlueTable, settings: GlueSettings) -> ObjectKey:
 
 
 def table_of_key(key: ObjectKey) -> GlueTable:
-    """The table whose key this is."""
+    """The table that has this key."""
     _, database, name = key.name.split("/", 2)
     return GlueTable(database, name)
 
@@ -174,7 +174,7 @@ def _compact(value: Any) -> str:  # noqa: ANN401  # JSON
 
 
 def _descriptions(facets: Json, lost: Counter[str]) -> dict[str, str]:
-    """Descriptions by column; the table's own has the empty name, which no column has."""
+    """The descriptions of columns, by column; the one of the table itself has the empty name, which no column has."""
     fields = facets.get("schema", {}).get("fields") or ()
     texts = {str(field["name"]).lower(): field.get("description") for field in fields if isinstance(field, dict) and field.get("name")}
     texts = {"": facets.get("documentation", {}).get("description"), **texts}

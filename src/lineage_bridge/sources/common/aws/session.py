@@ -81,11 +81,11 @@ def open_bucket_client(settings: AwsConnection, *, anonymous: bool, ca_file: str
     )
     client = _client(settings, "s3", config, ca_file)
     if settings.endpoint_url:
-        client.meta.events.register("before-call.s3", _stay)
+        client.meta.events.register("before-call.s3", _mark_redirected)
     return client
 
 
-def _stay(params: dict[str, Any], **_: Any) -> None:  # noqa: ANN401  # as above
+def _mark_redirected(params: dict[str, Any], **_: Any) -> None:  # noqa: ANN401  # as above
     """Mark a call as already redirected. Otherwise botocore looks for the region of the bucket again after each redirect."""
     params["context"].setdefault("s3_redirect", {})["redirected"] = True
 

@@ -195,7 +195,7 @@ def _details(
             unseen.append(Unseen(f"connectors' {what}", f"the worker rejects them all: {refusals[0]}"))
             continue
         for name, answer in answers.items():
-            detail = _with(details[name], name, what, answer, connectors[name].config)
+            detail = _add_answer(details[name], name, what, answer, connectors[name].config)
             if isinstance(detail, SourceError):
                 unseen.append(Unseen(f"connector {name}: {what}", str(detail)))
             else:
@@ -229,7 +229,7 @@ def _asked(
     return [TASKS, *lively] if connector.tasks and (changed or is_unread) else lively
 
 
-def _with(detail: ConnectorDetail, name: str, what: str, answer: object, config: Mapping[str, str]) -> ConnectorDetail | SourceError:
+def _add_answer(detail: ConnectorDetail, name: str, what: str, answer: object, config: Mapping[str, str]) -> ConnectorDetail | SourceError:
     """Add the answer of a call to the details of a connector. Return the error instead if the call failed or its answer cannot be read."""
     if isinstance(answer, SourceError):
         return answer

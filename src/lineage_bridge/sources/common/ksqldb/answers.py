@@ -95,7 +95,7 @@ class KsqldbState:
 def parse(info: Any, entities: Any) -> KsqldbState:  # noqa: ANN401  # JSON
     """Parse the answers to `/info` and the statements. Raises SourceError if a list is missing; unreadable descriptions are left out."""
     if not isinstance(entities, list) or len(entities) != len(STATEMENTS):
-        raise SourceError(f"ksqlDB answered only some of {len(STATEMENTS)} statements", _HINT)
+        raise SourceError(f"ksqlDB did not answer all of the {len(STATEMENTS)} statements that were sent", _HINT)
     try:
         server = info["KsqlServerInfo"]
         unreadable: list[tuple[str, str, str]] = []

@@ -98,7 +98,7 @@ class QueryEvents:
             facets = {**facets, **self._health_facets(state, query, health)}
         inputs, outputs = changed.inputs, changed.outputs
         if state == RUNNING:
-            inputs, outputs = _with(inputs, "inputFacets", amounts[0]), _with(outputs, "outputFacets", amounts[1])
+            inputs, outputs = _add_statistics(inputs, "inputFacets", amounts[0]), _add_statistics(outputs, "outputFacets", amounts[1])
         changed = changed._replace(run_facets=facets, inputs=inputs, outputs=outputs)
         return EVENTS.run_event("FAIL" if state == ERROR else "RUNNING", self.poll.now_us, entry["run"], job, **changed._asdict())
 
@@ -173,7 +173,7 @@ class QueryEvents:
         return RunContent(run, job, [EVENTS.dataset(topic) for topic in sorted(read)], outputs)
 
 
-def _with(side: list[Json], key: str, statistics: Mapping[str, Json]) -> list[Json]:
+def _add_statistics(side: list[Json], key: str, statistics: Mapping[str, Json]) -> list[Json]:
     return [{**dataset, key: statistics[str(dataset["name"])]} if dataset["name"] in statistics else dataset for dataset in side]
 
 

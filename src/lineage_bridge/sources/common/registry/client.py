@@ -183,7 +183,7 @@ class RegistryClient:
             page = _list(answer.get(member) or [] if member and isinstance(answer, dict) else answer)
             keyed = [(named, version) for version in page if (named := _try_to_name(key, version)) is not None]
             if page and not keyed:
-                raise SourceError(f"{path} answered a list that cannot be read", "check that the registry has Confluent's API")
+                raise SourceError(f"GET {path} returned a list that cannot be read", "check that the registry has Confluent's API")
             new = {named: version for named, version in keyed if named not in found}
             found.update(new)
             if not new or len(page) > PAGE:

@@ -39,7 +39,7 @@ def try_to_parse_version(answer: object, subject: str) -> RegisteredSchema | Sou
 def text_of(value: object) -> str:
     """Return a value that must be a string. Raises TypeError if it is not."""
     if not isinstance(value, str):
-        raise TypeError("it is not a string")
+        raise TypeError("a value is not a string")
     return value
 
 

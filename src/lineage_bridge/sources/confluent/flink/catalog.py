@@ -53,7 +53,9 @@ class CloudCatalog(Catalog):
         return (*above, environment.id, cluster.id if cluster else database, last)
 
     def table(self, name: Name) -> Table:
-        """Find the table with this name. It has the columns of its definition, or of its topic's schema."""
+        """Find the table with this name. If the schema of its topic is known, it has the columns of the topic, otherwise those of
+        its definition.
+        """
         path = self.path(name)
         defined = self._tables.get(path) or super().add_table(Table(path))
         dataset = dataset_of(path)

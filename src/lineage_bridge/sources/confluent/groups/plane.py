@@ -71,7 +71,7 @@ class GroupsPlane(ClusterPlane[GroupListing]):
     def _by_protocol(self, previous: Snapshot) -> ClusterState:
         settings = self._kafka_settings()
         with KafkaProtocol(settings) as wire:
-            return look.look_at_groups(wire, settings, translate.recorded_names(previous, 0))
+            return look.poll_groups(wire, settings, translate.recorded_names(previous, 0))
 
     def _by_rest(self, previous: Snapshot) -> ClusterState:
         kinds = {name: state["kind"] for name, state in previous.get("groups", {}).items()}

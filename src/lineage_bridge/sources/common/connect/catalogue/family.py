@@ -116,7 +116,7 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if not self.names:
-            raise ValueError("an entry needs `classes` or `managed`")
+            raise ValueError("an entry of the catalogue needs `classes` or `managed`")
         templates = (self.namespace, self.name, self.path, self.jdbc, self.schema, self.user, self.object, self.topic, *self.varies)
         if wrong := next(filter(None, map(fault, templates)), ""):
             raise ValueError(wrong)

@@ -75,7 +75,7 @@ class ConnectorLifecycle:
             return [event, *self._tasks(connector)]
         if connector.failed and self.memory.failure != _failure(connector):
             return [self._fails(connector, facets, content, counts), *self._tasks(connector)]
-        return [*self._learnt(content), *self._tasks(connector)]
+        return [*self._report_new_facts(content), *self._tasks(connector)]
 
     def deleted(self) -> list[Json]:
         """Return the events of a connector that was deleted."""
@@ -106,7 +106,7 @@ class ConnectorLifecycle:
         error = {"errorMessage": self._error(connector.failures[0][1])}
         return self._event("FAIL", {**self._new_facets(facets), **error}, self._counted(content, counts))
 
-    def _learnt(self, content: ConnectorContent) -> list[Json]:
+    def _report_new_facts(self, content: ConnectorContent) -> list[Json]:
         """Return an event with new facts about the datasets of a failed run, which stays failed."""
         new = self._new_content(content, {})
         return [self._event("OTHER", datasets=new)] if any(new) else []

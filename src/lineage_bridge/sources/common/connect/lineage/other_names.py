@@ -96,7 +96,7 @@ def _debezium_spaces(
 ) -> list[SameJob | SameNamespace]:
     found: list[SameJob | SameNamespace] = []
     servers = _plain(settings, f"{_INTEGRATION}dataset.kafka.bootstrap.servers", "schema.history.internal.kafka.bootstrap.servers")
-    if servers and (alone or not _is_anybodys(first_server(servers))):
+    if servers and (alone or not _is_ambiguous(first_server(servers))):
         evidence = f"connector {connector.name}: {_INTEGRATION}dataset.kafka.bootstrap.servers"
         found.append(SameNamespace(space, f"kafka://{first_server(servers)}", evidence))
     kind, host = _KINDS.get(settings.get("connector.class", "").strip()), _plain(settings, "database.hostname")
@@ -111,7 +111,7 @@ def _debezium_spaces(
     return found
 
 
-def _is_anybodys(server: str) -> bool:
+def _is_ambiguous(server: str) -> bool:
     """Whether a server's name may denote different machines: a host without a domain, a loopback or a private address."""
     host = server.rpartition(":")[0].strip("[]")
     try:

@@ -96,7 +96,7 @@ def without_code(settings: Mapping[str, str]) -> Mapping[str, str]:
     for key, match in found.items():
         if key not in _OWN and not key.startswith(_OF_RECORDS) and _is_called_by_program(match["last"], key):
             seen[match["root"]].add(match[0])
-    objects = {root for root, values in seen.items() if root in _NEVER_NAMES | _OBJECTS and len(_apart(values)) >= _SEVERAL}
+    objects = {root for root, values in seen.items() if root in _NEVER_NAMES | _OBJECTS and len(_separate_names(values)) >= _SEVERAL}
     members = {key for key, match in found.items() if match["root"] in objects or _SURE.fullmatch(match[0])}
     return {key: f"${{{value}}}" if key in members else value for key, value in settings.items()} if members else settings
 
@@ -120,7 +120,7 @@ def _is_called_by_program(member: str, key: str) -> bool:
     return bool(_CAMEL.search(member)) or member.lower() in _CALLED or {word.lower() for word in _WORD.findall(member)} <= words
 
 
-def _apart(values: Iterable[str]) -> set[str]:
+def _separate_names(values: Iterable[str]) -> set[str]:
     """The last parts of values. A value that continues another one is left out, as `input.orders.dlq` does `input.orders`."""
     last, kept = "", set()
     for value in sorted(values):

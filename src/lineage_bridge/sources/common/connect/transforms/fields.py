@@ -22,7 +22,7 @@ MADE: Origins = frozenset()
 
 
 def keep(record: Record, _: Transform) -> Record:
-    """Leave all fields unchanged."""
+    """Return the record with all its fields unchanged."""
     return record
 
 

@@ -61,7 +61,7 @@ def coordinators(wire: KafkaProtocol, names: Iterable[str], kind: int, what: str
     return found
 
 
-def vanished(wire: KafkaProtocol, known: Mapping[str, str], failures: Failures) -> frozenset[str]:
+def find_deleted(wire: KafkaProtocol, known: Mapping[str, str], failures: Failures) -> frozenset[str]:
     """Return those of the known groups (name to kind) that were deleted. Brokers do not report a group as dead to a user who may not
     see it.
     """

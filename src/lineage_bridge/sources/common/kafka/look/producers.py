@@ -60,7 +60,7 @@ def _written(wire: KafkaProtocol, running: Mapping[int, list[str]], failures: Fa
     return written
 
 
-def vanished(wire: KafkaProtocol, known: Iterable[str], failures: Failures) -> frozenset[str]:
+def find_deleted(wire: KafkaProtocol, known: Iterable[str], failures: Failures) -> frozenset[str]:
     """Return those of the known transactional ids that no longer exist. Brokers do not report an id as gone to a user who may not see
     it.
     """

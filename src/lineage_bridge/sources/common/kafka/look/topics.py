@@ -35,7 +35,7 @@ def _topic(topic: Any) -> KafkaTopic:  # noqa: ANN401  # kafka-python has no typ
     return KafkaTopic(ident, bool(topic.is_internal), tuple(leaders), copies)
 
 
-def sought(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> tuple[dict[str, KafkaTopic], frozenset[str]]:
+def find_by_name(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> tuple[dict[str, KafkaTopic], frozenset[str]]:
     """Look for topics by their names. Returns those that exist, and those that do not.
 
     A listing leaves out topics that the user may not see; a request by name reports a topic as missing only to users who may see it.
@@ -111,7 +111,9 @@ def offsets(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], when: int, fa
 
 
 def rules(wire: KafkaProtocol, failures: Failures) -> tuple[AclRule, ...] | None:
-    """Fetch the access rules for topics; none if the cluster has no access control, None if the user may not list them."""
+    """Fetch the access rules for topics. The result is empty if the cluster has no access control, and None if the user may not list
+    the rules.
+    """
     request = DescribeAclsRequest(
         resource_type_filter=_TOPIC_RESOURCE,
         resource_name_filter=None,

@@ -27,7 +27,7 @@ def _parsed(text: str) -> object:
     except (ValueError, RecursionError):
         if text.strip().replace(".", "").replace("_", "").isalnum():
             return text.strip()
-        raise RequestError("an Avro schema that is not JSON", "check the schema in the registry") from None
+        raise RequestError("the Avro schema is not JSON", "check the schema in the registry") from None
 
 
 class _Reader:

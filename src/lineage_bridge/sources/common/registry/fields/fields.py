@@ -27,7 +27,7 @@ def fields_of(kind: str, text: str, references: References) -> tuple[SchemaField
     """
     read = _READERS.get(kind)
     if read is None:
-        raise RequestError(f"a schema of the unsupported kind {kind!r}", f"supported kinds: {', '.join(_READERS)}")
+        raise RequestError(f"the schema has the unsupported kind {kind!r}", f"supported kinds: {', '.join(_READERS)}")
     with reading(kind):
         return read(text, references)
 
@@ -39,5 +39,5 @@ def reading(kind: str) -> Iterator[None]:
         yield
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise RequestError(
-            f"a schema of kind {kind} that does not follow its specification: {type(error).__name__}", "check the schema in the registry"
+            f"the schema does not follow the specification of {kind}: {type(error).__name__}", "check the schema in the registry"
         ) from error

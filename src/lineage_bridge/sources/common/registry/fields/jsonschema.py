@@ -30,7 +30,7 @@ def _parsed(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise RequestError("a JSON Schema that is not JSON", "check the schema in the registry") from None
+        raise RequestError("the JSON Schema is not JSON", "check the schema in the registry") from None
 
 
 def _resource(schema: object) -> Resource[Any]:

@@ -27,7 +27,7 @@ def fields(text: str, references: Mapping[str, str]) -> tuple[SchemaField, ...]:
     types |= own
     first = next((name for name, found in own.items() if isinstance(found, ast.Message)), None)
     if first is None:
-        raise RequestError("a Protobuf schema without a message", "check the schema in the registry")
+        raise RequestError("the Protobuf schema contains no message", "check the schema in the registry")
     return _message(first, types, ())
 
 
