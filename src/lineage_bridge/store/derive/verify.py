@@ -89,10 +89,14 @@ def verify(connection: StoreConnection, names: Names, on_progress: Callable[[str
 
 def _require_whole(tables: Tables) -> None:
     """Raise StoreDamagedError if a node or facet that a relation refers to is missing: nothing can be derived then."""
-    nodes = {node for _, _, node, *_ in tables["run_io"]} | {node for _, _, node, _ in tables["declared_io"]}
+    asserted = {key[5] for key in tables["assertion"]}
+    declared = [row for row in tables["declared_io"] if row[0] in asserted]
+    nodes = {key[2] for key in tables["run_io"]} | {row[2] for row in declared}
     nodes.update(node for _, job, other, *_ in tables["assertion"] for node in (job, other))
-    lost_nodes = nodes - {key[0] for key in tables["node"]}
-    lost_facets = {facet for (facet,) in tables["facet_set"].values()} - {facet for (facet,) in tables["facet"]}
+    lost_nodes = nodes - {0} - {key[0] for key in tables["node"]}
+    asserted.update(row[3] for row in declared)
+    facets = {facet for (facet_set, _), (facet,) in tables["facet_set"].items() if facet_set in asserted}
+    lost_facets = facets - {key[0] for key in tables["facet"]}
     if lost_nodes or lost_facets:
         lost = f"{len(lost_nodes)} datasets or jobs, and {len(lost_facets)} facets"
         raise StoreDamagedError(f"the graph is damaged: {lost} that it refers to are missing", REPLAYED)
