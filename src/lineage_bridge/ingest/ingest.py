@@ -25,6 +25,8 @@ _WHOLE_PAYLOAD = frozenset({"not_json", "too_costly", "too_large", "too_many"})
 _ANYBODY = Principal("", frozenset())
 FOREIGN_NAMESPACE = "foreign_namespace"
 _COSTLY_SAMPLE_BYTES = 2048
+_MANY_BRACKETS = 1000
+"""From so many brackets on, it is worthwhile to look whether an event can be read before it is masked."""
 _NOTE_CHARACTERS = 2000
 
 
@@ -164,7 +166,8 @@ def _is_too_costly(event: JudgedEvent) -> bool:
 
 
 def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, key: bytes) -> JudgedEvent:
-    if len(raw) > SAMPLE_BYTES and (refused := unreadable(raw)):
+    is_checked = len(raw) > SAMPLE_BYTES or raw.count(b"[") + raw.count(b"{") > _MANY_BRACKETS
+    if is_checked and (refused := unreadable(raw)):
         kept = beginning(raw, _COSTLY_SAMPLE_BYTES if refused.code == "too_deep" else SAMPLE_BYTES)
         return _rejected(mask_beginning(kept, effort.spend, key), refused, sender, arrival_us)
     effort.spend(raw.count(b"{") * OBJECT_NS)

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Final
 
+from lineage_bridge.errors import StoreDamagedError
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import RecordAddress
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineCounts, QuarantineRecord
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.damage import REPLAYED
 from lineage_bridge.store.dialect import NO_LIMIT
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
@@ -81,7 +83,10 @@ class Events:
         return self.nodes.within.values * 2
 
     def _event(self, row: _EventRow) -> EventRecord:
-        return EventRecord(*row, RecordAddress(*self.connection.execute(_COPY, row[:2]).fetchone()))
+        address = self.connection.execute(_COPY, row[:2]).fetchone()
+        if address is None:
+            raise StoreDamagedError(f"the graph does not say where the event {row[1].hex()} is in the log", REPLAYED)
+        return EventRecord(*row, RecordAddress(*address))
 
     def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:
         """Quarantined records, newest first, without those accepted since. With `event`, only those with this event id."""
