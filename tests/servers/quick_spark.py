@@ -1,7 +1,10 @@
-"""Spark's Java, started in half the time: its classes are taken as an earlier start has left them in the environment.
+"""Spark, started in half the time: Java takes its classes as an earlier start has left them in the environment.
 
 Java takes them only for the archives that they were loaded from, which it knows by path, size and time of change. So each environment has
 its own.
+
+The Python processes that Spark starts take their modules from where they are installed, compiled. In Spark's own home they find
+`pyspark.zip` first, whose modules each process compiles again.
 """
 
 import os
@@ -57,24 +60,32 @@ def quick_java() -> Mapping[str, str]:
 
     The launcher, a Java of its own that only prints Spark's command line, compiles as little as possible.
     """
+    installed = Path(pyspark.__file__).parent
     release = Path(ivy_for(os.environ).java).resolve().parents[1] / "release"
-    archives_of_spark = sorted(Path(pyspark.__file__).with_name("jars").glob("*.jar"))
-    pins = [f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}".encode() for path in archives_of_spark]
+    pins = [f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}".encode() for path in sorted((installed / "jars").glob("*.jar"))]
+    pins += [str(ENVIRONMENT).encode(), *([release.read_bytes()] if release.exists() else [])]
 
-    def make(home: Path) -> None:
+    def make_home(home: Path) -> None:
+        home.mkdir()
+        for part in ("bin", "jars"):
+            (home / part).symlink_to(installed / part)
+
+    spark_home = str(archives.made_in(ENVIRONMENT, "spark-home", [str(installed).encode()], make_home))
+
+    def make_classes(home: Path) -> None:
         for old in ENVIRONMENT.glob(f"{_NAME}-*"):
             shutil.rmtree(old)
         home.mkdir()
-        environment = {**os.environ, "SPARK_SUBMIT_OPTS": f"-XX:ArchiveClassesAtExit={home / _CLASSES}"}
+        environment = {**os.environ, "SPARK_HOME": spark_home, "SPARK_SUBMIT_OPTS": f"-XX:ArchiveClassesAtExit={home / _CLASSES}"}
         with TemporaryDirectory() as folder:
             command = [sys.executable, "-c", _STREAM, folder]
             subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         assert (home / _CLASSES).is_file(), "Java has not written its classes"
 
-    pins += [release.read_bytes()] if release.exists() else []
-    classes = archives.made_in(ENVIRONMENT, _NAME, pins, make) / _CLASSES
+    classes = archives.made_in(ENVIRONMENT, _NAME, pins, make_classes) / _CLASSES
     return MappingProxyType(
         {
+            "SPARK_HOME": spark_home,
             "SPARK_SUBMIT_OPTS": f"-XX:SharedArchiveFile={classes} -Xshare:auto",
             "SPARK_LAUNCHER_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
         }

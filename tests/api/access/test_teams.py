@@ -21,8 +21,6 @@ from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.store.state.keys import WatchedKeys
 from lineage_bridge.visibility.border import BEYOND
 
-pytestmark = pytest.mark.long
-
 SEEDS = (1, 2)
 TEAMS = {"ours": TeamSettings(namespaces=OWN)}
 TRIED_ELSEWHERE = {

@@ -39,3 +39,14 @@ def test_a_server_ends_before_tests_that_do_not_ask_for_it(tmp_path: Path) -> No
     lines = [line.lstrip(".") for line in done.stdout.splitlines()]
     ran = [line for line in lines if line in ("starts", "ends", "first", "second", "third", "fourth")]
     assert ran == ["starts", "first", "second", "ends", "third", "starts", "fourth", "ends"]
+
+
+def test_what_takes_longest_comes_first(request: pytest.FixtureRequest) -> None:
+    items = list(request.session.items)
+    distribution.longest_first(items)
+    seconds = [distribution.SECONDS.get(item.nodeid.partition("::")[0], 0) for item in items if not distribution.group_of(item)]
+    assert seconds == sorted(seconds, reverse=True)
+
+
+def test_the_files_that_take_longest_are_there() -> None:
+    assert [name for name in distribution.SECONDS if not (ROOT / name).is_file()] == []
