@@ -11,13 +11,15 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
 import pyspark
+import pytest
 
 from lineage_bridge.pipeline.streams.jars import ivy_for
 from tests.servers import archives
@@ -90,3 +92,12 @@ def quick_java() -> Mapping[str, str]:
             "SPARK_LAUNCHER_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
         }
     )
+
+
+@contextmanager
+def quickly() -> Iterator[None]:
+    """What this process starts of Spark meanwhile, it starts quickly."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in quick_java().items():
+            patch.setenv(name, value)
+        yield
