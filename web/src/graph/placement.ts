@@ -1,6 +1,7 @@
 import type { Point, Slot } from "./layout";
 
-const COLUMN_GAP = 60;
+/** How far ranks are apart as usual, in pixels. */
+export const COLUMN_GAP = 60;
 const ROW_GAP = 24;
 const ROUNDS = 8;
 

@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from "react";
 
 import type { Layout, LayoutRequest, Point } from "./layout";
 
-/** A layout, and the way that the data goes in it. */
-export type Placed = Layout & { down: boolean };
+/** A layout, the way that the data goes in it, and how far ranks are apart where it is not as usual. */
+export type Placed = Layout & { down: boolean; gap?: number };
 
 /** The layout of a picture, made by a worker; the one before until it is made. Without boxes it waits for them. */
 export function useLayout(

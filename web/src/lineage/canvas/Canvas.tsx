@@ -46,7 +46,7 @@ export const Canvas = memo(function Canvas(props: Props) {
     const links = useMemo(() => picture.links.map(({ source, target }) => ({ source, target })), [picture.links]);
     const isDown = size !== undefined && size.width < NARROW;
     const isLarge = useMemo(() => picture.nodes.filter(({ id }) => isSeen(id)).length > LARGE_FROM, [picture, isSeen]);
-    const layout = useLayout(size && boxes, links, isDown, isDown ? undefined : gapOf(picture));
+    const layout = useLayout(size && boxes, links, isDown, isDown ? undefined : gapOf(picture, view.pulse !== ""));
     const traced = useMemo(() => tracedColumns(picture), [picture]);
     const nodes = useMemo(() => {
         if (!layout) return [];
@@ -99,14 +99,14 @@ export const Canvas = memo(function Canvas(props: Props) {
     );
     const shown = useMemo(() => picture.links.filter(({ id }) => isSeen(id)), [picture.links, isSeen]);
     const lines = useMemo(
-        () => (isLarge ? linesOf(shown, nodes, layout?.down ?? false, back, comparison) : []),
-        [isLarge, shown, nodes, layout?.down, back, comparison],
+        () => (isLarge && layout ? linesOf(shown, nodes, layout, back, comparison) : []),
+        [isLarge, shown, nodes, layout, back, comparison],
     );
     const edges = useMemo(
         () => [
             ...(isLarge || !layout
                 ? []
-                : shown.map((link) => linkEdge(link, back.has(link.id), comparison?.changes.get(link.id)))),
+                : shown.map((link) => linkEdge(link, back.has(link.id), comparison?.changes.get(link.id), layout.gap))),
             ...columnEdges(picture, columns, related),
         ],
         [isLarge, layout, shown, picture, columns, related, back, comparison],
@@ -124,6 +124,7 @@ export const Canvas = memo(function Canvas(props: Props) {
                         <Drawing
                             {...{ nodes, edges, lines, picture, rootId, isLarge, size, select }}
                             isDown={layout.down}
+                            isWide={layout.gap !== undefined}
                             isCyclic={back.size > 0}
                         />
                     </ReactFlowProvider>

@@ -32,6 +32,8 @@ interface Props {
     rootId: string;
     isLarge: boolean;
     isDown: boolean;
+    /** Ranks are further apart than usual. */
+    isWide: boolean;
     isCyclic: boolean;
     size: Size;
     select: (id: string) => void;
@@ -41,7 +43,8 @@ interface Props {
  * A picture whose nodes have their places, within the store of a graph that was made with them: what is in sight at first is known
  * before anything is drawn, so that it is drawn once.
  */
-export function Drawing({ nodes, edges, lines, picture, rootId, isLarge, isDown, isCyclic, size, select }: Props) {
+export function Drawing(props: Props) {
+    const { nodes, edges, lines, picture, rootId, isLarge, isDown, isWide, isCyclic, size, select } = props;
     const store = useStoreApi();
     const [first] = useState(() => {
         const viewport = frame(nodes, rootId, size);
@@ -78,7 +81,7 @@ export function Drawing({ nodes, edges, lines, picture, rootId, isLarge, isDown,
             <Controls showInteractive={false} />
             {nodes.length >= MAPPED_FROM && !isDown && <Overview nodes={nodes} rootId={rootId} />}
             <Legend picture={picture} isCyclic={isCyclic} />
-            <Framing laidOut={`${rootId} ${nodes.length} ${isDown}`} root={rootId} />
+            <Framing laidOut={`${rootId} ${nodes.length} ${isDown} ${isWide}`} root={rootId} />
         </ReactFlow>
     );
 }
@@ -89,7 +92,7 @@ function frame(nodes: readonly CardNode[], rootId: string, size: Size) {
     return frameOf(bounds, root ? getNodesBounds([root]) : bounds, size, LIMITS);
 }
 
-/** Shows the whole picture when it grows; one too large to be read like that, from its root. */
+/** Shows the whole picture when it grows or spreads; one too large to be read like that, from its root. */
 function Framing({ laidOut, root }: { laidOut: string; root: string }) {
     const { getNodes, setViewport } = useReactFlow<CardNode>();
     const width = useStore((state) => state.width);

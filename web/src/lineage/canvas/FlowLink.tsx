@@ -1,17 +1,23 @@
-import { BaseEdge, getBezierPath, type EdgeProps } from "@xyflow/react";
+import { BaseEdge, getBezierPath, Position, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
 
+import { curveOf, labelPlace } from "../lines/geometry";
+import type { LinkEdge } from "../picture/edges";
 import { useFlow } from "../pulse/store";
 
 /** How far above the link its rate stands, in pixels: its width shows how much flows, too. */
 const ABOVE = 14;
+const POINT = { width: 0, height: 0 };
 
 /** A link of the graph; with the pulse on, as wide as much flows. */
-export const FlowLink = memo(function FlowLink(props: EdgeProps) {
-    const [path, labelX, labelY] = getBezierPath(props);
+export const FlowLink = memo(function FlowLink(props: EdgeProps<LinkEdge>) {
+    const [path] = getBezierPath(props);
     const flow = useFlow(props.id);
-    const { id, markerEnd } = props;
+    const { id, markerEnd, sourceX, sourceY, targetX, targetY, data } = props;
     const label = flow && flow.label !== "" ? flow.label : props.label;
+    const isDown = props.sourcePosition === Position.Bottom;
+    const curve = curveOf({ x: sourceX, y: sourceY, ...POINT }, { x: targetX, y: targetY, ...POINT }, isDown);
+    const labelled = labelPlace(curve, isDown, data?.gap);
     return (
         <g className={flow ? `pulse ${flow.tone}` : undefined}>
             <BaseEdge
@@ -20,8 +26,8 @@ export const FlowLink = memo(function FlowLink(props: EdgeProps) {
                 {...(markerEnd === undefined ? {} : { markerEnd })}
                 {...(flow ? { style: { strokeWidth: flow.width } } : {})}
                 label={label}
-                labelX={labelX}
-                labelY={flow ? labelY - ABOVE : labelY}
+                labelX={labelled.x}
+                labelY={flow ? labelled.y - ABOVE : labelled.y}
                 labelBgPadding={[6, 3]}
                 labelBgBorderRadius={6}
             />

@@ -1,6 +1,7 @@
 import { Position, type NodeHandle } from "@xyflow/react";
 
 import type { Picture, PictureNode } from "../picture/picture";
+import { UNSURE } from "../pulse/rates";
 
 export const COLUMNS_SHOWN = 12;
 export const CARD_WIDTH = 220;
@@ -8,9 +9,17 @@ export const ROW_HEIGHT = 24;
 /** Below the last column of a card. */
 const FOOT = 9;
 
-/** How far ranks of cards are apart, so that there is room for what links lead through; undefined: as usual. */
-export function gapOf({ links }: Picture): number | undefined {
-    return links.some(({ via }) => via.length > 0) ? 200 : undefined;
+/** What ranks of cards are apart so that there is room for the labels of links, in pixels: of each kind of label, the widest. */
+const ROOM = { through: 200, silence: 168, rate: 120 };
+
+/**
+ * How far ranks of cards are apart, so that there is room for what is written on links: what they lead through, and, with the pulse on,
+ * their rates, or since when nothing flows on them. Undefined: as usual.
+ */
+export function gapOf({ links }: Picture, isPulsed: boolean): number | undefined {
+    if (links.some(({ via }) => via.length > 0)) return ROOM.through;
+    if (!isPulsed) return undefined;
+    return links.some(({ liveness }) => UNSURE.has(liveness)) ? ROOM.silence : ROOM.rate;
 }
 
 /** How tall a card is, without asking the browser. */

@@ -65,7 +65,7 @@ export function drawingOf(picture: Picture, rootId: string, title: string): Draw
         width: CARD_WIDTH,
         height: 38 + linesOf(node).length * LINE,
     }));
-    const gap = gapOf(picture);
+    const gap = gapOf(picture, false);
     const { positions } = layOut({ boxes, links: picture.links, before: {}, ...(gap === undefined ? {} : { gap }) });
     const placed = new Map(
         boxes.map((box) => {

@@ -1,6 +1,7 @@
 /** The curves of links between cards, in the coordinates of the picture. Pure. */
 
 import type { Point } from "../../graph/layout";
+import { COLUMN_GAP } from "../../graph/placement";
 
 export interface Card extends Point {
     width: number;
@@ -16,6 +17,8 @@ export interface Curve {
 }
 
 const CURVATURE = 0.25;
+/** So often is a curve halved to find a point of it: enough for a pixel of the largest picture. */
+const HALVINGS = 16;
 
 /** The curve of a link: from the right side of a card to the left one of the other, or downwards. The same as React Flow draws. */
 export function curveOf(source: Card, target: Card, isDown: boolean): Curve {
@@ -39,10 +42,34 @@ function reachOf(distance: number): number {
     return distance >= 0 ? distance / 2 : CURVATURE * 25 * Math.sqrt(-distance);
 }
 
-export function middleOf({ from, leaving, arriving, to }: Curve): Point {
+export function middleOf(curve: Curve): Point {
+    return pointOf(curve, 0.5);
+}
+
+/**
+ * Where the label of a link stands: in the middle of its curve, or, if it passes a rank of cards, in the gap before the card that it leads
+ * to, where no card can lie upon it. `gap`: how far ranks are apart.
+ */
+export function labelPlace(curve: Curve, isDown: boolean, gap = COLUMN_GAP): Point {
+    const along = ({ x, y }: Point) => (isDown ? y : x);
+    const end = along(curve.to);
+    if (end - along(curve.from) <= 2 * gap) return middleOf(curve);
+    let [near, far] = [0, 1];
+    for (let step = 0; step < HALVINGS; step++) {
+        const middle = (near + far) / 2;
+        if (along(pointOf(curve, middle)) < end - gap / 2) near = middle;
+        else far = middle;
+    }
+    return pointOf(curve, far);
+}
+
+/** The point of a cubic curve at a share of its way. */
+function pointOf({ from, leaving, arriving, to }: Curve, share: number): Point {
+    const rest = 1 - share;
+    const shares = [rest ** 3, 3 * rest * rest * share, 3 * rest * share * share, share ** 3] as const;
     return {
-        x: from.x * 0.125 + leaving.x * 0.375 + arriving.x * 0.375 + to.x * 0.125,
-        y: from.y * 0.125 + leaving.y * 0.375 + arriving.y * 0.375 + to.y * 0.125,
+        x: from.x * shares[0] + leaving.x * shares[1] + arriving.x * shares[2] + to.x * shares[3],
+        y: from.y * shares[0] + leaving.y * shares[1] + arriving.y * shares[2] + to.y * shares[3],
     };
 }
 

@@ -1,7 +1,8 @@
 /** Paints links on a canvas: those in sight, one stroke for all that look alike. */
 
+import type { Point } from "../../graph/layout";
 import type { Flow } from "../pulse/rates";
-import { isWithin, middleOf, type Curve } from "./geometry";
+import { isWithin, type Curve } from "./geometry";
 import type { Look, Looks } from "./looks";
 
 export interface Line {
@@ -11,6 +12,8 @@ export interface Line {
     classes: string;
     /** What is written on it without a pulse; empty if nothing is. */
     label: string;
+    /** The middle of what is written on it. */
+    labelled: Point;
 }
 
 export interface Sight {
@@ -48,7 +51,7 @@ export function paint(
     context.setTransform(density * scale, 0, 0, density * scale, density * x, density * y);
     const seen = { x: -x / scale, y: -y / scale, width: width / scale, height: height / scale };
     const alike = new Map<string, { look: Look; curves: Curve[] }>();
-    const labels: [string, Curve][] = [];
+    const labels: [string, Point][] = [];
     for (const line of lines) {
         if (!isWithin(line.curve, seen)) continue;
         const flow = flowOf(line.id);
@@ -59,7 +62,7 @@ export function paint(
         if (group) group.curves.push(line.curve);
         else alike.set(key, { look, curves: [line.curve] });
         const label = flow && flow.label !== "" ? flow.label : line.label;
-        if (label !== "" && scale >= WRITTEN) labels.push([label, line.curve]);
+        if (label !== "" && scale >= WRITTEN) labels.push([label, line.labelled]);
     }
     for (const { look, curves } of alike.values()) stroke(context, look, curves);
     write(context, labels, ink);
@@ -90,7 +93,7 @@ function stroke(context: CanvasRenderingContext2D, look: Look, curves: readonly 
     context.fill();
 }
 
-function write(context: CanvasRenderingContext2D, labels: readonly [string, Curve][], ink: Ink): void {
+function write(context: CanvasRenderingContext2D, labels: readonly [string, Point][], ink: Ink): void {
     context.globalAlpha = 1;
     context.font = ink.font;
     context.textAlign = "center";
@@ -98,8 +101,7 @@ function write(context: CanvasRenderingContext2D, labels: readonly [string, Curv
     context.lineWidth = 1;
     context.setLineDash([]);
     context.strokeStyle = ink.border;
-    for (const [label, curve] of labels) {
-        const { x, y } = middleOf(curve);
+    for (const [label, { x, y }] of labels) {
         const width = context.measureText(label).width + 12;
         context.beginPath();
         context.roundRect(x - width / 2, y - 10, width, 20, 6);

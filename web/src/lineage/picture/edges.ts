@@ -30,14 +30,18 @@ export function labelOf(link: PictureLink, change?: Change): string {
     return change ? SIGNS[change] : words.join(", ");
 }
 
+/** An edge that is a link; `gap`: how far ranks are apart where it is not as usual. */
+export type LinkEdge = FlowEdge<{ gap: number | undefined }, "link">;
+
 /** A link as an edge of the graph. */
-export function linkEdge(link: PictureLink, isReversed: boolean, change?: Change): FlowEdge {
+export function linkEdge(link: PictureLink, isReversed: boolean, change?: Change, gap?: number): LinkEdge {
     const label = labelOf(link, change);
     return {
         id: link.id,
         type: "link",
         source: link.source,
         target: link.target,
+        data: { gap },
         className: classesOf(link, isReversed, change),
         markerEnd: { type: MarkerType.ArrowClosed, width: 15, height: 15, color: colourOf(link, isReversed) },
         ...(label === "" ? {} : { label }),

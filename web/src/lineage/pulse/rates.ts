@@ -23,7 +23,8 @@ export interface Urgency {
     reach: number;
 }
 
-const UNSURE = new Set(["silent", "gone"]);
+/** The states of a link that say that nothing may flow on it any more: instead of its rate, it shows since when. */
+export const UNSURE: ReadonlySet<string> = new Set(["silent", "gone"]);
 const SEVERITY = ["gone", "fail", "silent", "abort", "idle"];
 
 /**
