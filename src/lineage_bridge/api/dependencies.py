@@ -137,6 +137,13 @@ def require_node(nodes: NodeReader, kind: NodeKind, namespace: str, name: str) -
     raise NotFoundError(f"there is no {noun} {name!r} in the namespace {namespace!r}", hint, near)
 
 
+def all_names(nodes: NodeReader, namespace: str | None, name: str | None) -> frozenset[int] | None:
+    """The ids of all names of a dataset; None unless namespace and name are given. Raises NotFoundError."""
+    if namespace is None or name is None:
+        return None
+    return frozenset(node.id for node in nodes.group(require_node(nodes, NodeKind.DATASET, namespace, name))[1])
+
+
 def style_of(namespace: str, names: str | None) -> str:
     """The style of names in an answer: the requested one, else that of the namespace in the question."""
     return names or (BRIDGE if bridge_rank(namespace) == 0 else STANDARD)
