@@ -18,7 +18,21 @@ ORDERS = {"kind": "dataset", "namespace": "kafka://broker.internal:9092", "name"
 ENRICHMENT = {"kind": "job", "namespace": "flink-jobs", "name": "order-enrichment"}
 CUSTOMERS = {"namespace": "postgres://commerce-db.internal:5432", "name": "commerce.public.customers"}
 EMAIL = {**CUSTOMERS, "field": "email"}
-LISTS = ("datasets", "jobs", "aliases", "runs", "events", "quarantine", "tasks", "sources", "inputs", "targets", "keys", "sessions")
+LISTS = (
+    "datasets",
+    "jobs",
+    "aliases",
+    "drift",
+    "runs",
+    "events",
+    "quarantine",
+    "tasks",
+    "sources",
+    "inputs",
+    "targets",
+    "keys",
+    "sessions",
+)
 DBT = {"namespace": "dbt", "name": "dbt-run-shop"}
 PAYMENTS = {"kind": "dataset", "namespace": "ns", "name": "payments"}
 VIEWS = {

@@ -94,6 +94,17 @@ def position_header(progress: ProgressReader) -> dict[str, str]:
     return {POSITION_HEADER: position_tokens.encode(progress.position())}
 
 
+def one_of(allowed: Sequence[str]) -> AfterValidator:
+    """A validator that accepts the given words, and raises ValueError for others."""
+
+    def check(value: str | None) -> str | None:
+        if value is not None and value not in allowed:
+            raise ValueError(f"use one of {', '.join(allowed)}")
+        return value
+
+    return AfterValidator(check)
+
+
 def page(request: Request, items: Sequence[Item], limit: int, offset: int) -> tuple[Sequence[Item], dict[str, str]]:
     """The items of this page, and the link to the next page; `items` has up to `limit` + 1 items, one more if there is a next page."""
     return (items, {}) if len(items) <= limit else (items[:limit], page_link(request, limit, offset + limit))

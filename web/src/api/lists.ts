@@ -62,6 +62,22 @@ export const aliases = ({ filters, offset }: Asked) =>
         },
     });
 
+export type Drift = Schemas["DriftItem"];
+
+/** Where jobs differ from their declarations; the offset counts declared jobs. */
+export const drifts = ({ filters, offset }: Asked) =>
+    queryOptions({
+        queryKey: ["drift list", filters, offset],
+        queryFn: async ({ signal }): Promise<Page<Drift>> => {
+            const query = { ...filters, limit: PAGE, offset };
+            const { drifts: items, next } = await answered(
+                client.GET("/api/v1/graph/drift", { signal, params: { query } }),
+            );
+            return next === undefined ? { items, hasNext: false } : { items, hasNext: true, next };
+        },
+        refetchInterval: SLOW_MS,
+    });
+
 /** The runs of a job, the one with the latest event first. */
 export const runsOfJob = ({ filters, offset }: Asked) =>
     queryOptions({

@@ -59,11 +59,13 @@ export function Estate({ overview }: { overview: Schemas["OverviewAnswer"] }) {
                             {type.replaceAll("_", " ")}
                         </h3>
                         <p className="figure">
-                            <Figure count={jobs} noun="job" />
+                            <Figure count={jobs} noun="job" to={workOf("jobs", { type })} />
                         </p>
                         <p className="states">
                             {states.map(({ state, jobs: count }) => (
-                                <State key={state} state={state} count={whole(count)} />
+                                <ViewLink key={state} to={workOf("jobs", { type, state })}>
+                                    <State state={state} count={whole(count)} />
+                                </ViewLink>
                             ))}
                         </p>
                     </article>

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -19,6 +20,7 @@ from lineage_bridge.api.dependencies import (
     NodeName,
     Offset,
     Style,
+    one_of,
     page_of_texts,
     parse_time_argument,
     position_header,
@@ -31,17 +33,26 @@ from lineage_bridge.api.responses import json_response, raw_json_list
 from lineage_bridge.api.schemas.lineage import DatasetDetail, DatasetLineage, JobDetail, RunEvent
 from lineage_bridge.api.schemas.names import DescribedNode, ErrorAnswer
 from lineage_bridge.api.services import Services
+from lineage_bridge.graph.identity.node_ids import JOB_TYPES
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import Node, Port, Walk, WalkLimits
 from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.ports.graph_reader import GraphReader, LineageReader, NodeReader
+from lineage_bridge.projections.job_states import STATES
+from lineage_bridge.projections.overview import JobFilter, read_jobs
 
 Text = Annotated[str, Mended]
 Glob = Annotated[Text | None, Query(description="Glob: * any text, ? any character, [...] one of these")]
 Direction = Literal["upstream", "downstream", "both"]
 Depth = Annotated[int, Query(ge=1, le=50, description="Hops of flows, from dataset to dataset")]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
+JobType = Annotated[
+    str | None,
+    Query(description=f"Only jobs of this type, each by the one name it goes by: {', '.join(JOB_TYPES)}"),
+    one_of(JOB_TYPES),
+]
+JobState = Annotated[str | None, Query(description=f"Only jobs in this state, likewise: {', '.join(STATES)}"), one_of(STATES)]
 _NOT_FOUND = {404: ErrorAnswer}
 
 
@@ -174,9 +185,22 @@ def _datasets_of_side(ports: Iterable[Port], side: Side) -> tuple[Node, ...]:
 
 def _job_routes(router: APIRouter, services: Services) -> None:
     @router.get("/jobs", response_model=None, responses=response_docs({200: list[DescribedNode]}, writes=False))
-    def get_jobs(request: Request, namespace: Glob = None, name: Glob = None, limit: Limit = 1000, offset: Offset = 0) -> Response:
+    def get_jobs(
+        request: Request,
+        namespace: Glob = None,
+        name: Glob = None,
+        type: JobType = None,  # noqa: A002 - the parameter's name on the wire
+        state: JobState = None,
+        limit: Limit = 1000,
+        offset: Offset = 0,
+    ) -> Response:
         """Jobs with their current facets, in the order of their names."""
-        return _list_nodes(services, request, NodeKind.JOB, (namespace, name), (limit, offset))
+        if type is None and state is None:
+            return _list_nodes(services, request, NodeKind.JOB, (namespace, name), (limit, offset))
+        which = JobFilter(type, state, namespace, name)
+        with services.graph() as reader:
+            found = list(islice(read_jobs(reader, which, services.clock_us()), offset, offset + limit + 1))
+            return _list_page(services, request, reader, found, (limit, offset))
 
     @router.get("/jobs/detail", response_model=None, responses=response_docs({200: JobDetail, **_NOT_FOUND}, writes=False))
     def get_job(namespace: Namespace, name: NodeName, names: Style = "standard") -> Response:
@@ -216,10 +240,13 @@ def _list_nodes(
 ) -> Response:
     limit, offset = page_bounds
     with services.graph() as reader:
-        nodes = reader.nodes.matching(kind, *globs, limit + 1, offset)
+        return _list_page(services, request, reader, reader.nodes.matching(kind, *globs, limit + 1, offset), page_bounds)
 
-        def text(node: Node) -> bytes:
-            return encode(serialization.described_node(reader.nodes, node))
 
-        texts, link = page_of_texts(request, nodes, text, (limit, offset), services.max_page_bytes)
-        return raw_json_list(texts, {**link, **position_header(reader.progress)})
+def _list_page(services: Services, request: Request, reader: GraphReader, nodes: Sequence[Node], page_bounds: tuple[int, int]) -> Response:
+
+    def text(node: Node) -> bytes:
+        return encode(serialization.described_node(reader.nodes, node))
+
+    texts, link = page_of_texts(request, nodes, text, page_bounds, services.max_page_bytes)
+    return raw_json_list(texts, {**link, **position_header(reader.progress)})
