@@ -56,7 +56,7 @@ def test_the_list_of_drift_goes_on_behind_the_jobs_that_it_has_shown(page: Page,
             break
         before = page.url
         following.press("Enter")
-        page.wait_for_url(lambda url, old=before: url != old)
+        expect(page).not_to_have_url(before)
         expect(page.locator(".loading")).to_have_count(0)
     assert len(seen) == len(set(seen)) == 2 * JOBS
 

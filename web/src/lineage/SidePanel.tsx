@@ -63,6 +63,16 @@ export function SidePanel({
                 <p className="namespace">
                     <Name text={node.namespace} />
                 </p>
+                {node.details?.owners !== undefined && (
+                    <p className="hint">
+                        Owner <Name text={node.details.owners.join(", ")} />
+                    </p>
+                )}
+                {node.details?.retention !== undefined && (
+                    <p className="hint">
+                        Kept <Name text={node.details.retention} />
+                    </p>
+                )}
                 {node.details?.state !== undefined && <State state={node.details.state} />}
                 <p className="tools">
                     <ViewLink className="button" to={lineageOf(ref)}>
