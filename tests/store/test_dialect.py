@@ -69,6 +69,7 @@ def ask(reader: StoreReader, kind: NodeKind, node: Node) -> None:
     reader.history.diff(node, "both", 2, LIMITS, Between(T0, NOW), now_us=NOW)
     reader.history.lifecycle(node, 10, 0)
     reader.events.page(EventFilter(job=node.name))
+    reader.events.page(EventFilter(job=node.name, datasets=frozenset({node.id})))
     reader.runs.page(RunFilter(job=node.id))
     reader.runs.latest(node, with_datasets=True)
 

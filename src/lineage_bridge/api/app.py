@@ -36,6 +36,7 @@ from lineage_bridge.api.routes.operations.intake import routes as intake_routes
 from lineage_bridge.api.routes.questions import (
     aliases,
     changes,
+    events,
     foreign,
     impact,
     ledger,
@@ -142,6 +143,7 @@ def _app(services: Services, *routers: APIRouter) -> _App:
 
 def _question_routes(services: Services, intake: Intake) -> tuple[APIRouter, ...]:
     return (
+        events.routes(services),
         lineage.routes(services),
         neighbourhood.routes(services),
         overview.routes(services),

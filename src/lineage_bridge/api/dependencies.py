@@ -94,6 +94,17 @@ def position_header(progress: ProgressReader) -> dict[str, str]:
     return {POSITION_HEADER: position_tokens.encode(progress.position())}
 
 
+def one_of(allowed: Sequence[str]) -> AfterValidator:
+    """A validator that accepts the given words, and raises ValueError for others."""
+
+    def check(value: str | None) -> str | None:
+        if value is not None and value not in allowed:
+            raise ValueError(f"use one of {', '.join(allowed)}")
+        return value
+
+    return AfterValidator(check)
+
+
 def page(request: Request, items: Sequence[Item], limit: int, offset: int) -> tuple[Sequence[Item], dict[str, str]]:
     """Make the items of a page, and the link to the next page. `items` has up to `limit` + 1 items; the last one only shows that there
     is a next page.
@@ -138,6 +149,13 @@ def require_node(nodes: NodeReader, kind: NodeKind, namespace: str, name: str) -
     noun = kind.name.lower()
     hint = f"GET /api/v1/search?q=... finds names; GET /api/v1/lineage/{noun}s lists them"
     raise NotFoundError(f"there is no {noun} {name!r} in the namespace {namespace!r}", hint, near)
+
+
+def all_names(nodes: NodeReader, namespace: str | None, name: str | None) -> frozenset[int] | None:
+    """The ids of all names of a dataset; None unless namespace and name are given. Raises NotFoundError."""
+    if namespace is None or name is None:
+        return None
+    return frozenset(node.id for node in nodes.group(require_node(nodes, NodeKind.DATASET, namespace, name))[1])
 
 
 def style_of(namespace: str, names: str | None) -> str:

@@ -1,6 +1,6 @@
 """Converts values of the graph to the JSON that answers contain."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
 import msgspec
@@ -11,6 +11,7 @@ from lineage_bridge.api.schemas.lineage import RunEvent
 from lineage_bridge.api.schemas.names import DatasetRef, DescribedNode, JobRef
 from lineage_bridge.api.schemas.nodes import GraphColumn, GraphEdge, GraphNode, GraphPort, NodeDetails, TransformationItem, WalkNode
 from lineage_bridge.api.schemas.runs import RunItem
+from lineage_bridge.graph.contents.keeping import Keeping, keeping
 from lineage_bridge.graph.identity.node_ids import display_name
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Side
@@ -58,7 +59,7 @@ def node_id_of(node: Node) -> str:
     return node_id_text(node.id)
 
 
-def trace_digest(trace: Trace) -> str:
+def trace_digest(trace: Trace, kept: Mapping[Node, Keeping]) -> str:
     """The SHA-256 of a trace in hexadecimal digits. It covers the question and what was found, by names, but not the proofs, which each
     event renews.
     """
@@ -81,6 +82,7 @@ def trace_digest(trace: Trace) -> str:
             for flow in trace.flows
         ),
         [coverage.with_columns, coverage.without_columns],
+        sorted([*named(node), list(found.owners), found.retention] for node, found in kept.items()),
         sorted([*named(gap.source, gap.target, gap.job), gap.origin.name, gap.evidence.text] for gap in coverage.gaps),
         [trace.truncated, trace.hidden],
     ]
@@ -201,6 +203,7 @@ def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -
     """The details of a node as answers show them. For a job, they include its state, which is that of its newest run."""
     is_job = entry.node.kind == NodeKind.JOB
     run = newest if newest and newest.observed else None
+    kept = keeping(entry.facets)
     return NodeDetails(
         system=system_name(entry.node.namespace),
         node_type=entry.node_id.type,
@@ -208,6 +211,8 @@ def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -
         state=job_state(run, now_us) if is_job else UNSET,
         last_seen=time_text(run.last if run else None),
         tags=tags_of(entry) or UNSET,
+        owners=list(kept.owners) or UNSET,
+        retention=kept.retention or UNSET,
     )
 
 

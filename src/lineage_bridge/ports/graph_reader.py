@@ -113,7 +113,7 @@ class LineageReader(Protocol):
         """How much each hop of a walk upstream that this reader returned read and wrote, sources first."""
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
-        """The columns from which a column is derived, or which are derived from it. A trace as of an earlier time has no proofs."""
+        """The columns from which a column is derived, or which are derived from it, with the events that prove it."""
 
     def job_ports(self, job: Node, *, now_us: int, at_us: int | None = None) -> list[Port]:
         """The inputs and outputs of a job, sorted by side and name."""

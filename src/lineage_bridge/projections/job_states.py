@@ -1,10 +1,12 @@
 """Computes the state of a job from its newest run."""
 
-from lineage_bridge.graph.runs.liveness import liveness
+from lineage_bridge.graph.runs.liveness import Liveness, liveness
 from lineage_bridge.model.runs import RunRecord
 
 DECLARED = "declared"
 """The state of a job that has never run."""
+STATES = (DECLARED, *(item.value for item in Liveness), "start", "running", "complete", "fail", "abort", "unknown")
+"""The states that a job can have."""
 URGENT = ("fail", "gone", "silent", "abort")
 """The states that need attention, the worst first."""
 

@@ -85,6 +85,7 @@ def questions(scene: Scene, server: Server, names: dict[Name, str]) -> Iterator[
         yield route, route, {}
     for route in ("/lineage/events", "/lineage/jobs", "/quarantine"):
         yield route, route, {}
+    yield "/lineage/jobs", "/lineage/jobs", {"type": "job"}
     yield "/graphs/enriched/view", "/graphs/enriched/view", {"names": "standard"}
     yield "/lineage/events", "/lineage/events", {"records": "true", "namespace": "*"}
     yield "/lineage/datasets", "/lineage/datasets", {"namespace": "*", "limit": 1, "offset": 2}
@@ -139,6 +140,7 @@ def _of_dataset(name: Name, scene: Scene) -> Iterator[Question]:
         yield "/graph/trace", "/graph/trace", {**about, "direction": direction, "indirect": "true"}
         yield "/graph/trace", "/graph/trace", {**about, "direction": direction, "field": f"column{name[1]}"}
     yield "/graph/statistics", "/graph/statistics", {**about, "since": format_time(T0)}
+    yield "/lineage/events", "/lineage/events", {"dataset_namespace": name[0], "dataset": name[1]}
     yield "/search", "/search", {"q": f"described{name[1]}"}
     yield "/search", "/search", {"owner": f"owner{name[1]}"}
     yield "/lineage/datasets/detail", "/lineage/datasets/detail", {**about, "name": name[1][:-1]}
@@ -241,6 +243,10 @@ def test_ones_own_is_as_everybody_sees_it(filled: Server, scene: Scene) -> None:
             assert _affected(scene, impacts[0]) == _affected(scene, impacts[1])
     for route, members in (("/lineage/datasets", OWN), ("/lineage/jobs", OWN), ("/lineage/events", OWN)):
         same(both, route, {}, lambda found, spaces=members: [item for item in found if _namespace(item) in spaces])
+    for name in scene.own_names:
+        if not name[0].endswith("jobs"):
+            events = {"dataset_namespace": name[0], "dataset": name[1]}
+            same(both, "/lineage/events", events, lambda found: [item for item in found if _namespace(item) in OWN])
     for work in scene.jobs:
         if scene.is_own(work.job):
             same(both, f"/lineage/events/{work.run}", {})

@@ -23,6 +23,7 @@ const VIEWS: View[] = [
         ],
         open: ["00ff", "0a0b"],
         selected: "0a0b",
+        about: "sql",
         column: "00ff.a.b c",
         as: "list",
         bar: 48,

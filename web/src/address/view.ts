@@ -1,5 +1,6 @@
 /** What an address shows. The address is the only place where a view keeps its state, so every view can be linked to. */
 
+import { aboutOf, type About } from "./about";
 import { estateParameters, estateViewOf, type EstateView } from "./estate";
 import { addFilter, filterOf, NO_FILTER, type PictureFilter } from "./filter";
 import { MOST_HOPS } from "./nodes";
@@ -31,6 +32,8 @@ export interface LineageView {
     /** Ids of datasets that show their columns. */
     open: string[];
     selected: string;
+    /** Empty for the first that the node has. */
+    about: About | "";
     column: string;
     as: "graph" | "list";
     /** How many hours the time bar spans; 0 without one. */
@@ -110,6 +113,7 @@ export function lineageOf(root: NodeRef): LineageView {
         expansions: [],
         open: [],
         selected: "",
+        about: "",
         column: "",
         as: "graph",
         bar: 0,
@@ -154,6 +158,7 @@ function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } |
                     more: view.expansions.map(({ id, direction }) => `${id}.${direction}`).join(" "),
                     open: view.open.join(" "),
                     selected: view.selected,
+                    about: view.about,
                     column: view.column,
                     as: view.as === "graph" ? "" : view.as,
                     bar: view.bar === 0 ? "" : String(view.bar),
@@ -215,6 +220,7 @@ export function viewOf(path: string, query: string): View {
                 expansions: words(given.get("more")).flatMap(expansion),
                 open: words(given.get("open")),
                 selected: given.get("selected") ?? "",
+                about: aboutOf(given.get("about")),
                 column: given.get("column") ?? "",
                 as: given.get("as") === "list" ? "list" : "graph",
                 bar: within(given.get("bar"), 1, MOST_BAR_HOURS, 0),

@@ -1,4 +1,4 @@
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
 import type { EstateView } from "../address/estate";
 import type { Direction, ImpactView, NodeRef, PathsView, TraceView } from "../address/view";
@@ -196,6 +196,17 @@ export function described(node: NodeRef) {
             node.kind === "dataset"
                 ? answered(client.GET("/api/v1/lineage/datasets/detail", { signal, params: { query } }))
                 : (await answered(client.GET("/api/v1/lineage/jobs/detail", { signal, params: { query } }))).job,
+    });
+}
+
+/** How much was written to a dataset and read from it, or by a job, within [since, until), in buckets of so many seconds. */
+export function statistics({ kind, namespace, name }: NodeRef, since: string, until: string, bucket: number) {
+    const which = kind === "job" ? { job_namespace: namespace, job_name: name } : { namespace, name };
+    const query = { ...which, since, until, bucket, limit: 200 };
+    return queryOptions({
+        queryKey: ["statistics", query],
+        queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/statistics", { signal, params: { query } })),
+        placeholderData: keepPreviousData,
     });
 }
 

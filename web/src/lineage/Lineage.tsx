@@ -180,9 +180,11 @@ export default function Lineage({ view }: { view: LineageView }) {
                 {selected?.members && (
                     <BundlePanel bundle={selected} members={selected.members} takeApart={change.takeApart} />
                 )}
-                {selected && !selected.members && (
+                {selected && picture && !selected.members && (
                     <SidePanel
                         node={selected}
+                        {...{ view, picture, chosen }}
+                        chooseColumn={actions.chooseColumn}
                         marks={comparison?.marks.get(selected.id)}
                         isOpen={view.open.includes(selected.id)}
                         toggleColumns={() => change.toggleColumns(selected.id)}

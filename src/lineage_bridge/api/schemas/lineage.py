@@ -170,7 +170,10 @@ class TraceColumn(Struct, frozen=True, omit_defaults=True):
 
 
 class ProofAnswer(Struct, frozen=True):
-    """The latest event that states a flow between columns. `run_id` is the id of the run, or of the design-time statement."""
+    """The latest event that states a flow between columns; as of a time, the latest by then, or the first of that day if it states it later.
+
+    `run_id` is the id of the run, or of the design-time statement.
+    """
 
     event_id: str
     event_time: str
@@ -213,8 +216,20 @@ class TraceCoverage(Struct, frozen=True):
     gaps: list[TraceGap]
 
 
+class KeptDataset(Struct, frozen=True, omit_defaults=True):
+    """Who owns a dataset, given by its id, and how long its data is kept; members are left out where nobody states it.
+
+    `owners` are those of the ownership facet, or else the values of the tag `owner`. `retention` is what a topic's own `retention.ms` and
+    `cleanup.policy` mean (such as "7 days", "without limit", "newest of each key"), or else the value of the tag `retention`.
+    """
+
+    node: str
+    owners: list[str] = []
+    retention: str = ""
+
+
 class TraceAnswer(Struct, frozen=True):
-    """The columns from which a column is derived, or those that are derived from it.
+    """The columns from which a column is derived, or those that are derived from it. `kept` has each dataset among the nodes.
 
     `digest` is the SHA-256 of the question and of what was found, by names: answers with the same digest have the same content.
     """
@@ -226,6 +241,7 @@ class TraceAnswer(Struct, frozen=True):
     nodes: list[GraphNode]
     columns: list[TraceColumn]
     flows: list[TraceFlow]
+    kept: list[KeptDataset]
     coverage: TraceCoverage
     truncated: str
     hidden: int

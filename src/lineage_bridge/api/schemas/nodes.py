@@ -34,7 +34,7 @@ class NodeDetails(Struct, frozen=True, omit_defaults=True):
     """What an answer says about a node: its system, its type, the short form of its name, its tags, and, for a job, its state as in
     `/overview`.
 
-    `tags` are those of the node itself, not of its columns, as `key` or `key=value`.
+    `tags` are those of the node itself, not of its columns, as `key` or `key=value`; `owners` and `retention` are as in traces.
     """
 
     system: str
@@ -43,6 +43,8 @@ class NodeDetails(Struct, frozen=True, omit_defaults=True):
     state: Text = UNSET
     last_seen: Text = UNSET
     tags: list[str] | UnsetType = UNSET
+    owners: list[str] | UnsetType = UNSET
+    retention: Text = UNSET
 
 
 class WalkNode(GraphNode, frozen=True, omit_defaults=True):

@@ -71,7 +71,7 @@ class LineageQuestions:
         return LedgerMaker(followed_flows(self.connection, self.nodes).flows, Statistics(self.connection, self.nodes))
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
-        """The columns from which a column is derived, or which are derived from it. A trace as of an earlier time has no proofs."""
+        """The columns from which a column is derived, or which are derived from it."""
         nodes = self.nodes.at(at_us)
         tracer = Tracer(self.connection, nodes, followed_flows(self.connection, nodes, at_us).flows, limits, _stopwatch(), at_us)
         return replace(tracer.trace(node, options), resolution=resolution(at_us))

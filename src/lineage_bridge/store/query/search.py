@@ -3,11 +3,12 @@
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
+from lineage_bridge.graph.contents.keeping import stated_owners
 from lineage_bridge.graph.contents.search_terms import FIELDS, matching_lines, plain
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.search import Match, SearchFilter, SearchPage
-from lineage_bridge.openlineage.facets import OwnershipFacet, TagsFacet, read_as
+from lineage_bridge.openlineage.facets import TagsFacet, read_as
 from lineage_bridge.store.chunks import batches, chunks, marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.dialect import FullText, Query
@@ -144,7 +145,7 @@ class Search:
         facets = self.nodes.facets(node, keys=needed)
         return (
             facets.keys() >= set(needed)
-            and (which.owner is None or which.owner in _owners(facets["ownership"]))
+            and (which.owner is None or which.owner in stated_owners(facets["ownership"]))
             and (which.tag is None or which.tag in _tags(facets["tags"]))
         )
 
@@ -181,11 +182,6 @@ def _filter_queries(search: FullText, which: SearchFilter) -> list[Query]:
     """The full-text queries for the filters on owner and tag."""
     filters = (("owners", which.owner), ("tags", which.tag))
     return [search.within([column], search.phrase(plain(text))) for column, text in filters if text is not None and plain(text)]
-
-
-def _owners(text: str) -> set[str]:
-    facet = read_as(OwnershipFacet, "dataset", "ownership", text.encode())
-    return {owner.name for owner in (facet.owners if facet else None) or ()}
 
 
 def _tags(text: str) -> set[str]:

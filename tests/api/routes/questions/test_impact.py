@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.api.support import Server
-from tests.events import RUNS, T0, columns, dataset, facet, run_event
+from tests.events import RUNS, T0, columns, dataset, dataset_event, facet, run_event
 
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.openlineage.times import format_time
@@ -76,6 +76,27 @@ def test_traces_as_of_one_time_have_one_digest_until_something_of_before_is_repo
     assert (len(now["flows"]), len(now["digest"])) == (4, 64)
     digests = {server.ask("/graph/trace", **about, **more)["digest"] for more in ({}, {"indirect": True}, {"depth": 1}, {"gaps": 50})}
     assert len(digests | {first["digest"]}) == 5
+
+
+def test_a_trace_has_owners_and_retention_of_its_datasets_as_of_its_time(server: Server) -> None:
+    def owned(owner: str, ms: str) -> bytes:
+        config = facet(clusterId="c", partitions=1, replicationFactor=1, purpose="DATA", config={"retention.ms": ms})
+        return dataset_event(dataset("b", ownership=facet(owners=[{"name": owner}]), kafka_topic=config), time_us=server.parts.now_us)
+
+    server.send(*CHAIN, owned("team:a", "604800000"))
+    about: dict[str, Any] = {"namespace": "ns", "name": "a", "field": "email", "direction": "downstream"}
+    then = format_time(server.parts.now_us)
+    server.parts.now_us += DAY_US
+    server.send(owned("team:b", "-1"))
+
+    def kept(**more: Any) -> dict[str, Any]:
+        answer = server.ask("/graph/trace", **about, **more)
+        names = {node["id"]: node["name"] for node in answer["nodes"]}
+        return {names[item.pop("node")]: item for item in answer["kept"]}
+
+    assert kept() == {"a": {}, "b": {"owners": ["team:b"], "retention": "without limit"}, "c": {}, "d": {}}
+    assert kept(at=then) == {"a": {}, "b": {"owners": ["team:a"], "retention": "7 days"}, "c": {}, "d": {}}
+    assert server.ask("/graph/trace", **about)["digest"] != server.ask("/graph/trace", **about, at=then)["digest"]
 
 
 def test_every_call_is_described(server: Server) -> None:

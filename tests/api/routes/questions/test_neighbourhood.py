@@ -41,6 +41,14 @@ def test_co_occurrence_of_a_job_with_one_input_and_one_output_is_unambiguous(ser
     assert {names[edge["job"]] for edge in answer["edges"]} == {"narrow", "renamed", "wide", "stated"}
 
 
+def test_details_have_owners_and_retention_where_they_are_stated(server: Server) -> None:
+    stated = {"ownership": facet(owners=[{"name": "team:a"}]), "kafka_topic": facet(config={"retention.ms": "-1"})}
+    server.send(run_event(inputs=[dataset("a")], outputs=[dataset("b", **stated)]))
+    answer = server.ask("/graph/neighbourhood", namespace="ns", name="b", details=True)
+    kept = {node["name"]: (node["details"].get("owners"), node["details"].get("retention")) for node in answer["nodes"]}
+    assert kept == {"a": (None, None), "b": (["team:a"], "without limit"), "job": (None, None)}
+
+
 def test_details_have_the_tags_of_a_node_and_not_those_of_its_columns(server: Server) -> None:
     tags = [{"key": "gold", "value": "true"}, {"key": "tier", "value": "1"}, {"key": "pii", "value": "email", "field": "mail"}]
     server.send(run_event(inputs=[dataset("a")], outputs=[dataset("b", tags=facet(tags=tags))]))

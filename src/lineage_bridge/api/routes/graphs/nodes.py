@@ -1,18 +1,17 @@
 """The graph as nodes and edges, and the nodes up- or downstream of a node, in LineageBridge's own JSON format."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Annotated, TypeVar
 
 import msgspec
 from fastapi import APIRouter, Path, Query, Request, Response
 from msgspec import Struct
-from pydantic import AfterValidator
 
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.answering.json_stream import encode, json_array, stream_graph
 from lineage_bridge.api.answering.question_route import question_router
-from lineage_bridge.api.dependencies import Mended, Offset, page, position_header
+from lineage_bridge.api.dependencies import Mended, Offset, one_of, page, position_header
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.graphs import EdgeList, ExportAnswer, GraphAnswer, GraphSummary, HopsAnswer, NodeList
@@ -47,17 +46,6 @@ NodeId = Annotated[
 ]
 Limit = Annotated[int | None, Query(ge=1, le=10_000, description="Page size; without it, all nodes are listed")]
 TYPES = (*DATASET_TYPES, *CATALOG_TYPES, *JOB_TYPES)
-
-
-def one_of(allowed: Sequence[str]) -> AfterValidator:
-    """Make a validator that accepts these words, and raises ValueError for all others."""
-
-    def check(value: str | None) -> str | None:
-        if value is not None and value not in allowed:
-            raise ValueError(f"use one of {', '.join(allowed)}")
-        return value
-
-    return AfterValidator(check)
 
 
 NodeType = Annotated[str | None, Query(description=f"Only nodes of this type: {', '.join(TYPES)}"), one_of(TYPES)]

@@ -29,6 +29,7 @@ from lineage_bridge.api.schemas.lineage import (
     BeyondCounts,
     ImpactAnswer,
     ImpactCounts,
+    KeptDataset,
     PathAnswer,
     PathsAnswer,
     ProofAnswer,
@@ -45,7 +46,8 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Affected, Gap, Impact, Paths, Trace, TracedFlow, TraceOptions
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports.graph_reader import NodeReader, ProgressReader
+from lineage_bridge.ports.graph_reader import GraphReader, ProgressReader
+from lineage_bridge.projections.keeping import read_keeping
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream"]
@@ -181,14 +183,17 @@ def _trace_route(router: APIRouter, services: Services) -> None:
         options = TraceOptions(field, direction, depth, indirect, through_masking, proofs, gaps)
         with services.graph() as reader:
             node = require_node(reader.nodes, KINDS[kind], namespace, name)
-            trace = reader.lineage.trace(node, options, WalkLimits(), parse_time_argument("at", at))
-            return json_response(_trace(reader.nodes, reader.progress, trace, names), headers=position_header(reader.progress))
+            at_us = parse_time_argument("at", at)
+            trace = reader.lineage.trace(node, options, WalkLimits(), at_us)
+            return json_response(_trace(reader, trace, names, at_us), headers=position_header(reader.progress))
 
 
-def _trace(nodes: NodeReader, progress: ProgressReader, trace: Trace, style: str) -> TraceAnswer:
+def _trace(reader: GraphReader, trace: Trace, style: str, at_us: int | None) -> TraceAnswer:
+    nodes, progress = reader.nodes, reader.progress
     ends = {end for flow in trace.flows for end in (flow.source, flow.target, flow.job)}
     ends |= {end for gap in trace.coverage.gaps for end in (gap.source, gap.target, gap.job)}
     every = {trace.origin, *ends, *(column.node for column in trace.columns)}
+    kept = read_keeping(reader, every, at_us)
     return TraceAnswer(
         origin=apply_name_style(nodes, serialization.graph_node(trace.origin), style),
         field=trace.options.field,
@@ -200,13 +205,14 @@ def _trace(nodes: NodeReader, progress: ProgressReader, trace: Trace, style: str
             for c in trace.columns
         ],
         flows=[_flow(flow) for flow in trace.flows],
+        kept=[KeptDataset(serialization.node_id_of(node), list(found.owners), found.retention) for node, found in kept.items()],
         coverage=TraceCoverage(trace.coverage.with_columns, trace.coverage.without_columns, [_gap(gap) for gap in trace.coverage.gaps]),
         truncated=trace.truncated,
         hidden=trace.hidden,
         resolution=trace.resolution,
         settling=progress.settling(),
         position=position_tokens.encode(progress.position()),
-        digest=serialization.trace_digest(trace),
+        digest=serialization.trace_digest(trace, kept),
     )
 
 
