@@ -26,7 +26,7 @@ from lineage_bridge.openlineage.verdict import EVENT_TYPES
 from lineage_bridge.ports.graph_reader import NodeReader
 from lineage_bridge.projections.event_shapes import RunRef
 from lineage_bridge.projections.job_states import job_state
-from lineage_bridge.projections.nodes import node_id_text, tags_of
+from lineage_bridge.projections.nodes import node_id_text, owners_of, tags_of
 from lineage_bridge.projections.overview import system_name
 from lineage_bridge.projections.views import PRODUCER
 
@@ -206,6 +206,7 @@ def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -
         state=job_state(run, now_us) if is_job else UNSET,
         last_seen=time_text(run.last if run else None),
         tags=tags_of(entry) or UNSET,
+        owners=owners_of(entry) or UNSET,
     )
 
 

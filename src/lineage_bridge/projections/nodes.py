@@ -60,6 +60,13 @@ def tags_of(entry: InventoryEntry) -> list[str]:
     return _tags(entry.facets, json_object(imported.attributes) | _attributes(entry.facets), imported)
 
 
+def owners_of(entry: InventoryEntry) -> list[str]:
+    """The names of the owners of the dataset or job, sorted."""
+    stated = json_object(entry.facets.get("ownership")).get("owners")
+    names = (owner.get("name") for owner in stated if isinstance(owner, dict)) if isinstance(stated, list) else ()
+    return sorted({name for name in names if isinstance(name, str) and name})
+
+
 def _attributes(facets: Mapping[str, str]) -> Json:
     found: Json = {}
     for key in sorted(key for key in facets if key.startswith(_CONFLUENT_FACETS)):

@@ -2,6 +2,7 @@
 
 import { estateParameters, estateViewOf, type EstateView } from "./estate";
 import { addFilter, filterOf, NO_FILTER, type PictureFilter } from "./filter";
+import { addOthers, impactParameters, impactViewOf, type ImpactView } from "./impact";
 import { MOST_HOPS } from "./nodes";
 import { time, times, within, words } from "./parameters";
 import { workAddress, workViewOf, type WorkView } from "./work";
@@ -46,6 +47,8 @@ export interface LineageView {
     fold: boolean;
     /** Ids of the bundles of consumer groups whose members are shown all the same. */
     apart: string[];
+    /** Only what lies on this side of a node is shown, by the node's id. */
+    keep: Expansion | undefined;
 }
 
 export interface LedgerView {
@@ -66,12 +69,6 @@ export interface TraceView {
     masked: boolean;
     /** As of this time, RFC 3339; empty for now. */
     at: string;
-}
-
-export interface ImpactView {
-    page: "impact";
-    root: NodeRef;
-    direction: Direction;
 }
 
 export interface PathsView {
@@ -119,15 +116,12 @@ export function lineageOf(root: NodeRef): LineageView {
         filter: NO_FILTER,
         fold: false,
         apart: [],
+        keep: undefined,
     };
 }
 
 export function ledgerOf(target: NodeRef): LedgerView {
     return { page: "ledger", target, hours: 6, until: "", baseline: "yesterday" };
-}
-
-export function impactOf(root: NodeRef): ImpactView {
-    return { page: "impact", root, direction: "downstream" };
 }
 
 export function traceOf(dataset: NodeRef, field: string, direction: Direction = "upstream"): TraceView {
@@ -162,6 +156,7 @@ function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } |
                     pulse: view.pulse,
                     fold: view.fold ? "yes" : "",
                     apart: view.apart.join(" "),
+                    keep: view.keep ? `${view.keep.id}.${view.keep.direction}` : "",
                 }),
                 view.filter,
             );
@@ -184,7 +179,7 @@ function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } |
                 at: view.at,
             });
         case "impact":
-            return filled({ ...named(view.root), direction: view.direction });
+            return addOthers(filled({ ...named(view.root), ...impactParameters(view) }), view);
         case "paths":
             return filled({ ...named(view.source), ...named(view.target, "to_") });
     }
@@ -223,6 +218,7 @@ export function viewOf(path: string, query: string): View {
                 filter: filterOf(given),
                 fold: given.get("fold") === "yes",
                 apart: words(given.get("apart")),
+                keep: expansion(given.get("keep") ?? "")[0],
             }));
         case "view/estate":
             return estateViewOf(given);
@@ -245,11 +241,7 @@ export function viewOf(path: string, query: string): View {
                 at: time(given.get("at")),
             }));
         case "view/impact":
-            return withNode(given, (root) => ({
-                page: "impact",
-                root,
-                direction: direction(given.get("direction"), "downstream"),
-            }));
+            return withNode(given, (root) => impactViewOf(root, given));
         case "view/paths":
             return withNode(given, (source) => {
                 const target = nodeOf(given, "to_");

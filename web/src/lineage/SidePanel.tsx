@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { ViewLink } from "../address/history";
-import { impactOf, ledgerOf, lineageOf, traceOf, type NodeRef } from "../address/view";
+import { impactOf } from "../address/impact";
+import { ledgerOf, lineageOf, traceOf, type NodeRef } from "../address/view";
 import { aliases, described, runs, schemas } from "../api/questions";
 import { ago, counted, moment } from "../format/text";
 import { Icon, iconOf } from "../parts/Icon";

@@ -31,7 +31,7 @@ class BeyondItem(Struct, frozen=True):
 
 
 class NodeDetails(Struct, frozen=True, omit_defaults=True):
-    """What a node is: its system, its type, the short form of its name, its tags, and of a job its state, as in `/overview`.
+    """What a node is: its system, its type, the short form of its name, its tags, its owners, and of a job its state, as in `/overview`.
 
     `tags` are those of the node itself, not of its columns, as `key` or `key=value`.
     """
@@ -42,6 +42,7 @@ class NodeDetails(Struct, frozen=True, omit_defaults=True):
     state: Text = UNSET
     last_seen: Text = UNSET
     tags: list[str] | UnsetType = UNSET
+    owners: list[str] | UnsetType = UNSET
 
 
 class WalkNode(GraphNode, frozen=True, omit_defaults=True):
