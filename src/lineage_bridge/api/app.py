@@ -33,6 +33,7 @@ from lineage_bridge.api.routes.operations import (
     tasks,
 )
 from lineage_bridge.api.routes.operations.intake import routes as intake_routes
+from lineage_bridge.api.routes.page import pins
 from lineage_bridge.api.routes.questions import (
     aliases,
     changes,
@@ -100,6 +101,7 @@ def create_app(services: Services) -> FastAPI:
         targets.routes(services),
         push.routes(services),
         tasks.routes(services),
+        pins.routes(services),
         keys.routes(services),
         sessions.routes(services),
         audit.routes(services),

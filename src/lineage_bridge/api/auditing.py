@@ -1,5 +1,5 @@
-"""Records changes in the audit trail before they are answered: every successful request that writes and needs `operate` or `admin`, and
-every import of a graph.
+"""Records changes in the audit trail before they are answered: every successful request that writes and needs `operate` or `admin`,
+every import of a graph, and every change of pins.
 """
 
 import json

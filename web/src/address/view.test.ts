@@ -12,6 +12,7 @@ const JOB: NodeRef = { kind: "job", namespace: "", name: "<script>alert(1)</scri
 const VIEWS: View[] = [
     { page: "home" },
     { page: "search", text: "orders & more" },
+    { page: "pin", id: "gezdgnbvgy3tqojq" },
     lineageOf(TOPIC),
     lineageOf(JOB),
     {

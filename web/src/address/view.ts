@@ -77,6 +77,12 @@ export interface PathsView {
     target: NodeRef;
 }
 
+/** A short link to another view. */
+export interface PinView {
+    page: "pin";
+    id: string;
+}
+
 export interface SearchView {
     page: "search";
     text: string;
@@ -92,6 +98,7 @@ export type View =
     | ImpactView
     | PathsView
     | WorkView
+    | PinView
     | { page: "unknown" };
 
 export type Baseline = "yesterday" | "before" | "week";
@@ -132,10 +139,11 @@ export function traceOf(dataset: NodeRef, field: string, direction: Direction = 
 export function addressOf(view: View): string {
     if (view.page === "home" || view.page === "unknown") return "./";
     if (view.page === "work") return workAddress(view);
+    if (view.page === "pin") return `view/pin/${encodeURIComponent(view.id)}`;
     return `view/${view.page}?${parameters(view).toString()}`;
 }
 
-function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } | WorkView>): URLSearchParams {
+function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } | PinView | WorkView>): URLSearchParams {
     switch (view.page) {
         case "search":
             return filled({ q: view.text });
@@ -199,6 +207,8 @@ function filled(values: Record<string, string>): URLSearchParams {
 export function viewOf(path: string, query: string): View {
     const given = new URLSearchParams(query);
     if (path === "") return { page: "home" };
+    const [, pin] = /^view\/pin\/([A-Za-z0-9]+)$/.exec(path) ?? [];
+    if (pin !== undefined) return { page: "pin", id: pin };
     switch (path) {
         case "view/search":
             return { page: "search", text: given.get("q") ?? "" };
