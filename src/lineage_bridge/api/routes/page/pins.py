@@ -62,7 +62,7 @@ def routes(services: Services) -> APIRouter:
         "/{pin_id}", response_model=None, responses=response_docs({200: PinRemoved, 403: ErrorAnswer, 404: ErrorAnswer}, writes=False)
     )
     def delete_pin(request: Request, pin_id: PinId) -> Response:
-        """Remove a pin of one's own; with the scope `operate`, anybody's."""
+        """Remove a pin: its author may, and whoever has the scope `operate`."""
         pin, principal = _require(services, pin_id), admitted_principal(request.scope)
         if pin.author != principal.name and AccessScope.OPERATE not in principal.scopes:
             raise RefusedError(
