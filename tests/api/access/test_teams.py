@@ -29,6 +29,8 @@ TRIED_ELSEWHERE = {
     "GET /api/v1/analysis": "test_an_analysis_is_of_ones_own",
     "GET /api/v1/pins": "tests/api/routes/operations/test_pins.py",
     "GET /api/v1/pins/{pin_id}": "as above",
+    "POST /api/v1/pins": "as above",
+    "DELETE /api/v1/pins/{pin_id}": "as above",
     "GET /api/v1/push/providers": "test_what_is_of_all_is_refused",
     "GET /api/v1/ready": "tells of the server",
     "GET /metrics": "test_what_is_of_all_is_refused",

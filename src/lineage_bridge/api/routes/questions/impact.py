@@ -129,5 +129,5 @@ def _affected(item: Affected, details: NodeDetails | None) -> AffectedNode:
 
 
 def _flow(flow: ImpactFlow) -> AffectingFlow:
-    ends = (serialization.node_id_of(node) for node in (flow.source, flow.target, flow.job))
-    return AffectingFlow(*ends, flow.origin.name.lower(), flow.only_failed)
+    source, target, job = map(serialization.node_id_of, (flow.source, flow.target, flow.job))
+    return AffectingFlow(source, target, job, flow.origin.name.lower(), flow.only_failed)
