@@ -33,6 +33,7 @@ from lineage_bridge.api.routes.operations import (
     tasks,
 )
 from lineage_bridge.api.routes.operations.intake import routes as intake_routes
+from lineage_bridge.api.routes.page import pins
 from lineage_bridge.api.routes.questions import (
     aliases,
     changes,
@@ -43,6 +44,7 @@ from lineage_bridge.api.routes.questions import (
     lineage,
     neighbourhood,
     overview,
+    paths,
     runs,
     schema_versions,
     search,
@@ -100,6 +102,7 @@ def create_app(services: Services) -> FastAPI:
         targets.routes(services),
         push.routes(services),
         tasks.routes(services),
+        pins.routes(services),
         keys.routes(services),
         sessions.routes(services),
         audit.routes(services),
@@ -150,6 +153,7 @@ def _question_routes(services: Services, intake: Intake) -> tuple[APIRouter, ...
         nodes.routes(services),
         views.routes(services),
         impact.routes(services),
+        paths.routes(services),
         aliases.routes(services, intake),
         runs.routes(services),
         schema_versions.routes(services),

@@ -1,5 +1,5 @@
-"""Records changes in the audit trail before they are answered. Recorded are successful requests that write and need the scope `operate` or
-`admin`, and imports of a graph.
+"""Records changes in the audit trail before they are answered: successful requests that write and need the scope `operate` or `admin`,
+imports of a graph, and changes of pins.
 """
 
 import json

@@ -16,7 +16,7 @@ Requirement: TypeAlias = AccessScope | Literal["principal", "nothing", "internal
 _API: Final = "/api/v1"
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _CHANGING: Final = frozenset({AccessScope.OPERATE, AccessScope.ADMIN})
-_IMPORT: Final = re.compile(r"/api/v1/graphs/[^/]+/import")
+_RECORDED: Final = re.compile(r"/api/v1/graphs/[^/]+/import|/api/v1/pins(/[^/]+)?")
 _OF_ALL: Final = re.compile(r"/metrics|/api/v1/(inputs|push|sources|targets|tasks)(/.*)?")
 """Questions about the server and its sources, which principals that are limited to namespaces may not ask."""
 _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
@@ -86,6 +86,10 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "GET /lineage/jobs/detail",
         "GET //metrics",
         "GET /overview",
+        "GET /pins",
+        "GET /pins/{pin_id}",
+        "POST /pins",
+        "DELETE /pins/{pin_id}",
         "GET /push/providers",
         "GET /quarantine",
         "GET /quarantine/{event_id}/body",
@@ -196,7 +200,7 @@ class RouteRequirements:
 
     def is_change(self, method: str, path: str) -> bool:
         """Whether a request changes something other than by sending events. Such requests are recorded in the audit trail."""
-        return method not in _READING and (self.needed(method, path) in _CHANGING or _IMPORT.fullmatch(path) is not None)
+        return method not in _READING and (self.needed(method, path) in _CHANGING or _RECORDED.fullmatch(path) is not None)
 
     def _found(self, method: str, path: str) -> tuple[str, Requirement]:
         method = "GET" if method == "HEAD" else method

@@ -28,6 +28,7 @@ from lineage_bridge.ports.analysis import FindingsReader
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.inputs import InputLog, InputService
 from lineage_bridge.ports.log import LOG_SOURCE, EventLog, RecordReader
+from lineage_bridge.ports.pins import PinRepository
 from lineage_bridge.ports.sources import SourceService
 from lineage_bridge.ports.targets import TargetService
 from lineage_bridge.ports.tasks import TaskService
@@ -107,6 +108,7 @@ class Services:
     input_log: InputLog
     targets: TargetService
     tasks: TaskService
+    pins: PinRepository
     findings: Callable[[], FindingsReader] = _no_findings
     is_graph_suspect: Callable[[], bool] = lambda: False
     log_health: Callable[[], LogHealth] = LogHealth

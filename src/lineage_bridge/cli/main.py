@@ -36,6 +36,7 @@ COMMANDS = {
     "trace": "trace",
     "ledger": "ledger",
     "search": "search",
+    "pin": "pin",
     "runs": "runs",
     "diff": "diff",
     "drift": "drift",

@@ -10,10 +10,10 @@ from lineage_bridge.model.graph import Node
 
 @dataclass(frozen=True)
 class Affected:
-    """A node that depends on another one or, upstream, on which the other one depends.
+    """A node that depends on others or, upstream, on which the others depend.
 
     - `paths`: the number of paths to it, at most graph.analysis.reach.MOST_PATHS; a cycle counts as one node. None for a job.
-    - `wholly`: everything that reaches the node comes through the origin.
+    - `wholly`: everything that reaches the node comes through the origins.
     - `only_failed`: every path to it has a flow that only failed runs stated.
     - `dropped`: the dataset was dropped and does not exist again.
     """
@@ -37,14 +37,28 @@ NONE_HIDDEN = HiddenCounts(0, 0)
 
 
 @dataclass(frozen=True)
-class Impact:
-    """The nodes that depend on `origin` (downstream), or that it depends on (upstream), by distance and then by name.
-
-    Nodes that only failed runs stated come last. `ended` is how many flows were left out because they have ended. `beyond` are affected
-    too, but not in `affected`, because the principal may not see them.
+class ImpactFlow:
+    """Data moves from `source` to `target` through `job`, in the direction of the data; the job is the target where it only reads, and the
+    source where the impact starts at it. `only_failed`: only failed runs stated it.
     """
 
-    origin: Node
+    source: Node
+    target: Node
+    job: Node
+    origin: Origin
+    only_failed: bool = False
+
+
+@dataclass(frozen=True)
+class Impact:
+    """The nodes that depend on `origins` (downstream), or that these depend on (upstream), by distance and then by name.
+
+    Nodes that only failed runs stated come last. `ended` is how many flows were left out because they have ended. `beyond` are affected
+    too, but not in `affected`, because the principal may not see them. `flows` are the ways from the origins to the affected nodes, by ids;
+    in them, `heads` stand for the origins, in the same order.
+    """
+
+    origins: tuple[Node, ...]
     direction: str
     depth: int
     affected: tuple[Affected, ...]
@@ -53,6 +67,8 @@ class Impact:
     resolution: str = "exact"
     ended: int = 0
     beyond: HiddenCounts = NONE_HIDDEN
+    flows: tuple[ImpactFlow, ...] = ()
+    heads: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -100,8 +100,8 @@ class LineageReader(Protocol):
         `ended` is set.
         """
 
-    def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
-        """The nodes that a change of this node affects, or that this node depends on."""
+    def impact(self, origins: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
+        """The nodes that a change of any of these nodes affects, or that any of these nodes depends on."""
 
     def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:
         """The paths that data takes from one node to another, at most `most` of them."""

@@ -7,14 +7,14 @@ from typing import TypeVar
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import ColumnEdge, Edge, Node, Port, Walk
-from lineage_bridge.model.lineage import TracedFlow
+from lineage_bridge.model.lineage import ImpactFlow, TracedFlow
 from lineage_bridge.visibility.border import Border, Flow
 
 Columns = TypeVar("Columns", ColumnEdge, TracedFlow)
 Item = TypeVar("Item")
 
 
-def flow_of(item: Edge | ColumnEdge | TracedFlow) -> Flow:
+def flow_of(item: Edge | ColumnEdge | ImpactFlow | TracedFlow) -> Flow:
     """The three nodes of a flow: source, job and target."""
     return item.source, item.target, item.job
 

@@ -35,6 +35,7 @@ from lineage_bridge.sources.runtime.tasks import TaskService
 from lineage_bridge.store.probe import Probe
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.state.inputs import InputRepository
+from lineage_bridge.store.state.pins import PinStore
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.tasks import TaskRepository
 from lineage_bridge.store.whole.analysis import Findings
@@ -133,6 +134,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 input_log=ledger,
                 targets=target_service(settings, partial(changes_behind, pool.reader)),
                 tasks=_tasks(stack, settings, service, pool, received.ends, partial(_size, graph, pool)),
+                pins=PinStore(state_database(settings)),
                 findings=lambda: Findings(paths.analysis),
                 is_graph_suspect=paths.graph_suspect.exists if database is None else lambda: False,
                 log_health=lambda: _log_health(watch.found()),

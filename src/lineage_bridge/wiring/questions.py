@@ -66,6 +66,7 @@ def answer_questions(settings: Settings, listener: socket.socket) -> None:
             input_log=elsewhere,
             targets=elsewhere,
             tasks=elsewhere,
+            pins=elsewhere,
             lanes=question_lanes(settings),
         )
         asyncio.run(answer(create_question_app(services), listener))

@@ -25,6 +25,10 @@ SEEDS = (1, 2)
 TEAMS = {"ours": TeamSettings(namespaces=OWN)}
 TRIED_ELSEWHERE = {
     "GET /api/v1/analysis": "test_an_analysis_is_of_ones_own",
+    "GET /api/v1/pins": "tests/api/routes/operations/test_pins.py",
+    "GET /api/v1/pins/{pin_id}": "as above",
+    "POST /api/v1/pins": "as above",
+    "DELETE /api/v1/pins/{pin_id}": "as above",
     "GET /api/v1/push/providers": "test_what_is_of_all_is_refused",
     "GET /api/v1/ready": "tells of the server",
     "GET /metrics": "test_what_is_of_all_is_refused",
@@ -164,7 +168,7 @@ def _around(about: dict[str, str], kind: str) -> Iterator[Question]:
         yield "/graph/timeline", "/graph/timeline", {**whole, "since": format_time(T0 - 1)}
         yield "/graph/pulse", "/graph/pulse", {**whole, "window_s": 86_400}
         if direction != "both":
-            yield "/graph/impact", "/graph/impact", whole
+            yield "/graph/impact", "/graph/impact", {**whole, "flows": "true", "details": "true"}
 
 
 def is_about_others(scene: Scene, path: str, query: dict[str, Any]) -> bool:

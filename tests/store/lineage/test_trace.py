@@ -32,7 +32,7 @@ def test_answers_as_of_a_time_are_those_of_the_events_by_then(records: list[Stor
                     past, oracle = (r.lineage.trace(origin, options, WalkLimits(), at) for r, at in ((reader, at_us), (then, None)))
                     assert (past.flows, past.columns, past.coverage) == (oracle.flows, oracle.columns, oracle.coverage)
                     impact, expected = (
-                        r.lineage.impact(origin, direction, 9, WalkLimits(), at) for r, at in ((reader, at_us), (then, None))
+                        r.lineage.impact([origin], direction, 9, WalkLimits(), at) for r, at in ((reader, at_us), (then, None))
                     )
                     assert impact.affected == expected.affected
 

@@ -74,7 +74,7 @@ def impact(events: Events, name: str, direction: str = "downstream") -> dict[str
     reader = reader_of(events.writer)
     node = reader.nodes.find(NodeKind.DATASET, "ns", name)
     assert node is not None
-    found = reader.lineage.impact(node, direction, 20, WalkLimits())
+    found = reader.lineage.impact([node], direction, 20, WalkLimits())
     return {item.node.name: item.dropped for item in found.affected if item.node.kind == NodeKind.DATASET}
 
 

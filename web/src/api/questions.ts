@@ -1,7 +1,8 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
 import type { EstateView } from "../address/estate";
-import type { Direction, ImpactView, NodeRef, PathsView, TraceView } from "../address/view";
+import { rootsOf, type ImpactView } from "../address/impact";
+import type { Direction, NodeRef, PathsView, TraceView } from "../address/view";
 import { answered, client, type Schemas } from "./client";
 
 const LIVE_MS = 15_000;
@@ -261,14 +262,19 @@ export function trace({ dataset, field, direction, indirect, masked, at }: Trace
     });
 }
 
-/** What a change affects: everything, page by page. */
-export function impact({ root, direction }: ImpactView) {
+/** What a change affects, with the flows to it. */
+export function impact(view: ImpactView) {
+    const [roots, { direction }] = [rootsOf(view), view];
+    const query = {
+        kind: roots.map(({ kind }) => kind),
+        namespace: roots.map(({ namespace }) => namespace),
+        name: roots.map(({ name }) => name),
+        ...{ direction, flows: true, details: true, limit: 5000 },
+    };
     return queryOptions({
-        queryKey: ["impact", root, direction],
-        queryFn: ({ signal }) =>
-            answered(
-                client.GET("/api/v1/graph/impact", { signal, params: { query: { ...root, direction, limit: 5000 } } }),
-            ),
+        queryKey: ["impact", query],
+        queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/impact", { signal, params: { query } })),
+        placeholderData: (previous) => (view.others.length > 0 ? previous : undefined),
     });
 }
 

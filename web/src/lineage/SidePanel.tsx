@@ -3,7 +3,8 @@ import { lazy, Suspense } from "react";
 
 import type { About } from "../address/about";
 import { show, ViewLink } from "../address/history";
-import { impactOf, ledgerOf, lineageOf, traceOf, type Kind, type LineageView, type NodeRef } from "../address/view";
+import { impactOf } from "../address/impact";
+import { ledgerOf, lineageOf, traceOf, type Kind, type LineageView, type NodeRef } from "../address/view";
 import { aliases, described, runs, schemas } from "../api/questions";
 import { ago, counted, moment } from "../format/text";
 import { Icon, iconOf } from "../parts/Icon";

@@ -6,7 +6,7 @@
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from lineage_bridge.api.schemas.names import DescribedNode, Text
-from lineage_bridge.api.schemas.nodes import GraphNode, TransformationItem
+from lineage_bridge.api.schemas.nodes import GraphNode, NodeDetails, TransformationItem
 from lineage_bridge.api.schemas.runs import RunItem
 from lineage_bridge.projections.event_shapes import RunRef
 from lineage_bridge.projections.shapes import Name
@@ -82,15 +82,35 @@ class JobDetail(Struct, frozen=True):
 
 
 class AffectedNode(Struct, frozen=True, omit_defaults=True):
-    """An affected node. `extent` is "all" if everything that reaches it comes through the origin, else "some". A job has no `paths`.
+    """An affected node. `extent` is "all" if everything that reaches it comes through the origins, else "some". A job has no `paths`.
 
-    `only_failed`: each path to it has a flow that only failed runs stated.
+    `only_failed`: each path to it has a flow that only failed runs stated. `details` are present if they were requested.
     """
 
     node: GraphNode
     distance: int
     extent: str
     paths: int | UnsetType = UNSET
+    only_failed: bool = False
+    details: NodeDetails | UnsetType = UNSET
+
+
+class OriginNode(GraphNode, frozen=True, omit_defaults=True):
+    """A node that the question is about. `canonical` is the id of the node that stands for all names of a dataset or job."""
+
+    canonical: str | UnsetType = UNSET
+    details: NodeDetails | UnsetType = UNSET
+
+
+class AffectingFlow(Struct, frozen=True, omit_defaults=True):
+    """Data moves from one node to another through a job; the members are ids of nodes. `job` is the target if it only reads, and the source
+    if it is an origin of a question downstream (upstream the other way round). `origin` is the strongest: observed, declared, inferred.
+    """
+
+    source: str
+    target: str
+    job: str
+    origin: str
     only_failed: bool = False
 
 
@@ -112,13 +132,15 @@ class BeyondCounts(Struct, frozen=True):
 
 
 class ImpactAnswer(Struct, frozen=True):
-    """The nodes that depend on a node, or those on which it depends, the nearest first. `truncated` names the limit that ended the walk
-    early.
+    """The nodes that depend on some nodes, or those on which they depend, the nearest first. `truncated` names the limit that ended the
+    walk early.
 
-    `hidden_ended` counts flows that are left out because they have ended.
+    `origin` is the first of `origins`. `flows` are all flows from the origins to affected nodes, if they were requested; an origin is in
+    them under its `canonical` id, if it has one. `hidden_ended` counts flows that are left out because they have ended.
     """
 
     origin: GraphNode
+    origins: list[OriginNode]
     direction: str
     depth: int
     counts: ImpactCounts
@@ -130,6 +152,7 @@ class ImpactAnswer(Struct, frozen=True):
     position: str
     hidden_ended: int = 0
     beyond: BeyondCounts | UnsetType = UNSET
+    flows: list[AffectingFlow] | UnsetType = UNSET
 
 
 class PathAnswer(Struct, frozen=True):
@@ -170,7 +193,7 @@ class TraceColumn(Struct, frozen=True, omit_defaults=True):
 
 
 class ProofAnswer(Struct, frozen=True):
-    """The latest event that states a flow between columns; as of a time, the latest by then, or the first of that day if it states it later.
+    """The latest event that states a flow between columns; as of a time, the latest by then, or else the first of that day.
 
     `run_id` is the id of the run, or of the design-time statement.
     """

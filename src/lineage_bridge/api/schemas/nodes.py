@@ -31,8 +31,8 @@ class BeyondItem(Struct, frozen=True):
 
 
 class NodeDetails(Struct, frozen=True, omit_defaults=True):
-    """What an answer says about a node: its system, its type, the short form of its name, its tags, and, for a job, its state as in
-    `/overview`.
+    """What an answer says about a node: its system, its type, the short form of its name, its tags, its owners, and, for a job, its state
+    as in `/overview`.
 
     `tags` are those of the node itself, not of its columns, as `key` or `key=value`; `owners` and `retention` are as in traces.
     """

@@ -162,6 +162,35 @@ class KeysRevoked(Struct, frozen=True):
     revoked: int
 
 
+class PinRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """A view of the web page: its address from `view/` on, as the page writes it, and what it shows, for people."""
+
+    address: str
+    name: str = ""
+
+
+class PinItem(Struct, frozen=True):
+    """A pin: `view/pin/<id>` of the page leads to `address`. It refers to a view and holds no data of it. `author` is who kept it."""
+
+    id: str
+    address: str
+    name: str
+    author: str
+    created_at: str
+
+
+class PinsAnswer(Struct, frozen=True):
+    """Pins, the newest first."""
+
+    pins: list[PinItem]
+
+
+class PinRemoved(Struct, frozen=True):
+    """Whether the pin was removed by this request, and not by another one at the same time."""
+
+    removed: bool
+
+
 class SessionItem(Struct, frozen=True, omit_defaults=True):
     """The session of a logged-in browser: its principal, and the `issuer`. `id` is not secret. `address`: where its last request came
     from.

@@ -34,6 +34,45 @@ def test_impact_is_paged_and_counted_as_a_whole(server: Server) -> None:
     assert 'rel="next"' in answer.headers["link"]
 
 
+def test_an_impact_of_several_nodes_is_one_answer(server: Server) -> None:
+    server.send(*CHAIN)
+    about: dict[str, Any] = {"namespace": ["ns", "ns"], "name": ["a", "z"]}
+    answer = server.ask("/graph/impact", **about, limit=2, flows=True, details=True)
+    assert [origin["name"] for origin in answer["origins"]] == ["a", "z"]
+    assert answer["origin"]["name"] == "a"
+    assert answer["counts"] == {"datasets": 3, "jobs": 3, "all": 6, "some": 0}
+    names = {item["node"]["id"]: item["node"]["name"] for item in server.ask("/graph/impact", **about)["affected"]}
+    names |= {origin["id"]: origin["name"] for origin in answer["origins"]}
+    assert sorted((names[flow["source"]], names[flow["target"]], names[flow["job"]]) for flow in answer["flows"]) == [
+        ("a", "b", "j1"),
+        ("b", "c", "j2"),
+        ("b", "d", "j3"),
+        ("z", "d", "j3"),
+    ]
+    assert [item["details"]["display_name"] for item in answer["affected"]] == ["b", "d"]
+    assert {origin["details"]["system"] for origin in answer["origins"]} == {"ns"}
+    following = server.client.get("/api/v1/graph/impact", params={**about, "limit": 2}).headers["link"]
+    assert (following.count("namespace=ns"), following.count("name=")) == (2, 2)
+    plain = server.ask("/graph/impact", **about)
+    assert "flows" not in plain
+    assert all("details" not in item for item in plain["affected"])
+    mixed = server.ask("/graph/impact", namespace=["jobs", "ns"], name=["j1", "z"], kind=["job", "dataset"])
+    assert [(origin["kind"], origin["name"]) for origin in mixed["origins"]] == [("job", "j1"), ("dataset", "z")]
+
+
+def test_an_impact_names_its_nodes_in_pairs_and_not_too_many(server: Server) -> None:
+    server.send(*CHAIN)
+    for about in (
+        {"namespace": ["ns", "ns"], "name": ["a"]},
+        {"namespace": ["ns", "ns", "ns"], "name": ["a", "b", "c"], "kind": ["job", "dataset"]},
+    ):
+        refused = server.ask("/graph/impact", 422, **about)["error"]
+        assert "repeat `namespace` and `name` for each node" in refused["hint"]
+    server.ask("/graph/impact", 422, namespace=["ns"] * 51, name=["a"] * 51)
+    assert len(server.ask("/graph/impact", namespace=["ns"] * 50, name=["a"] * 50)["origins"]) == 1
+    assert server.ask("/graph/impact", 404, namespace=["ns", "ns"], name=["a", "nowhere"])["error"]["code"] == "not_found"
+
+
 def test_paths(server: Server) -> None:
     server.send(*CHAIN)
     ends: dict[str, Any] = {"source_namespace": "ns", "source_name": "a", "target_namespace": "ns", "target_name": "c"}

@@ -1,0 +1,1 @@
+"""What the web page keeps on the server."""
