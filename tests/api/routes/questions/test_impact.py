@@ -56,7 +56,7 @@ def test_an_impact_of_several_nodes_is_one_answer(server: Server) -> None:
     plain = server.ask("/graph/impact", **about)
     assert "flows" not in plain
     assert all("details" not in item for item in plain["affected"])
-    mixed = server.ask("/graph/impact", **{"namespace": ["jobs", "ns"], "name": ["j1", "z"], "kind": ["job", "dataset"]})
+    mixed = server.ask("/graph/impact", namespace=["jobs", "ns"], name=["j1", "z"], kind=["job", "dataset"])
     assert [(origin["kind"], origin["name"]) for origin in mixed["origins"]] == [("job", "j1"), ("dataset", "z")]
 
 
