@@ -34,10 +34,11 @@ from lineage_bridge.openlineage.secret_rules.weak_names import WEAK_WORDS, holds
 _CACHED, _CACHED_CHARACTERS = 8192, 512
 
 # A name matches only from its start, and long parts match in only one way, so that the time stays linear.
-_ASSIGNED = re.compile(r"""(?<![\w.\-])(?P<name>[\w.\-]{1,300})(?P<sign>[\\"'`\]]{0,8}[ \t]{0,8}(?:[=\-]>|<-|:=|[=!?]?=|:)[ \t]{0,8})""")
+_COLOUR = r"(?:\x1b\[[\d;]{0,10}m){0,3}"
+_SIGN = rf"""{_COLOUR}[\\"'`\]]{{0,8}}[ \t]{{0,8}}(?:[=\-]>|<-|:=|[=!?]?=|:){_COLOUR}[ \t]{{0,8}}{_COLOUR}"""
+_ASSIGNED = re.compile(rf"(?<![\w.\-])(?P<name>[\w.\-]{{1,300}})(?P<sign>{_SIGN})")
 _NAME_BACKWARDS = re.compile(r"[\w.\-]*")
-_LONGEST_NAME = 300
-_SIGNS_OF_NAMES = frozenset("_.-")
+_LONGEST_NAME, _SHORTEST_SEGMENT, _SIGNS_OF_NAMES = 300, 3, frozenset("_.-")
 _INDENTED = re.compile(
     r"\s*(?:[>|][+\-]?[ \t]{0,8}|\\)?\r?\n[ \t]+(?![\w.\-]+:)|<<[~\-]?[\"']?[A-Za-z]{1,20}[\"']?[ \t]{0,8}\r?\n[ \t]*|!!\w{1,20}[ \t]{1,8}"
 )
@@ -47,7 +48,7 @@ _QUOTED = re.compile(
     re.DOTALL,
 )
 _BRACED = re.compile(r"\{(?P<value>[^{}\s]+)\}(?=[;\s]|\Z)")
-_BARE = re.compile(r"""(?P<value>[^\s;,&"'(){}\[\]<>\\]+)""")
+_BARE = re.compile(r"""(?P<value>[^\s;,&"'(){}\[\]<>\\\x1b]+)""")
 _FUNCTION = re.compile(
     r"""(?P<function>[A-Za-z_][\w.]{0,200}(?:::[\w.]{1,100}){0,4})[(\[]\s{0,4}(?:[bru]?(?P<quote>["'])(?P<value>[^"'\n]*)(?P=quote))?"""
 )
@@ -64,7 +65,6 @@ _PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.\-]{1,300})=(?P<value>(?!\{)[^\
 _CALL = re.compile(r"""\(\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
 _LATER_ARGUMENT = re.compile(r""",\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
 """Two arguments of a function, or elements of a list: a name and its value."""
-_SHORTEST_SEGMENT = 3
 _LINE_BREAK = re.compile(r"\\{1,8}n")
 _UNEXPECTED = re.compile(r"(?:unexpected|expected|mismatched|illegal)\s\Z", re.IGNORECASE)
 _VERSION = re.compile(r"\d+(?:\.\d+)+\Z")
