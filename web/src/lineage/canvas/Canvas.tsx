@@ -112,7 +112,10 @@ export const Canvas = memo(function Canvas(props: Props) {
     const edges = useMemo(
         () => [
             ...(layout ? shown.filter(({ id }) => !isLarge || lit?.has(id)) : []).map((link) =>
-                linkEdge(link, back.has(link.id), comparison?.changes.get(link.id), { gap: layout?.gap, isLit: lit?.has(link.id) ?? false }),
+                linkEdge(link, back.has(link.id), comparison?.changes.get(link.id), {
+                    gap: layout?.gap,
+                    isLit: lit?.has(link.id) ?? false,
+                }),
             ),
             ...columnEdges(picture, columns, related),
         ],
