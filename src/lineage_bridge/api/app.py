@@ -33,7 +33,7 @@ from lineage_bridge.api.routes.operations import (
     tasks,
 )
 from lineage_bridge.api.routes.operations.intake import routes as intake_routes
-from lineage_bridge.api.routes.page import pins
+from lineage_bridge.api.routes.page import overview, pins
 from lineage_bridge.api.routes.questions import (
     aliases,
     changes,
@@ -43,7 +43,6 @@ from lineage_bridge.api.routes.questions import (
     ledger,
     lineage,
     neighbourhood,
-    overview,
     paths,
     runs,
     schema_versions,

@@ -44,7 +44,7 @@ def impact(
     style: str,
     as_json: bool,
 ) -> None:
-    """List what a change of a dataset or a job affects, or of several (--also).
+    """List what a change of datasets or jobs affects.
 
     Each line gives the distance in hops, the number of paths, and the extent: whether all or only some of the data comes from the changed
     nodes.

@@ -1,8 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
 import type { EstateView } from "../address/estate";
-import { rootsOf, type ImpactView } from "../address/impact";
-import type { Direction, NodeRef, PathsView, TraceView } from "../address/view";
+import type { Direction, NodeRef, TraceView } from "../address/view";
 import { answered, client, type Schemas } from "./client";
 
 const LIVE_MS = 15_000;
@@ -259,43 +258,5 @@ export function trace({ dataset, field, direction, indirect, masked, at }: Trace
     return queryOptions({
         queryKey: ["trace", query],
         queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/trace", { signal, params: { query } })),
-    });
-}
-
-/** What a change affects, with the flows to it. */
-export function impact(view: ImpactView) {
-    const [roots, { direction }] = [rootsOf(view), view];
-    const query = {
-        kind: roots.map(({ kind }) => kind),
-        namespace: roots.map(({ namespace }) => namespace),
-        name: roots.map(({ name }) => name),
-        ...{ direction, flows: true, details: true, limit: 5000 },
-    };
-    return queryOptions({
-        queryKey: ["impact", query],
-        queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/impact", { signal, params: { query } })),
-        placeholderData: (previous) => (view.others.length > 0 ? previous : undefined),
-    });
-}
-
-export function pathsBetween({ source, target }: PathsView) {
-    return queryOptions({
-        queryKey: ["paths", source, target],
-        queryFn: ({ signal }) =>
-            answered(
-                client.GET("/api/v1/graph/paths", {
-                    signal,
-                    params: {
-                        query: {
-                            source_kind: source.kind,
-                            source_namespace: source.namespace,
-                            source_name: source.name,
-                            target_kind: target.kind,
-                            target_namespace: target.namespace,
-                            target_name: target.name,
-                        },
-                    },
-                }),
-            ),
     });
 }

@@ -5,7 +5,7 @@ import { show, ViewLink } from "../address/history";
 import { GROUPINGS, rootsOf, type ImpactView } from "../address/impact";
 import { ledgerOf, lineageOf } from "../address/view";
 import type { Schemas } from "../api/client";
-import { impact } from "../api/questions";
+import { impact } from "../api/reach";
 import { literal } from "../format/markdown";
 import { counted, whole } from "../format/text";
 import { CopyButton } from "../parts/CopyButton";

@@ -1,1 +1,1 @@
-"""What the web page keeps on the server."""
+"""Routes that the web page is made for: its start page, and the views that it keeps on the server."""
