@@ -39,7 +39,7 @@ def _questions(path: Path, areas: int, samples: int) -> Result:
         "trace_column_down": lambda reader, area: _trace(reader, _name(area, 0, 0), "c7", "downstream"),
         "trace_every_column_up": lambda reader, area: _trace(reader, _name(area, LAYERS - 1, 0), "", "upstream"),
         "impact": lambda reader, area: len(
-            reader.lineage.impact(_node(reader, _name(area, 0, 0)), "downstream", 50, WalkLimits()).affected
+            reader.lineage.impact([_node(reader, _name(area, 0, 0))], "downstream", 50, WalkLimits()).affected
         ),
         "paths": _paths,
     }

@@ -16,7 +16,7 @@ from lineage_bridge.pipeline.session import start_session
 from lineage_bridge.pipeline.streams.jars import KAFKA, default_cache, fetch_jars, ivy_for
 from tests import distribution
 from tests.servers import fixtures
-from tests.servers.quick_spark import quick_java
+from tests.servers.quick_spark import quickly
 from tests.serving import Served, serving
 
 # Pytest finds fixtures by the names of this module.
@@ -46,6 +46,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         distribution.longest_first(items)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Ends servers that no further test asks for."""
+    yield
+    if nextitem is not None:
+        distribution.end_servers(item, nextitem)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """How many workers share a run that names no number."""
@@ -69,9 +77,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one session of the run."""
     jars = fetch_jars(KAFKA, default_cache(), ivy_for(os.environ))
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in quick_java().items():
-            patch.setenv(name, value)
+    with quickly():
         session = start_session(tmp_path_factory.mktemp("spark"), master="local[2]", memory="1g", jars=jars)
     yield session
     session.stop()

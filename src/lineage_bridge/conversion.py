@@ -15,7 +15,7 @@ _ValueT = TypeVar("_ValueT")
 
 
 def convert(value: object, type_: type[_ValueT], *, strict: bool = True) -> _ValueT:
-    """As `msgspec.convert`. Raises msgspec.ValidationError."""
+    """Call `msgspec.convert`, safely for several threads. Raises msgspec.ValidationError."""
     analysed: Any = type_
     with _ANALYSING:
         _decoder(analysed)
@@ -23,7 +23,7 @@ def convert(value: object, type_: type[_ValueT], *, strict: bool = True) -> _Val
 
 
 def decode(text: bytes | str, type_: type[_ValueT]) -> _ValueT:
-    """As `msgspec.json.decode`. Raises msgspec.DecodeError and ValidationError."""
+    """Call `msgspec.json.decode`, safely for several threads. Raises msgspec.DecodeError and ValidationError."""
     analysed: Any = type_
     with _ANALYSING:
         decoder: msgspec.json.Decoder[_ValueT] = _decoder(analysed)

@@ -42,9 +42,9 @@ from types import MappingProxyType
 
 
 class LineageBridgeError(Exception):
-    """The base: `str(error)` says what failed, `hint` what the reader can do about it (may be empty).
+    """The base class of all errors. `str(error)` says what failed, `hint` what the reader can do about it (may be empty).
 
-    `fields` are the members of what was given that are wrong, each by its path, with the reason.
+    `fields` are the wrong members of a request or of settings: for the path of each, the reason.
     """
 
     def __init__(self, message: str, hint: str = "", fields: Mapping[str, str] = MappingProxyType({})) -> None:
@@ -53,7 +53,7 @@ class LineageBridgeError(Exception):
 
 
 class ConfigError(LineageBridgeError):
-    """A setting is unknown, ill-typed or contradicts another."""
+    """A setting is unknown, has the wrong type or contradicts another."""
 
 
 class LogError(LineageBridgeError):
@@ -77,7 +77,7 @@ class OffsetError(LogError):
 
 
 class JarError(LineageBridgeError):
-    """A Java archive cannot be fetched, or its bytes are not the pinned ones."""
+    """A Java archive cannot be fetched, or its content differs from the one that is expected."""
 
 
 class StoreError(LineageBridgeError):
@@ -109,7 +109,7 @@ class PositionError(StoreError):
 
 
 class CollisionError(StoreError):
-    """Two names have the same node id; `names` are the (kind, namespace, name) that came second."""
+    """Two names have the same node id. `names` has, as (kind, namespace, name), those that came second."""
 
     def __init__(self, names: Sequence[tuple[int, str, str]]) -> None:
         super().__init__(f"{len(names)} name(s) of datasets or jobs hash to the node id of another name")
@@ -141,7 +141,7 @@ class RequestError(LineageBridgeError):
 
 
 class RefusedError(LineageBridgeError):
-    """The API refuses an HTTP request before anything is done; it answers `status` and the error code `code`.
+    """The API refuses an HTTP request before anything is done. The answer has the HTTP status `status` and the error code `code`.
 
     `challenge` is the header WWW-Authenticate: how the client can authenticate, or what its credentials lack.
     """
@@ -181,7 +181,7 @@ class ServerError(LineageBridgeError):
 class SourceError(LineageBridgeError):
     """An observed system cannot be reached, or its answer cannot be read.
 
-    `was_repeated`: the request was made as often as it may be.
+    `was_repeated`: the request has already been repeated as often as is allowed.
     """
 
     was_repeated = False

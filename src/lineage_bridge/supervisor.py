@@ -1,4 +1,5 @@
-"""`serve`: starts the API, the pipeline, the observer, the reader of inputs and the publisher, restarts one that ends, stops them in order.
+"""Runs `serve`: starts the API, the pipeline, the observer, the reader of inputs and the publisher, restarts any that ends, and stops them
+in order.
 
 The supervisor opens the listening socket and passes it to the API. So while the API restarts, clients wait and are not refused.
 """
@@ -46,7 +47,9 @@ class Program:
 
 
 class Child:
-    """The process of a program. We hold the write end of its standard input, so that it notices when we end."""
+    """The process of a program. The supervisor holds the write end of the process's standard input, so that the process notices when
+    the supervisor ends.
+    """
 
     def __init__(self, program: Program, environment: Mapping[str, str]) -> None:
         self.program, self.environment = program, dict(environment)
@@ -65,7 +68,9 @@ class Child:
             self._watch(self.process, now)
 
     def _watch(self, process: "subprocess.Popen[bytes]", now: float) -> None:
-        """Kill a process that was stopped (SIGSTOP) and does not continue in time: it answers nothing, but does not end."""
+        """Kill the process if it was stopped (SIGSTOP) and does not continue in time. A stopped process answers nothing, but does
+        not end.
+        """
         if not is_stopped(process.pid):
             self.stopped_at = None
         elif self.stopped_at is None:
@@ -75,7 +80,7 @@ class Child:
             process.kill()
 
     def stop(self, kill_now: threading.Event, until: float = math.inf) -> None:
-        """Terminate the process and wait for it; kill it after its grace period, at `until`, or as soon as `kill_now` is set."""
+        """Terminate the process and wait for it. Kill it after its grace period, at `until`, or as soon as `kill_now` is set."""
         if self.process is None:
             return
         self.process.terminate()
@@ -124,12 +129,12 @@ def is_stopped(pid: int) -> bool:
 
 
 def pause(failures: int) -> float:
-    """Seconds to wait before the restart after this many failures in quick succession."""
+    """The number of seconds to wait before a restart, after this many failures in quick succession."""
     return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (failures - 1))
 
 
 def ending(code: int) -> str:
-    """Describe how a process ended."""
+    """Describe in words how a process ended, from its exit code."""
     return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
@@ -173,7 +178,7 @@ PrintMessages = Callable[[Settings, threading.Event, bool], None]
 
 
 def serve(settings: Settings, print_messages: PrintMessages) -> None:
-    """Run everything until SIGTERM or SIGINT; a second signal kills what still runs.
+    """Run everything until SIGTERM or SIGINT. A second signal kills what still runs.
 
     Raises UnavailableError if another server uses the data folder, or the address is in use, ConfigError for a store that cannot be.
     """
@@ -194,7 +199,7 @@ def serve(settings: Settings, print_messages: PrintMessages) -> None:
 
 @contextmanager
 def answering(settings: Settings) -> Iterator[str]:
-    """Keep the process running that answers questions for the API; returns the path of its socket.
+    """Keep a process running that answers questions for the API. The value of the `with` block is the path of its socket.
 
     The supervisor holds the socket: while the process restarts, questions wait and are not refused.
     """
@@ -214,7 +219,7 @@ def answering(settings: Settings) -> Iterator[str]:
 
 
 def _is_empty(settings: Settings) -> bool:
-    """Whether the log has no records. A damaged mark is repaired when the API opens the log."""
+    """Whether the log has no records. If the durable mark is damaged, the API repairs it when it opens the log."""
     try:
         return log_reader(settings).durable_end() == 0
     except LogError:

@@ -26,13 +26,13 @@ _AT_ONCE: Final = 1024
 
 
 class TraceSpan:
-    """A piece of work that is under way."""
+    """A span of OpenTelemetry: a piece of work that is under way."""
 
     def __init__(self, recorded: Any = None) -> None:  # noqa: ANN401 - a span of OpenTelemetry, or None where none are recorded
         self._recorded = recorded
 
     def describe(self, name: str, attributes: Attributes) -> None:
-        """Give the span its final name, and record attributes."""
+        """Set the final name of the span, and record attributes."""
         if self._recorded is not None:
             self._recorded.update_name(name)
             self._recorded.set_attributes(attributes)
@@ -52,7 +52,7 @@ class TraceSpan:
 
 
 class _Tracing:
-    """The tracer of this process and the provider that exports its spans; None until tracing is started."""
+    """The tracer of this process, and the provider that exports its spans. Both are None until tracing is started."""
 
     tracer: Any = None
     provider: Any = None
@@ -65,9 +65,9 @@ _UNRECORDED: Final = TraceSpan()
 def start(collector: str, share: float, program: str, version: str) -> None:
     """Record the spans of this process from now on, and send them to `collector`, the address of an OTLP receiver over HTTP.
 
-    `share` (0 to 1) of the traces that begin here are recorded; of those that a caller has begun, the ones that the caller records. The
-    variables OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_CERTIFICATE and OTEL_RESOURCE_ATTRIBUTES count. Raises ConfigError without the
-    extra.
+    `share` (0 to 1) of the traces that begin here are recorded. Of traces that a caller has begun, those that the caller records are
+    recorded. The variables OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_CERTIFICATE and OTEL_RESOURCE_ATTRIBUTES are used. Raises
+    ConfigError without the extra.
     """
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415  # an extra
@@ -87,7 +87,7 @@ def start(collector: str, share: float, program: str, version: str) -> None:
 
 
 def stop() -> None:
-    """Record no more spans, and deliver those that wait. A collector that does not answer delays this by some seconds at most."""
+    """Stop recording spans, and deliver those that wait. A collector that does not answer delays this by some seconds at most."""
     provider, _TRACING.provider, _TRACING.tracer = _TRACING.provider, None, None
     if provider is not None:
         provider.shutdown()
@@ -100,9 +100,9 @@ def is_on() -> bool:
 
 @contextmanager
 def span(name: str, attributes: Attributes | None = None, *, kind: SpanKind = "INTERNAL", parent: str = "") -> Iterator[TraceSpan]:
-    """Record a span while the block lasts, below the current one, or below `parent`, the text of a `traceparent` header.
+    """Record a span for the duration of a `with` block, below the current span, or below `parent`, the text of a `traceparent` header.
 
-    A block that raises has failed. Lines of the log name the trace and the span meanwhile.
+    If the block raises, the span is marked as failed. Log lines written in the block name the trace and the span.
     """
     tracer = _TRACING.tracer
     if tracer is None:
@@ -137,13 +137,15 @@ def traceparent() -> str:
 
 
 def trace_headers() -> dict[str, str]:
-    """The headers by which a request belongs to the current span; none if there is no span."""
+    """The headers that make a request part of the current span; none if there is no span."""
     header = traceparent()
     return {TRACEPARENT: header} if header else {}
 
 
 def _context(parent: str) -> Any:  # noqa: ANN401 - a context of OpenTelemetry
-    """The context of a `traceparent` header; None, which is the current one, if it is empty. An invalid header begins a new trace."""
+    """The context of a `traceparent` header. If it is empty, it is None, which stands for the current context. An invalid header begins
+    a new trace.
+    """
     if not parent:
         return None
     from opentelemetry.context import Context  # noqa: PLC0415  # an extra

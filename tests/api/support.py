@@ -65,6 +65,7 @@ from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.followers import FollowRepository
 from lineage_bridge.store.state.inputs import InputRepository
 from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
+from lineage_bridge.store.state.pins import PinStore
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.targets import PublicationLedger, TargetRepository
 from lineage_bridge.store.state.tasks import TaskRepository
@@ -164,6 +165,7 @@ class Server:
             input_log=self.ledger,
             targets=self.targets,
             tasks=self.tasks,
+            pins=PinStore(self.state),
         )
 
     @cached_property

@@ -29,7 +29,7 @@ TRIED: Final = settings(
     suppress_health_check=list(HealthCheck),
 )
 # Threads of tasks that earlier calls began draw random numbers while arguments are made, which is no fault of the arguments.
-pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")]
+pytestmark = [pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")]
 POSITIVE, NEGATIVE = GenerationMode("positive"), GenerationMode("negative")
 MODES: Final = ((POSITIVE, False), (POSITIVE, True), (NEGATIVE, False))
 """What calls are made of, and whether they name what is there."""

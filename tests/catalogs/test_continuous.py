@@ -167,6 +167,22 @@ def test_a_target_that_asks_to_wait_is_left_in_peace_for_so_long(
     assert followed.after(1) == "idle"
 
 
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_clock_that_was_set_back_delays_no_publication(
+    ours: Server, other: Other, faulty: Callable[[str], Faulty], followed: Followed, *, fails: bool
+) -> None:
+    ours.fold()
+    proxy = faulty(other.url)
+    if fails:
+        proxy.answer(429, "/lineage", times=1, headers={"Retry-After": "3600"})
+    ours.targets.add("there", "openlineage", {"url": proxy.url, "publish": "continuous", "at_once": 1}, replace=True)
+    followed.again()
+    assert followed.after(0) == ("retrying" if fails else "idle")
+    change(ours)
+    assert followed.after(-10 * 86_400) == ("idle" if fails else "pending")
+    assert followed.after(0 if fails else 6) == "idle"
+
+
 def test_one_object_that_times_out_does_not_hold_up_what_changes_since(
     ours: Server, other: Other, faulty: Callable[[str], Faulty], followed: Followed, request: pytest.FixtureRequest
 ) -> None:

@@ -16,6 +16,7 @@ GROUPS = {
     "task": ("list", "show", "cancel", "resume"),
     "key": ("create", "list", "revoke", "rotate"),
     "audit": ("list", "head", "verify", "export", "erase"),
+    "pin": ("add", "list", "remove"),
     "secret": ("key", "set", "list", "remove", "rotate"),
 }
 LINES = [(name,) for name in COMMANDS] + [(group, name) for group, names in GROUPS.items() for name in names]

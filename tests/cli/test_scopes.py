@@ -55,6 +55,9 @@ operate task resume t
 ingest  send events.ndjson
 read    lineage ns a
 read    impact ns a
+read    pin add view/estate
+read    pin list
+read    pin remove x
 read    paths ns a ns b
 read    trace ns a --column c
 read    ledger ns a ns b

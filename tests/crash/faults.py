@@ -200,12 +200,10 @@ TOGETHER = (
     ("expired records", "kill the reader of inputs"),
 )
 """Faults that come in one round, because each alone would have the same process start again; in any order."""
-ASKED_FOR = frozenset(("clock jumps",))
-"""Faults that come only when they are asked for, with `--fault`."""
 
 
 def dealt(chance: random.Random) -> list[tuple[str, ...]]:
     """The faults of the next rounds: each comes once."""
-    together = {name for names in TOGETHER for name in names} | ASKED_FOR
+    together = {name for names in TOGETHER for name in names}
     rounds = [(name,) for name in FAULTS if name not in together] + [tuple(chance.sample(names, len(names))) for names in TOGETHER]
     return chance.sample(rounds, len(rounds))

@@ -1,4 +1,4 @@
-"""The clock of the torture: processes of ours have it, from one moment to the next."""
+"""The clock of the torture: processes of ours have it, from one moment to the next, however they ask for the time."""
 
 import os
 import subprocess
@@ -10,7 +10,17 @@ from tests.crash.running.surroundings import Clock
 
 from lineage_bridge.wiring.processes import now_us
 
-PROGRAM = "import sys; from lineage_bridge.wiring.processes import now_us; [print(now_us(), flush=True) for _ in sys.stdin]"
+PROGRAM = """
+import calendar, sys, time
+from datetime import date, datetime, timezone
+from lineage_bridge.wiring.processes import now_us
+
+for _ in sys.stdin:
+    naive = (datetime.utcnow(), datetime.now().astimezone(timezone.utc), datetime.today().astimezone(timezone.utc))
+    asked = [datetime.now(timezone.utc), datetime.now(tz=timezone.utc), *(at.replace(tzinfo=timezone.utc) for at in naive)]
+    tuples = [calendar.timegm(time.gmtime()), time.mktime(time.localtime()), time.mktime(date.today().timetuple())]
+    print(now_us(), *(int(at.timestamp() * 1e6) for at in asked), *(int(at * 1e6) for at in tuples), flush=True)
+"""
 DAY_S = 86_400
 
 
@@ -25,7 +35,10 @@ def test_a_process_has_the_clock_of_its_file(tmp_path: Path) -> None:
 
         def is_off_by(days: int) -> bool:
             print(file=send, flush=True)
-            return abs((int(answers.readline()) - now_us()) / 1e6 - days * DAY_S) < DAY_S / 2
+            off_s = [(int(answer) - now_us()) / 1e6 - days * DAY_S for answer in answers.readline().split()]
+            assert len(off_s) == 9
+            *exact, date_s = off_s
+            return all(abs(off) < DAY_S / 2 for off in exact) and abs(date_s) < 2 * DAY_S
 
         assert is_off_by(0)
         for days in (10, -10, 1, 0):

@@ -11,8 +11,6 @@ from tests.events import run_event
 
 from lineage_bridge.config import Settings
 
-pytestmark = pytest.mark.long
-
 
 def lines(first: int, last: int) -> bytes:
     return b"".join(run_event(job=f"job-{number}", number=number) + b"\n" for number in range(first, last))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.crash.running.support import Pair, Process, all_acknowledged, audit, producing, settings_in
 
-pytestmark = [pytest.mark.spark, pytest.mark.long]
+pytestmark = pytest.mark.spark
 
 ROUNDS = (
     ("api", "part"),

@@ -8,11 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
-import pytest
 from tests.crash.damage import event
 from tests.serving import Served, serving
-
-pytestmark = pytest.mark.long
 
 COUNT = 30
 

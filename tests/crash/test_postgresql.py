@@ -27,7 +27,7 @@ from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.wiring.pipeline import open_store
 from lineage_bridge.wiring.shared import readers, state_database
 
-pytestmark = [pytest.mark.servers, pytest.mark.long]
+pytestmark = pytest.mark.servers
 WAIT_S = 240.0
 NOW_US = 1_800_000_000_000_000
 

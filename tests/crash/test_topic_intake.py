@@ -19,7 +19,7 @@ from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.store.schema.sqlite import connect_reader
 
-pytestmark = [pytest.mark.servers, pytest.mark.long]
+pytestmark = pytest.mark.servers
 TOPIC = "received"
 BOUND_S = 3.0
 """How long the producer tries; the answer comes a little later."""

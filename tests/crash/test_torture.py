@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from tests.crash.running.support import ROOT
 
-pytestmark = [pytest.mark.spark, pytest.mark.servers, pytest.mark.long]
+pytestmark = [pytest.mark.spark, pytest.mark.servers]
 
 
 def test_nothing_is_lost_or_doubled_whatever_breaks(report: Callable[[str], None]) -> None:

@@ -34,6 +34,7 @@ from tests.servers import broker
 from tests.servers.broker import Kafka
 from tests.servers.kinesis import REGION, Kinesis, local_started
 from tests.servers.process import GUARD
+from tests.servers.quick_spark import quickly
 from tests.store.reading import reader_of
 
 from lineage_bridge.config import DataFolder
@@ -254,7 +255,9 @@ def compare(folder: Path, events: int, report: Callable[[str], None], ways: Mapp
     bodies = [body for sent in islice(generate(Corpus(events)), events) if is_json(body := sent.body)]
     for name in ("broker", "kinesis", "exports"):
         (folder / name).mkdir()
-    spark = start_session(folder / "spark", master="local[2]", memory="1g", jars=fetch_jars(KAFKA, default_cache(), ivy_for(os.environ)))
+    jars = fetch_jars(KAFKA, default_cache(), ivy_for(os.environ))
+    with quickly():
+        spark = start_session(folder / "spark", master="local[2]", memory="1g", jars=jars)
     try:
         with broker.started(folder / "broker") as kafka, local_started(folder / "kinesis") as kinesis:
             compared(folder / "exports", [*bodies, b'{"no": "event"}'], Servers(kafka, kinesis, spark), report, ways)

@@ -17,6 +17,8 @@ else:
     import sre_parse as parser
 
 Item = tuple[Any, Any]
+_SINGLE = frozenset((op.IN, op.ANY, op.LITERAL, op.NOT_LITERAL, op.CATEGORY))
+"""Items that one character is for."""
 
 
 def steps(pattern: re.Pattern[str] | re.Pattern[bytes], text: str, limit: int, *, anchored: bool = False) -> int:
@@ -44,16 +46,23 @@ class _TooManyStepsError(Exception):
 
 class _Counter:
     def __init__(self, text: str, flags: int, limit: int) -> None:
-        self.text, self.flags, self.count, self.limit = text, flags, 0, limit
+        self.text, self.flags, self.count, self.limit = text, int(flags), 0, limit
         self.groups: dict[int, str] = {}
+        self.known: dict[tuple[int, int, int, str], bool] = {}
 
     def ends(self, items: Sequence[Item], at: int) -> Iterator[int]:
         """Where matches of the items from a position end, in the order in which they are tried."""
-        if not items:
-            yield at
-            return
-        for middle in self.item(*items[0], at):
-            yield from self.ends(items[1:], middle)
+        for number, (kind, value) in enumerate(items):
+            if kind not in _SINGLE:
+                rest = items[number + 1 :]
+                for middle in self.item(kind, value, at):
+                    yield from self.ends(rest, middle) if rest else (middle,)
+                return
+            self.step()
+            if at == len(self.text) or not self.fits(kind, value, self.text[at]):
+                return
+            at += 1
+        yield at
 
     def step(self) -> None:
         self.count += 1
@@ -79,8 +88,6 @@ class _Counter:
             yield from [at + len(self.groups[value])] if self.text.startswith(self.groups[value], at) else []
         elif kind is op.AT:
             yield from [at] if self.is_at(value, at) else []
-        elif at < len(self.text) and self.fits(kind, value, self.text[at]):
-            yield at + 1
 
     def group(self, number: int | None, added: int, removed: int, items: Any, at: int) -> Iterator[int]:
         outer, self.flags = self.flags, (self.flags | added) & ~removed
@@ -94,7 +101,7 @@ class _Counter:
 
     def repeated(self, least: int, most: Any, items: Any, at: int, *, greedy: bool) -> Iterator[int]:
         """A loop over single characters keeps no state but its end; one over groups goes deeper with each turn."""
-        if len(items) == 1 and items[0][0] in (op.IN, op.ANY, op.LITERAL, op.NOT_LITERAL, op.CATEGORY):
+        if len(items) == 1 and items[0][0] in _SINGLE:
             yield from self.run(least, most, items[0], at, greedy=greedy)
             return
         if not greedy and least <= 0:
@@ -125,9 +132,16 @@ class _Counter:
         return at == 0 if where in (op.AT_BEGINNING, op.AT_BEGINNING_STRING) else at == len(self.text)
 
     def fits(self, kind: Any, value: Any, character: str) -> bool:
+        """Whether an item for one character is for this one, which is found out once for each."""
+        key = kind, id(value) if kind is op.IN else value, self.flags, character
+        if (known := self.known.get(key)) is None:
+            known = self.known[key] = self.is_one_of(kind, value, character)
+        return known
+
+    def is_one_of(self, kind: Any, value: Any, character: str) -> bool:
         if kind is op.IN:
             negated = value[0][0] is op.NEGATE
-            return any(self.fits(inner, choice, character) for inner, choice in value[negated:]) is not negated
+            return any(self.is_one_of(inner, choice, character) for inner, choice in value[negated:]) is not negated
         if kind is op.ANY:
             return bool(self.flags & re.DOTALL) or character != "\n"
         if kind is op.CATEGORY:

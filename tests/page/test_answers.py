@@ -92,6 +92,11 @@ def test_a_trace_has_every_sink_stops_at_the_hash_and_is_the_same_as_of_the_same
     until_masked = saved(page, tmp_path)
     assert [(row["target_namespace"], row["target"], row["target_column"]) for row in until_masked] == SINKS[:2]
     assert [row["masked"] for row in until_masked] == ["", "yes"]
+    assert {row["target_owner"] for row in until_masked} <= {"team:commerce", "team:data-platform"}
+    assert {row["target_retention"] for row in until_masked} == {"unknown"}
+    assert all(re.fullmatch(r"[0-9a-f]{32}", row["event_id"]) for row in until_masked), "a pinned trace has proofs"
+    listed = "rows => rows.map(row => [row.cells[3].textContent, row.cells[4].textContent])"
+    assert page.locator("tbody tr").evaluate_all(listed) == [[row["target_owner"], row["target_retention"]] for row in until_masked]
     digest = page.locator(".digest").get_attribute("title")
     assert digest
     page.get_by_label("continue behind masking").press("Space")

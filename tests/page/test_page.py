@@ -15,9 +15,24 @@ REVENUE = {"kind": "dataset", "namespace": "snowflake://acme-analytics", "name":
 TOPIC = {"kind": "dataset", "namespace": "kafka://broker.internal:9092", "name": "order-events-enriched"}
 TABLE = {"kind": "dataset", "namespace": "postgres://commerce-db.internal:5432", "name": "commerce.public.orders"}
 ORDERS = {"kind": "dataset", "namespace": "kafka://broker.internal:9092", "name": "commerce.public.orders"}
+ENRICHMENT = {"kind": "job", "namespace": "flink-jobs", "name": "order-enrichment"}
 CUSTOMERS = {"namespace": "postgres://commerce-db.internal:5432", "name": "commerce.public.customers"}
 EMAIL = {**CUSTOMERS, "field": "email"}
-LISTS = ("datasets", "jobs", "aliases", "runs", "events", "quarantine", "tasks", "sources", "inputs", "targets", "keys", "sessions")
+LISTS = (
+    "datasets",
+    "jobs",
+    "aliases",
+    "drift",
+    "runs",
+    "events",
+    "quarantine",
+    "tasks",
+    "sources",
+    "inputs",
+    "targets",
+    "keys",
+    "sessions",
+)
 DBT = {"namespace": "dbt", "name": "dbt-run-shop"}
 PAYMENTS = {"kind": "dataset", "namespace": "ns", "name": "payments"}
 VIEWS = {
@@ -28,6 +43,9 @@ VIEWS = {
     "time": f"view/lineage?{urlencode({**PAYMENTS, 'bar': 24, 'from': '2020-01-01T00:00:00Z'})}",
     "filtered": f"view/lineage?{urlencode({**TOPIC, 'up': 2, 'system': 'kafka', 'fold': 'yes'})}",
     "pulse": f"view/lineage?{urlencode({**TOPIC, 'pulse': 'live'})}",
+    "statistics": f"view/lineage?{urlencode({**TOPIC, 'about': 'statistics'})}",
+    "sql": f"view/lineage?{urlencode({**ENRICHMENT, 'about': 'sql'})}",
+    "events behind a dataset": f"view/lineage?{urlencode({**TOPIC, 'about': 'events'})}",
     "ledger": f"view/ledger?{urlencode(REVENUE)}",
     "impact": f"view/impact?{urlencode(TABLE)}",
     "trace": f"view/trace?{urlencode({**EMAIL, 'direction': 'downstream'})}",

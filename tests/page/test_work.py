@@ -226,6 +226,15 @@ def test_counts_of_the_start_page_lead_to_the_lists_behind_them(page: Page, show
     expect(page.get_by_label("Namespace", exact=True)).to_have_value(re.compile(r"^kafka://"))
     expect(page.locator("tbody tr")).to_have_count(count)
     page.go_back()
+    types = page.get_by_role("region", name="The estate").locator("article.job")
+    for number in range(types.count()):
+        figure, state = types.nth(number).locator(".figure a"), types.nth(number).locator(".states a").first
+        for link, count in ((figure, int(figure.inner_text().split()[0])), (state, int(re.sub(r"\D", "", state.inner_text())))):
+            link.press("Enter")
+            expect(page.get_by_role("heading", level=1)).to_have_text("Jobs")
+            expect(page.locator("tbody tr")).to_have_count(count)
+            page.go_back()
+            expect(types.first).to_be_visible()
     attention = page.get_by_role("region", name="What needs attention")
     attention.get_by_role("link", name="no_time").first.press("Enter")
     expect(page.get_by_label("Reason")).to_have_value("no_time")

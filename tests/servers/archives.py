@@ -10,7 +10,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -118,10 +118,15 @@ def installed(name: str) -> Path:
 
 
 def made(name: str, pins: list[Path], make: Callable[[Path], object]) -> Path:
-    """The folder that `make` has filled for these pins, from now or from before; a failure leaves none."""
-    digest = hashlib.sha256(b"\0".join(pin.read_bytes() for pin in pins)).hexdigest()
-    home = cache() / f"{name}-{digest[:16]}"
-    with FileLock(cache() / f".{name}.lock"):
+    """The folder in the cache that `make` has filled for these pins, from now or from before; a failure leaves none."""
+    return made_in(cache(), name, [pin.read_bytes() for pin in pins], make)
+
+
+def made_in(folder: Path, name: str, pins: Sequence[bytes], make: Callable[[Path], object]) -> Path:
+    """The same in another folder, for pins of any kind."""
+    digest = hashlib.sha256(b"\0".join(pins)).hexdigest()
+    home = folder / f"{name}-{digest[:16]}"
+    with FileLock(folder / f".{name}.lock"):
         if not home.is_dir():
             # Beside the final place, so that a half-filled folder never has its name.
             with tempfile.TemporaryDirectory(prefix=".fetch-", dir=home.parent) as scratch:

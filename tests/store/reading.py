@@ -28,6 +28,10 @@ class _Listening:
         self.raw, self.statements = raw, list[str]()
         self.interrupt, self.close = raw.interrupt, raw.close
 
+    @property
+    def in_transaction(self) -> bool:
+        return self.raw.in_transaction
+
     def execute(self, sql: str, values: Values = ()) -> RowCursor:
         self.statements.append(sql)
         return self.raw.execute(sql, values)

@@ -5,12 +5,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.events import KEY, run_event
+from tests.events import KEY, dataset, facet, run_event
 from tests.store.writing import add
 
 from lineage_bridge.errors import StoreDamagedError, StoreVersionError
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.events import EventFilter
 from lineage_bridge.store.damage import is_sound, set_aside, suspicion
 from lineage_bridge.store.migration import Schema, empty_database
 from lineage_bridge.store.reader import ReaderPool
@@ -25,7 +26,7 @@ NAMES = Names(KEY)
 
 def filled(path: Path) -> None:
     writer = GraphWriter(path, NAMES)
-    add(writer, run_event())
+    add(writer, run_event(outputs=[dataset("orders", documentation=facet(description="Orders"))]))
     writer.close()
     assert count(path)
 
@@ -143,4 +144,31 @@ def test_text_that_is_none_is_damage(tmp_path: Path, statement: str) -> None:
         reader.nodes.matching(NodeKind.JOB, None, None, 10, 0)
     with open_store(path, NAMES) as store:
         assert store.position("log") == {}
+    pool.close()
+
+
+@pytest.mark.parametrize("statement", ["UPDATE node SET id = id + 1 WHERE kind = 1", "UPDATE facet SET facet = x'00'"])
+def test_verification_says_that_what_relations_refer_to_is_missing(tmp_path: Path, statement: str) -> None:
+    path = tmp_path / "graph.db"
+    filled(path)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute(statement).rowcount == 1
+        connection.commit()
+    pool = ReaderPool(path)
+    with pytest.raises(StoreDamagedError, match="that it refers to are missing"), pool.reader() as reader:
+        list(reader.whole.differences(NAMES, lambda _: None))
+    assert suspicion(path).exists()
+    pool.close()
+
+
+def test_an_event_whose_position_in_the_log_is_unknown_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "graph.db"
+    filled(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE event_record SET time = time + 1")
+        connection.commit()
+    pool = ReaderPool(path)
+    with pytest.raises(StoreDamagedError, match="is in the log"), pool.reader() as reader:
+        reader.events.page(EventFilter())
+    assert suspicion(path).exists()
     pool.close()

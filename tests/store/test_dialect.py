@@ -55,7 +55,7 @@ def ask(reader: StoreReader, kind: NodeKind, node: Node) -> None:
     """Every question about a node."""
     for at_us in (None, T0):
         reader.lineage.walk(node, "both", 3, LIMITS, now_us=NOW, at_us=at_us, columns=True)
-        reader.lineage.impact(node, "downstream", 3, LIMITS, at_us)
+        reader.lineage.impact([node], "downstream", 3, LIMITS, at_us)
         reader.history.facet(node, "ownership", at_us)
         if kind is NodeKind.DATASET:
             reader.lineage.trace(node, TraceOptions("id", "upstream", 3), LIMITS, at_us)
@@ -69,6 +69,7 @@ def ask(reader: StoreReader, kind: NodeKind, node: Node) -> None:
     reader.history.diff(node, "both", 2, LIMITS, Between(T0, NOW), now_us=NOW)
     reader.history.lifecycle(node, 10, 0)
     reader.events.page(EventFilter(job=node.name))
+    reader.events.page(EventFilter(job=node.name, datasets=frozenset({node.id})))
     reader.runs.page(RunFilter(job=node.id))
     reader.runs.latest(node, with_datasets=True)
 

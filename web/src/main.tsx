@@ -10,6 +10,7 @@ import "./styles/base.css";
 import "./styles/parts.css";
 import "./styles/home.css";
 import "./styles/lineage.css";
+import "./styles/about.css";
 import "./styles/time.css";
 import "./styles/tables.css";
 import "./styles/work.css";

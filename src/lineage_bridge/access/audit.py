@@ -1,4 +1,5 @@
-"""The chain of the audit trail: each entry's digest covers the one before, so no entry can be changed, removed or inserted unnoticed.
+"""The chain of entries in the audit trail. The digest of each entry covers the one before, so no entry can be changed, removed or inserted
+unnoticed.
 
 The digest covers a change through a commitment: a hash of it with a random salt. Erasing a change removes its text and its salt, so that
 the text cannot be guessed; the commitment stays in the chain.
@@ -23,7 +24,9 @@ MOST_CHARACTERS: Final = 4000
 
 
 class HashChain:
-    """Implements `ports.AuditTrail`. `random_bytes` makes salts; `publish` is given each new head, to write it elsewhere."""
+    """Implements `ports.AuditTrail`. `random_bytes` makes salts. `publish` is called with each new head of the chain, to store it
+    elsewhere.
+    """
 
     def __init__(
         self,
@@ -35,20 +38,20 @@ class HashChain:
         self._repository, self._clock_us, self._random_bytes, self._publish = repository, clock_us, random_bytes, publish
 
     def record(self, change: Change) -> None:
-        """Append a change."""
+        """Append an entry for a change to the trail."""
         self._publish_head(self._repository.append(self._link_of(change)))
 
     def newest(self, limit: int, below: int | None = None, principal: str | None = None, action: str | None = None) -> list[AuditEntry]:
-        """Entries, newest first."""
+        """Return entries of the trail, newest first."""
         return self._repository.newest(limit, below, principal, action)
 
     def faults(self, known: Iterable[AuditHead] = ()) -> Iterator[str]:
-        """What is wrong with the trail, one message per fault."""
+        """Verify the trail. Returns a message for each fault. `known`: heads that were stored elsewhere."""
         return faults(self._repository.all(), known)
 
     def erase(self, principal: str, by: Change) -> int:
-        """Erase what a principal changed, and what others changed that names it. Of such entries, only the action may still contain the
-        name.
+        """Erase what a principal changed, and what others changed if it names the principal. Of such entries, only the action may
+        still contain the name.
 
         Raises StoreError if the erased text could not be overwritten in the files; another call tries that again.
         """
@@ -71,7 +74,7 @@ class HashChain:
 
 
 class Mentions:
-    """Finds a name in changes: as a whole text, or where the characters on both sides cannot be part of a name."""
+    """Finds mentions of a name in changes: as a whole text, or between characters that cannot be part of a name."""
 
     def __init__(self, name: str) -> None:
         self._pattern = re.compile(rf"(?<![\w@+-])(?<![\w@+-]\.){re.escape(name)}(?![\w@+-]|\.\w)") if name else None
@@ -84,7 +87,7 @@ class Mentions:
 
 
 def _strings_of(details: str) -> list[str]:
-    """The strings in details that are JSON; the details as a whole if they were cut off and are no longer JSON."""
+    """The strings in details that are JSON. If they were cut off, so that they are no longer JSON, the whole text."""
     try:
         left, found = [json.loads(details)], []
         while left:
@@ -133,12 +136,12 @@ def faults(entries: Iterable[AuditEntry], known: Iterable[AuditHead] = ()) -> It
 
 
 def format_head(head: AuditHead) -> str:
-    """The head as text, to be kept elsewhere: `12:9f...`."""
+    """Write the head of the chain as text, so that it can be stored elsewhere: `12:9f...`."""
     return f"{head.sequence}:{head.digest.hex()}"
 
 
 def parse_head(text: str) -> AuditHead:
-    """Parse a head. Raises RequestError."""
+    """Parse the text of a head that `format_head` wrote. Raises RequestError."""
     sequence, _, digest = text.strip().partition(":")
     try:
         head = AuditHead(int(sequence), bytes.fromhex(digest))
@@ -158,12 +161,12 @@ def _digest(before: bytes, sequence: int, at_us: int, action: str, commitment: b
 
 
 def _hash(*parts: bytes) -> bytes:
-    """SHA-256 of the parts, each preceded by its length in eight bytes."""
+    """The SHA-256 of some parts. Each is preceded by its length in eight bytes."""
     return hashlib.sha256(b"".join(len(part).to_bytes(8, "big") + part for part in parts)).digest()
 
 
 def as_json(entry: AuditEntry) -> dict[str, object]:
-    """An entry as answers and exports show it: with everything that its digest covers. An erased entry has no change and no salt."""
+    """An entry as answers and exports show it, with everything that its digest covers. An erased entry has no change and no salt."""
     change = entry.change
     erasable = {} if change is None else {**change._asdict(), "salt": entry.salt.hex()}
     return {

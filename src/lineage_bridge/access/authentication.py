@@ -22,8 +22,8 @@ _BEARER: Final = "bearer "
 class KeyAuthenticator:
     """Implements `ports.Authenticator` with API keys.
 
-    `internal` are keys that are not stored. Checks for changes by other processes at most every `recheck_us`; `recheck` announces changes
-    of this process.
+    `internal` are keys that are not stored. Changes by other processes are looked for at most every `recheck_us`; `recheck` announces
+    changes of this process.
     """
 
     def __init__(
@@ -79,14 +79,14 @@ class KeyAuthenticator:
         return replace(self._teams.principal(key.name, key.scopes, limits, limits), is_internal=key.is_internal)
 
     def take_uses(self) -> dict[str, int]:
-        """When stored keys were last used, by id; only those used since the last call."""
+        """Return when stored keys were last used, by id; only keys that were used since the last call."""
         uses, self._uses = self._uses, {}
         internal = {key.id for key in self._internal}
         return {id_: used_us for id_, used_us in uses.items() if id_ not in internal}
 
 
 class Authenticators:
-    """Implements `ports.Authenticator` with several others: the first that recognizes the credentials decides."""
+    """Implements `ports.Authenticator` with several others. The first one that recognizes the credentials decides."""
 
     def __init__(self, *authenticators: Authenticator) -> None:
         self._authenticators = authenticators
@@ -101,13 +101,13 @@ class Authenticators:
 
 
 def bearer_of(headers: Mapping[str, str]) -> str:
-    """The bearer token of a request; empty if it has none."""
+    """The bearer token in the headers of a request; empty if there is none."""
     text = headers.get("authorization", "")
     return text[len(_BEARER) :].strip() if text[: len(_BEARER)].lower() == _BEARER else ""
 
 
 def not_authenticated(headers: Mapping[str, str]) -> RefusedError:
-    """The error for a request whose principal no authenticator could determine."""
+    """Make the error for a request whose principal no authenticator could determine."""
     if "authorization" in headers:
         return RefusedError(401, "unknown_credentials", "the credentials are of a kind that this server does not accept", _SEND, _INVALID)
     return RefusedError(401, NO_CREDENTIALS, "this server requires an API key", _SEND, CHALLENGE)

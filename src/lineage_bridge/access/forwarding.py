@@ -1,7 +1,7 @@
-"""What a proxy states about the client of a request that it passes on: the headers `X-Forwarded-*`.
+"""Reads what a proxy states about the client of a request, in the headers `X-Forwarded-*`.
 
-They are trusted from the proxy's addresses only. Of several values the last one counts, which the proxy itself wrote; the others may be the
-client's. `Forwarded` (RFC 7239) is not read: a proxy that writes one kind passes on the other as the client sent it.
+The headers are trusted from the proxy's addresses only. Of several values the last one counts, which the proxy itself wrote; the others may
+be the client's. `Forwarded` (RFC 7239) is not read: a proxy that writes one kind passes on the other as the client sent it.
 """
 
 import re
@@ -18,7 +18,7 @@ _WITH_PORT: Final = re.compile(r"\[(?P<v6>[^\]]+)\](?::\d+)?|(?P<v4>[\d.]+):\d+"
 
 
 class Forwarded(NamedTuple):
-    """The client that sent a request, and the address it used; members that the proxy did not state are empty."""
+    """The client that sent a request, and the address that it used, as a proxy stated them. What the proxy did not state is empty."""
 
     client: str = ""
     scheme: str = ""
@@ -41,8 +41,8 @@ def forwarded(headers: Mapping[str, str], proxies: Networks) -> Forwarded:
 
 
 def _client(hops: list[str], proxies: Networks) -> str:
-    """The last address that is not a proxy's; if all are proxies', the first one. Text that is no address, and everything before it, is
-    ignored.
+    """The address of the client: the last one that is not a proxy's or, if all are proxies', the first one. Text that is no address,
+    and everything before it, is ignored.
     """
     client = ""
     for hop in reversed(hops[-_MOST_HOPS:]):
@@ -66,7 +66,7 @@ def _prefix(text: str) -> str:
 
 
 def _values(headers: Mapping[str, str], name: str) -> list[str]:
-    """The values of a header, which may occur several times, in order."""
+    """The values of a header in order. The header may occur several times."""
     return [value.strip() for header, text in headers.items() if header == name for value in text.split(",")]
 
 

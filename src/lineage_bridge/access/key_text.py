@@ -1,4 +1,4 @@
-"""The text of an API key: `lb_`, a public id, `_`, a secret of 256 random bits, and a checksum.
+"""The text of an API key. It consists of `lb_`, a public id, `_`, a secret of 256 random bits, and a checksum.
 
 The prefix lets secret scanners find keys; the checksum distinguishes a mistyped key from an unknown one.
 """
@@ -20,14 +20,14 @@ _PURPOSE: Final = b"api key\0"
 
 
 class NewKey(NamedTuple):
-    """The id and the whole text of a new key."""
+    """A new API key: its id and its whole text."""
 
     id: str
     text: str
 
 
 def make_key(random_bytes: Callable[[int], bytes]) -> NewKey:
-    """Create a key. `random_bytes` must be a source of random bytes that is fit for secrets."""
+    """Create an API key. `random_bytes` must be a source of random bytes that is fit for secrets."""
     id_ = _letters(random_bytes(_ID_BYTES))
     text = f"{PREFIX}{id_}_{_letters(random_bytes(_SECRET_BYTES))}"
     return NewKey(id_, text + _checksum(text))

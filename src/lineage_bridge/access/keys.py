@@ -18,7 +18,9 @@ _LIST: Final = "lineage-bridge key list shows the keys"
 
 
 class ApiKeys:
-    """Implements `ports.KeyService`. `random_bytes` must be a source fit for secrets; `on_change` is called after each change."""
+    """Implements `ports.KeyService`. `random_bytes` must be a source of random bytes that is fit for secrets; `on_change` is called
+    after each change.
+    """
 
     def __init__(
         self,
@@ -34,7 +36,7 @@ class ApiKeys:
         self._teams = teams or Teams()
 
     def create(self, options: KeyOptions, by: str) -> tuple[ApiKey, str]:
-        """Create a key, and return it with its text. Raises RequestError."""
+        """Create an API key, and return it with its text. Raises RequestError."""
         now_us = self._clock_us()
         _check(options, now_us)
         self._teams.require(options.teams, f"the key {options.name!r}")
@@ -49,7 +51,7 @@ class ApiKeys:
         return self._repository.records()
 
     def revoke(self, name: str) -> int:
-        """Revoke keys."""
+        """Revoke the keys with this name, or the one with this id. Raises NotFoundError."""
         revoked = self._repository.revoke(name, self._clock_us())
         self._on_change()
         if not revoked and all(name not in (key.name, key.id) for key in self.records()):
@@ -57,7 +59,7 @@ class ApiKeys:
         return revoked
 
     def rotate(self, name: str, grace_us: int, by: str) -> tuple[ApiKey, str]:
-        """Replace a key."""
+        """Replace a key by a new one. The old one stays valid for `grace_us`. Raises NotFoundError."""
         now_us = self._clock_us()
         active = [key for key in self.records() if key.name == name and key.state(now_us) == "active"]
         if not active:
@@ -81,13 +83,13 @@ class ApiKeys:
 
 
 def internal_key(installation_key: bytes, now_us: int, random_bytes: Callable[[int], bytes]) -> tuple[ApiKey, str]:
-    """The key of LineageBridge's own processes, and its text; it is stored only in a file for these processes."""
+    """Create the API key of LineageBridge's own processes. Its text is stored only in a file for these processes."""
     id_, text = make_key(random_bytes)
     return ApiKey(id_, INTERNAL, digest_of(text, installation_key), ALL_SCOPES, (), "", now_us, is_internal=True), text
 
 
 def _check(options: KeyOptions, now_us: int) -> None:
-    """Raise RequestError if no valid key can be created with these options."""
+    """Check the options of a new key. Raises RequestError if they do not make a valid key."""
     if not _NAME.fullmatch(options.name) or options.name == INTERNAL:
         hint = "use up to 100 letters, digits and . _ @ / + -, first a letter or digit"
         raise RequestError(f"{options.name!r} is not a valid name of a key", hint, {"name": f"it is not a valid name: {hint}"})

@@ -1,11 +1,11 @@
-"""Trusted networks: the headers of a connection from one of their addresses are a proxy's."""
+"""Networks of trusted proxies. Only connections from addresses in them may state something about clients in headers."""
 
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 
 class Networks:
-    """Addresses and networks, as written in the settings."""
+    """A set of addresses and networks, as written in the settings."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._networks = tuple(map(ip_network, texts))
@@ -20,7 +20,7 @@ class Networks:
 
 
 def plain_address(text: str) -> IPv4Address | IPv6Address | None:
-    """Parse an address; an IPv4 address within IPv6 becomes IPv4. None for any other text."""
+    """Parse an IP address. An IPv4 address within IPv6 is returned as IPv4. None for any other text."""
     try:
         address = ip_address(text.partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""Authentication by a proxy that names the principal of a request in headers."""
+"""Authenticates requests by a proxy, which names the principal in headers."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -14,14 +14,16 @@ _MOST_CHARACTERS: Final = 200
 
 
 class ProxyAuthenticator:
-    """Implements `ports.Authenticator`. Such headers count only in requests from the proxy's addresses; in others they are ignored."""
+    """Implements `ports.Authenticator` with the headers of a proxy. They only count in requests from the proxy's addresses; in others
+    they are ignored.
+    """
 
     def __init__(self, settings: ProxySettings, roles: Roles) -> None:
         self._proxies, self._roles = Networks(settings.addresses), roles
         self._user_header, self._groups_header = settings.user_header.lower(), settings.groups_header.lower()
 
     def authenticate(self, headers: Mapping[str, str], peer: str) -> Principal | None:
-        """The principal that the proxy names."""
+        """The principal that the proxy names in a request; None if it names none. Raises RefusedError."""
         if not self._user_header or self._user_header not in headers or peer not in self._proxies:
             return None
         user = _value(headers, self._user_header)
@@ -34,7 +36,9 @@ class ProxyAuthenticator:
 
 
 def _value(headers: Mapping[str, str], name: str) -> str:
-    """The one value of a header; empty if there is none. Raises RefusedError if there are several: all but one come from the client."""
+    """The value of a header that must occur once; empty if it is missing. If there are several values, clients sent all but one, and
+    RefusedError is raised.
+    """
     values = [value for header, value in headers.items() if header == name]
     if len(values) > 1:
         raise _refused(f"the header {name} was sent {len(values)} times in a request from the proxy")
@@ -42,7 +46,7 @@ def _value(headers: Mapping[str, str], name: str) -> str:
 
 
 def _decoded(value: str) -> str:
-    """A header's text, which HTTP decodes as Latin-1 and proxies send as UTF-8."""
+    """The text of a header. HTTP decodes it as Latin-1, but proxies send it as UTF-8."""
     try:
         return value.encode("latin-1").decode()
     except ValueError:

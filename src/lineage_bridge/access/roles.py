@@ -1,4 +1,4 @@
-"""Converts roles and groups that an issuer or a proxy states to the rights of a principal."""
+"""Derives the rights of a principal from the roles and groups that an issuer or a proxy states."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -30,11 +30,11 @@ class Roles:
                     )
 
     def known(self, roles: Iterable[str]) -> tuple[str, ...]:
-        """Those of the given roles that the settings define, sorted."""
+        """Those of the given roles that the settings define, sorted by name."""
         return tuple(sorted(self._roles.keys() & set(roles)))
 
     def principal(self, name: str, granted_by: str, roles: Iterable[str]) -> Principal:
-        """The principal with this name, to whom `granted_by` gives these roles. Roles that are not in the settings have no effect."""
+        """Make the principal with this name, to whom `granted_by` gives these roles. Roles that are not in the settings have no effect."""
         has = [self._roles[role] for role in {EVERYBODY, *roles} & self._roles.keys()]
         granted = [(scopes, role) for scopes, role in has if not role.granted_by or granted_by in role.granted_by]
         scopes = frozenset(scope for some, _ in granted for scope in some)
@@ -43,7 +43,7 @@ class Roles:
 
 
 def _limits(roles: Sequence[RoleSettings]) -> NamespaceLimits:
-    """The limits that roles put on one of their scopes; none if one of the roles has that scope without limits."""
+    """The limits that several roles put on a scope that they share; none if one of them has the scope without limits."""
     if any(not role.namespaces and not role.teams for role in roles):
         return NamespaceLimits()
     namespaces = {glob for role in roles for glob in role.namespaces}

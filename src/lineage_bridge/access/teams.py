@@ -14,34 +14,34 @@ NO_NAMESPACE: Final = "\0"
 
 
 class NamespaceLimits(NamedTuple):
-    """Globs on namespaces, and teams whose namespaces are added."""
+    """Limits to namespaces: globs on their names, and teams whose namespaces are added."""
 
     namespaces: tuple[str, ...] = ()
     teams: tuple[str, ...] = ()
 
 
 class Teams:
-    """The teams of the settings. `neighbours`: whether a team may see the names of nodes next to its own part of the graph."""
+    """The teams in the settings. `neighbours`: whether a team may see the names of nodes next to its own part of the graph."""
 
     def __init__(self, settings: Mapping[str, TeamSettings] | None = None, *, neighbours: bool = True) -> None:
         self._namespaces = {name: team.namespaces for name, team in (settings or {}).items()}
         self._neighbours = neighbours
 
     def require(self, names: Iterable[str], whose: str) -> None:
-        """Raise ConfigError for a team that the settings do not have."""
+        """Check that the settings have these teams. Raises ConfigError otherwise."""
         for name in names:
             if name not in self._namespaces:
                 known = ", ".join(sorted(self._namespaces)) or "none"
                 raise ConfigError(f"{whose} names {name!r}, which is not a team", f"teams are sections [teams.NAME]; the teams are {known}")
 
     def globs(self, limits: NamespaceLimits) -> tuple[str, ...]:
-        """The globs of limits; empty without limits. A team that is not in the settings owns nothing."""
+        """The globs on namespaces to which limits amount; none without limits. A team that is not in the settings owns nothing."""
         if not any(limits):
             return ()
         owned = (glob for team in limits.teams for glob in self._namespaces.get(team, ()))
         return tuple(sorted({*limits.namespaces, *owned})) or (NO_NAMESPACE,)
 
     def principal(self, name: str, scopes: frozenset[AccessScope], ingest: NamespaceLimits, read: NamespaceLimits) -> Principal:
-        """A principal with these scopes, whose events and questions are limited to these namespaces."""
+        """Make a principal with these scopes. What it may send is limited to `ingest`, what it may see to `read`."""
         seen = self.globs(read) if AccessScope.READ in scopes else ()
         return Principal(name, scopes, self.globs(ingest), Visibility(seen, self._neighbours) if seen else None)

@@ -1,4 +1,4 @@
-"""The application: all routes together."""
+"""Builds the application with all routes of the API."""
 
 from dataclasses import replace
 from typing import Any
@@ -33,15 +33,17 @@ from lineage_bridge.api.routes.operations import (
     tasks,
 )
 from lineage_bridge.api.routes.operations.intake import routes as intake_routes
+from lineage_bridge.api.routes.page import overview, pins
 from lineage_bridge.api.routes.questions import (
     aliases,
     changes,
+    events,
     foreign,
     impact,
     ledger,
     lineage,
     neighbourhood,
-    overview,
+    paths,
     runs,
     schema_versions,
     search,
@@ -61,7 +63,7 @@ _DESCRIPTION = "The OpenLineage home for streaming: send events, ask for lineage
 
 
 class _App(FastAPI):
-    """FastAPI with LineageBridge's OpenAPI document, and with telemetry if it is given."""
+    """FastAPI with LineageBridge's OpenAPI document and, if it is given, telemetry."""
 
     telemetry: RequestTelemetry | None = None
 
@@ -99,6 +101,7 @@ def create_app(services: Services) -> FastAPI:
         targets.routes(services),
         push.routes(services),
         tasks.routes(services),
+        pins.routes(services),
         keys.routes(services),
         sessions.routes(services),
         audit.routes(services),
@@ -125,7 +128,9 @@ def create_question_app(services: Services) -> FastAPI:
 
 
 def _as_whoever_asks(services: Services) -> Services:
-    """The services for the current question: its readers end when its client disconnects, and are limited to its principal's visibility."""
+    """Adapt the services to the current question: its readers are interrupted when its client disconnects, and limited to what its
+    principal may see.
+    """
     see = CURRENT_VISIBILITY.get
     return replace(services, graph=limited(interruptible(services.graph), see), findings=limited_findings(services.findings, see))
 
@@ -140,12 +145,14 @@ def _app(services: Services, *routers: APIRouter) -> _App:
 
 def _question_routes(services: Services, intake: Intake) -> tuple[APIRouter, ...]:
     return (
+        events.routes(services),
         lineage.routes(services),
         neighbourhood.routes(services),
         overview.routes(services),
         nodes.routes(services),
         views.routes(services),
         impact.routes(services),
+        paths.routes(services),
         aliases.routes(services, intake),
         runs.routes(services),
         schema_versions.routes(services),

@@ -1,5 +1,5 @@
-"""Records changes in the audit trail before they are answered: every successful request that writes and needs `operate` or `admin`, and
-every import of a graph.
+"""Records changes in the audit trail before they are answered: successful requests that write and need the scope `operate` or `admin`,
+imports of a graph, and changes of pins.
 """
 
 import json
@@ -28,7 +28,7 @@ _NEVER: Final = "credentials"
 
 
 class RequestAudit:
-    """Passes requests on to an application behind the guard, and records those that changed something."""
+    """Passes requests to an application behind the guard, and records those that changed something."""
 
     def __init__(self, app: ASGIApp, routes: RouteRequirements, trail: AuditTrail, key: bytes) -> None:
         self.app, self.routes, self.trail, self.key = app, routes, trail, key
@@ -54,7 +54,7 @@ class RequestAudit:
         await self.app(scope, received, send_recorded)
 
     def _change(self, scope: Scope, body: bytes) -> Change:
-        """What a request changed, without secrets."""
+        """Make the entry for what a request changed, without secrets."""
         sent = self._masked(body)
         parameters = [str(value) for value in scope.get("path_params", {}).values()]
         named = [str(sent[name]) for name in _NAMED if isinstance(sent.get(name), str)][:1]

@@ -32,7 +32,7 @@ async def read_payload(request: Request, services: Services) -> Payload:
 
 
 async def read_body(request: Request) -> bytes:
-    """Read the body of any other request. Raises RequestError if it is too large."""
+    """Read the body of a request that does not send events. Raises RequestError if it is too large."""
     body, bounded = await request.body(), admission(request).body
     if bounded.truncated:
         raise RequestError(f"the body has more than {bounded.limit} bytes", "split the body into several requests")

@@ -31,15 +31,15 @@ KINDS: Final = {"dataset": NodeKind.DATASET, "job": NodeKind.JOB}
 
 
 def api_router(tag: str, prefix: str = "", **options: Any) -> APIRouter:  # noqa: ANN401 - FastAPI's own options
-    """A router for routes below `/api/v1`.
+    """Create a router for routes below `/api/v1`.
 
-    They have their whole paths, because including them under a prefix would build each a second time.
+    The routes have their whole paths, because including them under a prefix would build each a second time.
     """
     return APIRouter(prefix=PREFIX + prefix, tags=[tag], **{"route_class": DeferredRoute, **options})
 
 
 def mend_argument(text: str) -> str:
-    """Replace NUL characters in an argument, as is done in events."""
+    """Replace NUL characters in an argument, as it is done in events."""
     return text.replace("\0", "\ufffd")
 
 
@@ -64,7 +64,7 @@ _LOST_PLUS = re.compile(r" (?=\d\d:?\d\d$)")
 
 
 def wait_for_position(services: Services) -> Callable[..., Coroutine[Any, Any, None]]:
-    """A dependency of questions: wait until the graph has applied the requested position and has derived all lineage."""
+    """Make a dependency for questions: it waits until the graph has applied the requested position and has derived all lineage."""
 
     async def wait_for_position(
         request: Request,
@@ -90,19 +90,33 @@ def wait_for_position(services: Services) -> Callable[..., Coroutine[Any, Any, N
 
 
 def position_header(progress: ProgressReader) -> dict[str, str]:
-    """The header with the position that an answer reflects."""
+    """The header that states up to which position of the log an answer reflects events."""
     return {POSITION_HEADER: position_tokens.encode(progress.position())}
 
 
+def one_of(allowed: Sequence[str]) -> AfterValidator:
+    """A validator that accepts the given words, and raises ValueError for others."""
+
+    def check(value: str | None) -> str | None:
+        if value is not None and value not in allowed:
+            raise ValueError(f"use one of {', '.join(allowed)}")
+        return value
+
+    return AfterValidator(check)
+
+
 def page(request: Request, items: Sequence[Item], limit: int, offset: int) -> tuple[Sequence[Item], dict[str, str]]:
-    """The items of this page, and the link to the next page; `items` has up to `limit` + 1 items, one more if there is a next page."""
+    """Make the items of a page, and the link to the next page. `items` has up to `limit` + 1 items; the last one only shows that there
+    is a next page.
+    """
     return (items, {}) if len(items) <= limit else (items[:limit], page_link(request, limit, offset + limit))
 
 
 def page_of_texts(
     request: Request, items: Sequence[Item], encode: Callable[[Item], bytes | None], bounds: tuple[int, int], max_bytes: int
 ) -> tuple[list[bytes], dict[str, str]]:
-    """Like `page`, with items as JSON texts; items without text are left out. A page ends early at `max_bytes`, but has at least one item.
+    """Like `page`, with items as JSON texts. Items without a text are left out. A page also ends at `max_bytes`, but has at least one
+    item.
 
     `bounds` are the limit and the offset of the page.
     """
@@ -127,7 +141,7 @@ def page_link(request: Request, limit: int, offset: int) -> dict[str, str]:
 
 
 def require_node(nodes: NodeReader, kind: NodeKind, namespace: str, name: str) -> Node:
-    """The node that a name denotes, in any of the node's spellings. Raises NotFoundError with similar names."""
+    """Find the node that has this name in any spelling. Raises NotFoundError, with similar names."""
     node = nodes.by_spelling(kind, namespace, name)
     if node is not None:
         return node
@@ -137,13 +151,20 @@ def require_node(nodes: NodeReader, kind: NodeKind, namespace: str, name: str) -
     raise NotFoundError(f"there is no {noun} {name!r} in the namespace {namespace!r}", hint, near)
 
 
+def all_names(nodes: NodeReader, namespace: str | None, name: str | None) -> frozenset[int] | None:
+    """The ids of all names of a dataset; None unless namespace and name are given. Raises NotFoundError."""
+    if namespace is None or name is None:
+        return None
+    return frozenset(node.id for node in nodes.group(require_node(nodes, NodeKind.DATASET, namespace, name))[1])
+
+
 def style_of(namespace: str, names: str | None) -> str:
-    """The style of names in an answer: the requested one, else that of the namespace in the question."""
+    """The style in which an answer shows names: the requested one, else that of the namespace in the question."""
     return names or (BRIDGE if bridge_rank(namespace) == 0 else STANDARD)
 
 
 def parse_time_argument(name: str, text: str | None) -> int | None:
-    """A time in UTC microseconds; without a zone it is UTC. Raises RequestError."""
+    """Parse a time argument to UTC microseconds. A time without a zone is taken as UTC. Raises RequestError."""
     if text is None:
         return None
     parsed = parse_time(_LOST_PLUS.sub("+", text))

@@ -1,4 +1,4 @@
-"""The guard before every route: it authenticates and authorizes requests, and limits their bodies.
+"""The guard, which every request passes before its route: it authenticates and authorizes requests, and limits their bodies.
 
 If the server requires no credentials, programs on its own machine may do everything, others may send events and ask questions, and web
 pages of other origins may not write.
@@ -47,12 +47,12 @@ NO_CONTENT_POLICY: Final = (_CSP, b"default-src 'none'; frame-ancestors 'none'")
 
 @dataclass(frozen=True)
 class AccessPolicy:
-    """Who may use the server.
+    """The rules about who may use the server.
 
     `required`: requests without a principal are refused; otherwise their address decides what they may do. `allowed_hosts` are the host
-    names, without port, that requests without a principal may be addressed to; None: any. `is_insecure`: other machines can use the server
-    without credentials, and every answer has a header that says so. `browsers` authenticates sessions of browsers; None if there are no
-    logins. Headers of `proxies` about their clients are trusted; `external` is the address at which browsers reach the server.
+    names, without port, that requests without a principal may be addressed to; None: any. `is_insecure`: other machines can use the
+    server without credentials, and every answer has a header that says so. `browsers` authenticates sessions of browsers; None if there
+    are no logins. Headers of `proxies` about their clients are trusted; `external` is the address at which browsers reach the server.
     """
 
     authenticator: Authenticator = field(default_factory=Authenticators)
@@ -65,7 +65,7 @@ class AccessPolicy:
 
 
 class BoundedBody:
-    """Passes on at most `limit` bytes of a request's body; `truncated` if there are more."""
+    """Passes at most `limit` bytes of a request's body on. `truncated` tells whether there are more."""
 
     def __init__(self, receive: Receive, limit: int) -> None:
         self.limit, self._receive, self._size = limit, receive, 0
@@ -107,7 +107,7 @@ class Guard:
         self.headers = [*SECURITY_HEADERS, (INSECURE_HEADER, b"anyone may use this server")] if policy.is_insecure else [*SECURITY_HEADERS]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve or refuse one request."""
+        """Pass a request on, or answer it with an error."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
@@ -132,7 +132,7 @@ class Guard:
         await self.app(scope, body, send_with_headers)
 
     def _admitted(self, scope: Scope) -> Principal:
-        """The principal of a request. Raises RefusedError."""
+        """Determine the principal of a request, and check what it may do. Raises RefusedError."""
         headers, method = Headers(scope=scope), scope.get("method", "")
         principal = self._principal(scope, headers)
         needed = self.routes.needed(method, route_path(scope))
@@ -158,7 +158,7 @@ class Guard:
         return _netloc(origin) == headers.get("host", "").lower() or (external is not None and origin == external.origin)
 
     def _signed_in(self, scope: Scope, headers: Headers) -> Principal | None:
-        """The principal of a browser's session. Raises RefusedError for a write that was not sent by a page of this server."""
+        """Determine the principal of a browser's session. Raises RefusedError for a write that was not sent by a page of this server."""
         browsers = self.policy.browsers
         found = browsers.signed_in(headers, client_address(scope)) if browsers else None
         if browsers is None or found is None:
@@ -168,7 +168,9 @@ class Guard:
         return found.principal
 
     def _principal(self, scope: Scope, headers: Headers) -> Principal:
-        """The principal of a request. If the server requires none, invalid credentials are ignored. Raises RefusedError."""
+        """Determine the principal of a request from its credentials. If the server requires none, invalid credentials are ignored.
+        Raises RefusedError.
+        """
         policy, peer = self.policy, peer_address(scope)
         try:
             principal = policy.authenticator.authenticate(headers, peer)
@@ -190,13 +192,13 @@ class Guard:
 
 
 def admission(request: Request) -> Admission:
-    """The result of the guard's checks of a request: its principal and limits."""
+    """What the guard stored about a request: its principal and limits."""
     found: Admission = request.scope[_ADMISSION]
     return found
 
 
 def principal_name(scope: Scope) -> str:
-    """The name of a request's principal; empty if the request was refused, or if the server requires no principal."""
+    """The name of a request's principal. It is empty if the request was refused, or if the server requires no credentials."""
     found: Admission | None = scope.get(_ADMISSION)
     return found.principal.name if found else ""
 

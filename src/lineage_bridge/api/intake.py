@@ -43,14 +43,14 @@ STATUS = {**HTTP_STATUS, "too_many": 413, "too_costly": 422, FOREIGN_NAMESPACE: 
 
 @dataclass(frozen=True)
 class Receipt:
-    """Events whose records are durable, and the position that the graph has reached once it has applied them."""
+    """What was ingested: the events, whose records are durable, and the position that the graph has once it has applied them."""
 
     ingested: Ingested
     position: str
 
 
 class Intake:
-    """Ingests events and operations of requests, and waits until they are durable."""
+    """Ingests the events and operations in requests, and waits until they are durable."""
 
     def __init__(self, services: Services) -> None:
         self.services = services
@@ -81,16 +81,16 @@ class Intake:
         return await self._receipt(ingested)
 
     async def ingest_in_thread(self, ingest_events: Callable[[], Ingested], caller: Caller) -> Receipt:
-        """Run a function that ingests in a thread, and return its receipt. Raises the function's errors, LogFullError, LogError."""
+        """Run a function that ingests events in a thread, and return its receipt. Raises the function's errors, LogFullError, LogError."""
         return await self._receipt(await self.in_thread(ingest_events, caller))
 
     async def in_thread(self, work: Callable[[], _Done], caller: Caller) -> _Done:
-        """Run a function in a thread, for which callers take turns, and return its result. Raises the function's errors."""
+        """Run a function in one of the threads for ingest, which callers take in turns. Returns its result, and raises its errors."""
         async with self.services.ingest_slots.slot(caller):
             return await to_thread.run_sync(work, limiter=self.services.ingest_threads)
 
     def _count_unpacked(self, ingested: Ingested, received: int, caller: Caller) -> None:
-        """Count the bytes by which decompressed events exceed the received body."""
+        """Count, for the caller's rate, the bytes that decompression has added to the received body."""
         unpacked = sum(len(event.record.body) for event in ingested.events)
         self.services.rates.count_bytes(caller, max(0, unpacked - received), self.services.clock_us())
 
@@ -100,7 +100,7 @@ class Intake:
         return await self._durable(ingest_operation(text, sender(request), self.services.log, self.services.clock_us()))
 
     async def post_lineage(self, request: Request) -> Response:
-        """Ingest one event, an array, an object with `events`, or lines of JSON; plain or compressed."""
+        """Answer a request that sends one event, an array, an object with `events`, or lines of JSON; plain or compressed."""
         receipt = await self.ingest_request(request)
         return one_answer(receipt) if receipt.ingested.single else many_answer(receipt)
 
@@ -110,7 +110,7 @@ class Intake:
         return Receipt(ingested, position)
 
     async def _durable(self, offsets: Written) -> str:
-        """The position after records, once they are durable."""
+        """Wait until records are durable, and return the position after them."""
         durable: Future[Any] = offsets
         with span("wait for the log"):
             written: list[int] | list[RecordAddress] = await asyncio.wrap_future(durable)
@@ -118,7 +118,7 @@ class Intake:
 
 
 def sender(request: Request, channel: str = CHANNEL) -> Sender:
-    """The sender of a request, as log records name it."""
+    """The sender of a request, in the form that log records have."""
     return Sender(channel, admission(request).principal)
 
 
@@ -126,7 +126,7 @@ def sender(request: Request, channel: str = CHANNEL) -> Sender:
 
 
 def one_answer(receipt: Receipt) -> Response:
-    """The answer about one event."""
+    """Make the answer about a single event."""
     event, headers = receipt.ingested.events[0], {POSITION_HEADER: receipt.position}
     verdict = event.verdict
     if isinstance(verdict, Rejected):
@@ -137,7 +137,7 @@ def one_answer(receipt: Receipt) -> Response:
 
 
 def many_answer(receipt: Receipt, *, stored: bool = False) -> Response:
-    """The answer about several events."""
+    """Make the answer about several events."""
     events, accepted = receipt.ingested.events, receipt.ingested.accepted
     counts = (accepted, len(events) - accepted, receipt.position, list(map(_outcome, range(len(events)), events)))
     outcomes = Stored(*counts, events_stored=accepted) if stored else Outcomes(*counts)
@@ -145,7 +145,7 @@ def many_answer(receipt: Receipt, *, stored: bool = False) -> Response:
 
 
 def batch_answer(receipt: Receipt) -> Response:
-    """The answer about a batch, in OpenLineage's format."""
+    """Make the answer about a batch, in OpenLineage's format."""
     events, accepted = receipt.ingested.events, receipt.ingested.accepted
     failed = [
         FailedEvent(index, f"{verdict.code} at {verdict.path}: {verdict.message}", False)

@@ -1,4 +1,4 @@
-"""Names of nodes in the style that a question asks for."""
+"""Adds names in the style that a question asks for to the nodes of its answer."""
 
 from collections.abc import Iterator
 from typing import TypeVar
@@ -18,7 +18,7 @@ _Key = tuple[str, str, str]
 
 
 def apply_name_style(reader: NodeReader, answer: Answer, style: str) -> Answer:
-    """An answer, or a part of one, with `goes_by` on each node whose name in this style differs from what producers wrote."""
+    """Set `goes_by` on each node of an answer, or of a part of one, whose name in this style differs from the one that producers wrote."""
     nodes = {key: node for key, item in dict(_named_items(answer)).items() if (node := _node(reader, key, item))}
     names = reader.spelt(nodes.values(), style)
     return _with_names(answer, {key: Name(to.namespace, to.name) for key, node in nodes.items() if (to := names[node.id]) != node})

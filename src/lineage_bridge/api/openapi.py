@@ -1,4 +1,4 @@
-"""The OpenAPI document, with LineageBridge's schemas; in version 3.0, which the offline documentation page can show."""
+"""Makes the OpenAPI document, with LineageBridge's schemas. It has version 3.0, which the offline documentation page can show."""
 
 import inspect
 import sys
@@ -56,7 +56,7 @@ def body_docs(shape: object, *, required: bool = True) -> dict[str, Any]:
 
 
 def response_docs(shapes: Mapping[int, Any], *, writes: bool = True) -> dict[int | str, dict[str, Any]]:
-    """The documentation of a route's responses, by status; a tuple stands for one of several shapes."""
+    """The documentation of a route's responses by status. A tuple of shapes means that the response has one of them."""
     every = {**_ANY_CALL, **({507: ErrorAnswer} if writes else {})}
     every |= {status: (*_all(shape), *_all(every.get(status, ()))) for status, shape in shapes.items()}
     return {status: {"description": _TEXTS[status], "content": _content(shape)} for status, shape in every.items()}
@@ -87,7 +87,9 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
 
 
 def _shapes() -> list[type[msgspec.Struct]]:
-    """Every shape of requests and answers: those of the projections, and of each module of `api.schemas` that a route has imported."""
+    """Collect every shape of requests and answers: those of the projections, and of each module of `api.schemas` that a route has
+    imported.
+    """
     modules = [module for name, module in sorted(sys.modules.items()) if name.startswith(f"{schemas.__name__}.")]
     modules += [shapes, event_shapes, import_shapes]
     members = {shape for module in modules for _, shape in inspect.getmembers(module, inspect.isclass)}
@@ -95,7 +97,7 @@ def _shapes() -> list[type[msgspec.Struct]]:
 
 
 def _content(shape: object) -> dict[str, Any]:
-    """The schema of a JSON text of this shape, or of one of several; errors have a media type of their own."""
+    """The documentation of a JSON text that has this shape, or one of these shapes. Errors have a media type of their own."""
     shapes = _all(shape)
     schemas = [_schema(item) for item in shapes if item is not ErrorAnswer]
     content = {JSON: {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}} if schemas else {}
@@ -131,7 +133,7 @@ def _add_requirement(operation: dict[str, Any], needed: Requirement) -> None:
 
 
 def _as_version_3_0(value: Any) -> Any:  # noqa: ANN401 - a JSON edge
-    """The document without what version 3.1 changed: null as a type, const, empty lists, and bounds that are excluded."""
+    """Replace what only version 3.1 allows in a document: null as a type, const, empty lists, and excluded bounds."""
     if isinstance(value, list):
         return [_as_version_3_0(element) for element in value]
     if not isinstance(value, dict):

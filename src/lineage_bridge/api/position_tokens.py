@@ -1,4 +1,4 @@
-"""Positions as opaque tokens: each a map of stream to the offset up to which it was read."""
+"""Converts positions to opaque tokens and back. A position states, for each stream, the offset up to which it was read."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ _OFFSETS = msgspec.json.Decoder(dict[str, int])
 
 
 def encode(position: Position) -> str:
-    """Encode a position as a token: base64url without padding. It only contains offsets of the log, never of the archive."""
+    """Encode a position as a token: base64url without padding. A token only contains offsets of the log, never of the archive."""
     offsets = {f"{source}/{partition}": offset for (source, partition), offset in sorted(position.items()) if not is_archived(source)}
     return urlsafe_b64encode(msgspec.json.encode(offsets)).decode().rstrip("=")
 
@@ -32,7 +32,7 @@ def decode(text: str) -> dict[tuple[str, int], int]:
 
 
 def encode_behind(written: Sequence[int] | Sequence[RecordAddress]) -> str:
-    """The token of the position after records, which are given by their offsets in the log or their addresses in a topic."""
+    """Make the token of the position after some records. They are given by their offsets in the log or their addresses in a topic."""
     ends: dict[tuple[str, int], int] = {}
     for at in written:
         stream, offset = ((LOG_SOURCE, 0), at) if isinstance(at, int) else ((at.source, at.partition), at.offset)
@@ -41,9 +41,7 @@ def encode_behind(written: Sequence[int] | Sequence[RecordAddress]) -> str:
 
 
 def covers(applied: Position, position: Position) -> bool:
-    """Whether everything before `position` has been applied. Offsets of topics are compared with the records that the archive has of
-    them.
-    """
+    """Whether everything before `position` has been applied. Offsets of topics are compared with the records of them in the archive."""
     if any(source.startswith(f"{TOPIC}/") for source, _ in position):
         applied = {**applied, **topic_ends(applied)}
     return all(applied.get(stream, 0) >= offset for stream, offset in position.items())

@@ -19,9 +19,10 @@ SILENT_US = 10_000_000
 
 @dataclass(frozen=True)
 class Backlog:
-    """The lag of answers: `bytes` of records that the graph has not applied; `settling`: whether lineage is still being derived.
+    """How far answers lag behind the log. `bytes`: records that the graph has not applied; `settling`: whether lineage is still being
+    derived.
 
-    `unread`: the topic that received events are written to has records that the pipeline has not read.
+    `unread`: the topic to which received events are written has records that the pipeline has not read.
     """
 
     bytes: int
@@ -40,7 +41,7 @@ class Backlog:
 
 
 def measure_backlog(services: Services, written: position_tokens.Position | None = None) -> Backlog:
-    """Measure the lag of answers. `written` is the position after the last accepted record, for a process that does not know it.
+    """Measure how far answers lag. `written` is the position after the last accepted record, for a process that does not know it.
 
     Raises LogError, StoreError.
     """
@@ -58,7 +59,7 @@ def _backlog(services: Services, applied: position_tokens.Position, written: pos
 
 
 def is_reached(services: Services, position: position_tokens.Position) -> bool:
-    """Whether the graph has applied everything before a position, and derived all lineage."""
+    """Whether the graph has applied everything before a position and derived all lineage from it."""
     try:
         with services.graph() as reader:
             return position_tokens.covers(reader.progress.position(), position) and not reader.progress.settling()
@@ -119,7 +120,7 @@ def pipeline_part(services: Services) -> PartState:
 
 
 def _integer(value: object) -> int:
-    """An integer of the status file, which may be damaged."""
+    """Return a value of the pipeline's status file as an integer. The file may be damaged; any other value counts as 0."""
     return value if isinstance(value, int) else 0
 
 
@@ -192,7 +193,7 @@ def _log(health: LogHealth) -> PartState:
 
 
 def _store(services: Services) -> tuple[PartState, position_tokens.Position | None, bool]:
-    """The state of the store, the position it has applied (None if unknown), and whether lineage is still to be derived."""
+    """The state of the store, the position that it has applied (None if unknown), and whether lineage is still to be derived."""
     state = PartState(HEALTHY, f"questions are answered from {services.store_kind}")
     if services.questions is not None and not services.questions.is_answered():
         state = PartState("silent", "the process that answers questions does not respond; the server restarts it if it has ended")

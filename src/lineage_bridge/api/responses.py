@@ -1,4 +1,4 @@
-"""Responses: values as JSON, and errors in one shape."""
+"""Makes responses: JSON values, and errors in the one shape that all of them have."""
 
 import logging
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -71,17 +71,17 @@ def json_response(value: object, status: int = 200, headers: Mapping[str, str] |
 
 
 def raw_json_response(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A response with JSON text, which is sent unchanged."""
+    """A response with a text that is JSON already and is sent unchanged."""
     return Response(body, status, {**_HEADERS, **(headers or {})}, JSON)
 
 
 def raw_json_list(texts: Iterable[bytes], headers: Mapping[str, str]) -> Response:
-    """A response with an array of JSON texts, which are sent unchanged."""
+    """A response with an array of texts that are JSON already and are sent unchanged."""
     return raw_json_response(b"[" + b",".join(texts) + b"]", 200, headers)
 
 
 class _JsonStream(StreamingResponse):
-    """A response of JSON text in pieces, which stops when the client disconnects."""
+    """A response with a JSON text in pieces. It stops when the client disconnects."""
 
     def __init__(self, first: bytes, pieces: Generator[bytes, None, None], headers: Mapping[str, str]) -> None:
         super().__init__(chain((first,), pieces), 200, headers, JSON)
@@ -108,7 +108,7 @@ def error_answer(status: int, code: str, message: str, hint: str = "", headers: 
 
 
 def problem_response(problem: Problem, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    """A response with a problem, in the shape that all errors have."""
+    """A response with an error that is given as a Problem."""
     answer = ErrorAnswer(f"{_TYPE}{problem.code}", HTTPStatus(status).phrase, status, problem.message, problem)
     return Response(msgspec.json.encode(answer), status, {**_HEADERS, **(headers or {})}, PROBLEM_JSON)
 

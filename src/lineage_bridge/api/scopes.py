@@ -1,4 +1,4 @@
-"""The table of the scope that each route requires. The server does not start if a route is missing here."""
+"""The table with the scope that each route requires. The server does not start if a route is missing in it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ Requirement: TypeAlias = AccessScope | Literal["principal", "nothing", "internal
 _API: Final = "/api/v1"
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _CHANGING: Final = frozenset({AccessScope.OPERATE, AccessScope.ADMIN})
-_IMPORT: Final = re.compile(r"/api/v1/graphs/[^/]+/import")
+_RECORDED: Final = re.compile(r"/api/v1/graphs/[^/]+/import|/api/v1/pins(/[^/]+)?")
 _OF_ALL: Final = re.compile(r"/metrics|/api/v1/(inputs|push|sources|targets|tasks)(/.*)?")
 """Questions about the server and its sources, which principals that are limited to namespaces may not ask."""
 _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
@@ -86,6 +86,10 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "GET /lineage/jobs/detail",
         "GET //metrics",
         "GET /overview",
+        "GET /pins",
+        "GET /pins/{pin_id}",
+        "POST /pins",
+        "DELETE /pins/{pin_id}",
         "GET /push/providers",
         "GET /quarantine",
         "GET /quarantine/{event_id}/body",
@@ -187,16 +191,16 @@ class RouteRequirements:
         return self._found(method, path)[1]
 
     def template(self, method: str, path: str) -> str:
-        """The path of a request's route, with its parameters in braces; empty where there is no route."""
+        """The path of a request's route, with its parameters in braces; empty if no route matches."""
         return self._found(method, path)[0]
 
     def is_of_all(self, method: str, path: str) -> bool:
-        """Whether a question concerns all namespaces, so that principals limited to some may not ask it."""
+        """Whether a question is about all namespaces, so that principals who are limited to some may not ask it."""
         return method in _READING and _OF_ALL.fullmatch(path) is not None
 
     def is_change(self, method: str, path: str) -> bool:
-        """Whether a request changes something other than by events. Such requests are recorded in the audit trail."""
-        return method not in _READING and (self.needed(method, path) in _CHANGING or _IMPORT.fullmatch(path) is not None)
+        """Whether a request changes something other than by sending events. Such requests are recorded in the audit trail."""
+        return method not in _READING and (self.needed(method, path) in _CHANGING or _RECORDED.fullmatch(path) is not None)
 
     def _found(self, method: str, path: str) -> tuple[str, Requirement]:
         method = "GET" if method == "HEAD" else method
@@ -210,7 +214,7 @@ class RouteRequirements:
 
 
 def _calls(routes: Sequence[BaseRoute]) -> list[tuple[str, str, re.Pattern[str]]]:
-    """Method, path and pattern of every route. Routes of static files have no method, because they accept any."""
+    """The method, path and pattern of every route. Routes of static files have no method, because they accept any."""
     calls: list[tuple[str, str, re.Pattern[str]]] = []
     for found in iter_route_contexts(routes):
         methods = [""] if isinstance(found.route, Mount) else sorted({"GET" if name == "HEAD" else name for name in found.methods or ()})

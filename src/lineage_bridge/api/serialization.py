@@ -1,6 +1,6 @@
-"""Converts values of the graph to the JSON schemas of answers."""
+"""Converts values of the graph to the JSON that answers contain."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
 import msgspec
@@ -11,6 +11,7 @@ from lineage_bridge.api.schemas.lineage import RunEvent
 from lineage_bridge.api.schemas.names import DatasetRef, DescribedNode, JobRef
 from lineage_bridge.api.schemas.nodes import GraphColumn, GraphEdge, GraphNode, GraphPort, NodeDetails, TransformationItem, WalkNode
 from lineage_bridge.api.schemas.runs import RunItem
+from lineage_bridge.graph.contents.keeping import Keeping, keeping
 from lineage_bridge.graph.identity.node_ids import display_name
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Side
@@ -34,12 +35,12 @@ _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
 
 
 def dataset_name(dataset: Node) -> DatasetRef:
-    """A dataset by its name."""
+    """A dataset as answers name it."""
     return DatasetRef(dataset.namespace, dataset.name)
 
 
 def dataset_names(datasets: Iterable[Node]) -> list[DatasetRef]:
-    """Datasets by their names, sorted."""
+    """Datasets as answers name them, sorted by name."""
     return [DatasetRef(*pair) for pair in sorted({(node.namespace, node.name) for node in datasets})]
 
 
@@ -54,12 +55,14 @@ def job_names(jobs: Iterable[Node]) -> list[JobRef]:
 
 
 def node_id_of(node: Node) -> str:
-    """A node's id in answers: 16 hexadecimal digits."""
+    """The id of a node in answers: 16 hexadecimal digits."""
     return node_id_text(node.id)
 
 
-def trace_digest(trace: Trace) -> str:
-    """SHA-256 of a trace, in hexadecimal digits: of what was asked and what was found, by names; not of proofs, which each event renews."""
+def trace_digest(trace: Trace, kept: Mapping[Node, Keeping]) -> str:
+    """The SHA-256 of a trace in hexadecimal digits. It covers the question and what was found, by names, but not the proofs, which each
+    event renews.
+    """
 
     def named(*nodes: Node) -> list[str]:
         return [text for node in nodes for text in (node.kind.name, node.namespace, node.name)]
@@ -79,6 +82,7 @@ def trace_digest(trace: Trace) -> str:
             for flow in trace.flows
         ),
         [coverage.with_columns, coverage.without_columns],
+        sorted([*named(node), list(found.owners), found.retention] for node, found in kept.items()),
         sorted([*named(gap.source, gap.target, gap.job), gap.origin.name, gap.evidence.text] for gap in coverage.gaps),
         [trace.truncated, trace.hidden],
     ]
@@ -86,22 +90,22 @@ def trace_digest(trace: Trace) -> str:
 
 
 def graph_node(node: Node, *, dropped: bool = False) -> GraphNode:
-    """A node with its kind and id."""
+    """A node as answers show it, with its kind and id."""
     return GraphNode(node_id_of(node), node.kind.name.lower(), node.namespace, node.name, dropped=dropped)
 
 
 def described_node(nodes: NodeReader, node: Node) -> DescribedNode:
-    """A node with its current facets."""
+    """A node as answers show it, with its current facets."""
     return DescribedNode(node.namespace, node.name, {key: Raw(text.encode()) for key, text in nodes.facets(node).items()})
 
 
 def time_text(us: int | None) -> str | UnsetType:
-    """A time as text."""
+    """A time as answers write it (RFC 3339)."""
     return UNSET if us is None else format_time(us)
 
 
 def run_item(record: RunRecord, now_us: int | None = None) -> RunItem:
-    """A run with what it read and wrote; given the time, also the liveness of a streaming run by its heartbeats."""
+    """A run as answers show it, with what it read and wrote. If a time is given, also the liveness of a streaming run by its heartbeats."""
     state = None if now_us is None or record.heartbeat_us is None else liveness(record.last, now_us, record.heartbeat_us)
     return RunItem(
         run_id=record.run_id,
@@ -134,7 +138,7 @@ def _job(node: Node | None) -> JobRef | UnsetType:
 
 
 def run_event(record: RunRecord) -> RunEvent:
-    """The event that sums up a run."""
+    """The OpenLineage event that summarizes a run."""
     return RunEvent(
         event_time=format_time(record.ended if record.ended is not None else record.last),
         job=job_name(record.job),
@@ -148,7 +152,7 @@ def run_event(record: RunRecord) -> RunEvent:
 
 
 def job_event(job: Node, ports: Iterable[Port], now_us: int) -> RunEvent:
-    """The event that sums up a job without a run: its declared inputs and outputs."""
+    """The OpenLineage event that summarizes a job without a run: its declared inputs and outputs."""
     all_ports = list(ports)
     seen = [port.last for port in all_ports if port.last is not None]
     return RunEvent(
@@ -162,7 +166,7 @@ def job_event(job: Node, ports: Iterable[Port], now_us: int) -> RunEvent:
 
 
 def dataset_event(dataset: Node, sources: Iterable[Node], seen_us: int) -> RunEvent:
-    """The event that sums up the lineage that a dataset declares for itself."""
+    """The OpenLineage event that summarizes the lineage that a dataset declares for itself."""
     own = dataset_name(dataset)
     return RunEvent(
         event_time=format_time(seen_us),
@@ -175,7 +179,7 @@ def dataset_event(dataset: Node, sources: Iterable[Node], seen_us: int) -> RunEv
 
 
 def walk_nodes(walk: Walk) -> list[WalkNode]:
-    """All nodes of an answer: those that the walk reached, with their distance, and the jobs in between, without a distance."""
+    """All nodes in the answer of a walk: those that it reached, with their distance, and the jobs in between, without one."""
     jobs = {edge.job for edge in walk.edges} | {port.job for port in walk.ports}
     datasets = {port.dataset for port in walk.ports}
     ends = {end for edge in walk.edges for end in (edge.source, edge.target)}
@@ -196,9 +200,10 @@ def walk_nodes(walk: Walk) -> list[WalkNode]:
 
 
 def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -> NodeDetails:
-    """The details of a node; for a job also its state, by its newest run."""
+    """The details of a node as answers show them. For a job, they include its state, which is that of its newest run."""
     is_job = entry.node.kind == NodeKind.JOB
     run = newest if newest and newest.observed else None
+    kept = keeping(entry.facets)
     return NodeDetails(
         system=system_name(entry.node.namespace),
         node_type=entry.node_id.type,
@@ -206,11 +211,13 @@ def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -
         state=job_state(run, now_us) if is_job else UNSET,
         last_seen=time_text(run.last if run else None),
         tags=tags_of(entry) or UNSET,
+        owners=list(kept.owners) or UNSET,
+        retention=kept.retention or UNSET,
     )
 
 
 def graph_edge(edge: Edge) -> GraphEdge:
-    """A flow as an edge."""
+    """A flow as answers show it: an edge between ids of nodes."""
     return GraphEdge(
         source=node_id_of(edge.source),
         target=node_id_of(edge.target),
@@ -227,7 +234,7 @@ def graph_edge(edge: Edge) -> GraphEdge:
 
 
 def graph_port(port: Port) -> GraphPort:
-    """An input or output of a job."""
+    """An input or output of a job, as answers show it."""
     return GraphPort(
         job=node_id_of(port.job),
         dataset=node_id_of(port.dataset),
@@ -241,7 +248,7 @@ def graph_port(port: Port) -> GraphPort:
 
 
 def graph_column(column: ColumnEdge) -> GraphColumn:
-    """A column that comes from another."""
+    """A column that is derived from another, as answers show it."""
     return GraphColumn(
         source=node_id_of(column.source),
         source_field=column.source_field,
@@ -255,7 +262,7 @@ def graph_column(column: ColumnEdge) -> GraphColumn:
 
 
 def quarantine_item(record: QuarantineRecord, sender: EventSender) -> QuarantineItem:
-    """A quarantined record, and who sent it."""
+    """A rejected event as answers show it, with its sender."""
     job = RejectedJob(sender.namespace or UNSET, sender.name or UNSET)
     return QuarantineItem(
         event_id=record.event.hex(),

@@ -1,4 +1,4 @@
-"""What the API depends on, and its limits."""
+"""The services that the API depends on, and its limits."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -28,6 +28,7 @@ from lineage_bridge.ports.analysis import FindingsReader
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.inputs import InputLog, InputService
 from lineage_bridge.ports.log import LOG_SOURCE, EventLog, RecordReader
+from lineage_bridge.ports.pins import PinRepository
 from lineage_bridge.ports.sources import SourceService
 from lineage_bridge.ports.targets import TargetService
 from lineage_bridge.ports.tasks import TaskService
@@ -41,7 +42,7 @@ HEALTHY = "ok"
 
 @dataclass(frozen=True)
 class DiskSpace:
-    """The bytes that the log uses, and the bytes that are free on its disk."""
+    """How many bytes the log uses, and how many are free on its disk."""
 
     used_bytes: int
     free_bytes: int
@@ -49,9 +50,10 @@ class DiskSpace:
 
 @dataclass(frozen=True)
 class LogHealth:
-    """Damage of the event log: the numbers of damaged byte ranges, of those that no operator has acknowledged, and of unreadable bytes.
+    """The damage of the event log: the numbers of damaged byte ranges, of those that no operator has acknowledged, and of unreadable
+    bytes.
 
-    `checked`: whether every record was read since the server started. `detail` is a sentence.
+    `checked`: whether every record was read since the server started. `detail`: a sentence about the damage.
     """
 
     checked: bool = True
@@ -106,6 +108,7 @@ class Services:
     input_log: InputLog
     targets: TargetService
     tasks: TaskService
+    pins: PinRepository
     findings: Callable[[], FindingsReader] = _no_findings
     is_graph_suspect: Callable[[], bool] = lambda: False
     log_health: Callable[[], LogHealth] = LogHealth
@@ -144,5 +147,5 @@ class Services:
     intake: str = ""
 
     def written(self) -> Position:
-        """The position after the last accepted record."""
+        """The position after the last record that was accepted."""
         return {(LOG_SOURCE, 0): self.log.end(), **self.topic_ends()}

@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 
 from lineage_bridge.catalogs.calls import TargetCalls
-from lineage_bridge.catalogs.events import digest_of, stamped
+from lineage_bridge.catalogs.events import stamped
 from lineage_bridge.catalogs.plan import DELETING, PUBLISHED, REFUSED, SENDING, PlanStep, PublicationPlan
 from lineage_bridge.catalogs.reasons import ANSWERED, reason_code
 from lineage_bridge.catalogs.target import DELETE, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import SourceError
-from lineage_bridge.openlineage.event_builder import run_id
+from lineage_bridge.openlineage.event_builder import digest_of, run_id
 from lineage_bridge.ports.targets import LedgerEntry, PublicationLedger
 from lineage_bridge.tracing import span, traceparent
 
@@ -40,7 +40,7 @@ def key_from_text(text: str) -> ObjectKey:
 class StepResult:
     """The outcome of a step: `done`, `refused`, `failed` (its effect is unknown), or `not_tried`.
 
-    `detail` is the reason, `code` the kind of problem. `written` is as in `Outcome`.
+    `detail` is the reason, `code` the kind of problem. `written` is how many things were created or changed at the target, by kind.
     """
 
     step: PlanStep
@@ -157,7 +157,7 @@ class Publisher:
         return [_result(*found) for found in zip(steps, outcomes, codes, strict=True)]
 
     def _intended(self, step: PlanStep) -> LedgerEntry:
-        """The entry of a step whose outcome is unknown. A step that is repeated keeps its revision."""
+        """The ledger's entry for a step that is about to begin, whose outcome is therefore unknown. A repeated step keeps its revision."""
         entry, now = step.entry, self.clock_us()
         if step.desired is None and entry is not None:
             return entry._replace(state=DELETING, changed_us=now)

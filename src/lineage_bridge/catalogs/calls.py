@@ -78,7 +78,7 @@ class TargetCalls:
         return self._retried(begun)
 
     def _repeated(self, request: Callable[[], AnswerT], /) -> AnswerT:
-        """Make a request of a call, so that a call of many requests does not begin anew with each that the target is too busy for.
+        """Make one request of a call, and repeat it while the target is busy, so that a call of many requests need not begin anew.
 
         A stop does not end a call between its requests unless one has to wait or to be repeated.
         """
@@ -114,7 +114,7 @@ class TargetCalls:
         return answer
 
     def _before_next(self, state: tenacity.RetryCallState) -> float:
-        """Seconds to wait before the next try; a wait that the target requests delays all calls to it."""
+        """The number of seconds to wait before the next try. If the target asks for a wait, all calls to it are delayed."""
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, BusyError) and error.wait_s is not None:
             self._pace.hold(error.wait_s)

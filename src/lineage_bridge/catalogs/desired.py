@@ -1,5 +1,5 @@
-"""The desired state of a target: the current graph, filtered, with the names that it has at the target, in the form that the target
-accepts.
+"""Computes the desired state of a target: the current graph, filtered, with the names that it has at the target, in the form that the
+target accepts.
 """
 
 import zlib
@@ -46,7 +46,7 @@ class DesiredObject:
 
 @dataclass
 class DesiredState:
-    """All desired objects, and how much of the graph the target cannot represent, by kind."""
+    """All objects that a target should have, and how much of the graph it cannot represent, by kind."""
 
     objects: dict[ObjectKey, DesiredObject] = field(default_factory=dict)
     not_expressible: Counter[str] = field(default_factory=Counter)

@@ -1,14 +1,13 @@
-"""OpenLineage events in the forms that targets accept: digests, times and runs, and which parts are left out of an event that is too large.
-Pure.
+"""Converts OpenLineage events to the forms that targets accept: digests, times and runs, and the parts that are left out of an event that
+is too large. Pure.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from hashlib import blake2b
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from lineage_bridge.catalogs.target import Expressed, InexpressibleError, Json, ObjectKey
-from lineage_bridge.openlineage.event_builder import SPECIFICATION, encode
+from lineage_bridge.openlineage.event_builder import SPECIFICATION, digest_of, encode
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
 from lineage_bridge.openlineage.times import format_time
 
@@ -25,11 +24,6 @@ def digest(event: Json) -> str:
     return digest_of(event)
 
 
-def digest_of(value: Any) -> str:  # noqa: ANN401 - a JSON edge
-    """A digest of a JSON value, for comparing it with another one."""
-    return blake2b(encode({"": value}), digest_size=16).hexdigest()
-
-
 def key_of(event: Json) -> ObjectKey:
     """The key of the object that an event describes. Raises KeyError and TypeError if it is not an event."""
     kind = "job" if "job" in event else "dataset"
@@ -37,7 +31,9 @@ def key_of(event: Json) -> ObjectKey:
 
 
 def in_form(event: Json, form: Literal["jobs", "runs"], lost: Counter[str] | None = None) -> Expressed:
-    """A JobEvent or DatasetEvent unchanged (`jobs`), or as a completed run (`runs`); `lost`: what it lacks. Raises InexpressibleError."""
+    """Convert a JobEvent or DatasetEvent to the form that a target accepts: unchanged (`jobs`), or as a completed run (`runs`). What it
+    then lacks is counted in `lost`. Raises InexpressibleError.
+    """
     if form == "jobs":
         return Expressed(event, lost or Counter())
     if "job" not in event:
@@ -73,7 +69,7 @@ def is_streaming(event: Json) -> bool:
 
 
 def column_fields(dataset: Json) -> Iterator[tuple[str, list[Json]]]:
-    """Each column of a dataset, by name, with the columns that it comes from."""
+    """The columns of a dataset by name, each with the columns from which it is derived."""
     fields = dataset.get("facets", {}).get("columnLineage", {}).get("fields") or {}
     for column, stated in sorted(fields.items()):
         if inputs := [source for source in stated.get("inputFields", ()) if {"namespace", "name", "field"} <= source.keys()]:

@@ -1,4 +1,4 @@
-"""One call of a target's HTTP API, with the login of a client if it needs one, without retries."""
+"""Makes single calls of a target's HTTP API, without retries. If necessary, it logs in for a token."""
 
 import re
 import threading
@@ -108,7 +108,7 @@ class TargetClient:
         return answer
 
     def close(self) -> None:
-        """Close connections."""
+        """Close all connections."""
         if self._client is not None:
             self._client.close()
 
@@ -155,7 +155,7 @@ _FAILURE: Final = msgspec.json.Decoder(_Failure)
 
 
 def _asked_wait(response: httpx.Response) -> float | None:
-    """How many seconds an error answer asks to wait: by the header Retry-After, or by google.rpc.RetryInfo in the body."""
+    """The number of seconds that an error answer asks to wait, by the header Retry-After, or by google.rpc.RetryInfo in the body."""
     if (wait_s := asked_wait(response)) is not None:
         return wait_s
     try:
@@ -195,7 +195,7 @@ class LoggedInClient:
         self._token, self._login = "", threading.Lock()
 
     def call(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> HttpAnswer:
-        """Like `TargetClient.call`. If the token is refused, requests a new one, once."""
+        """Make a call, as `TargetClient.call` does. If the target refuses the token, request a new one and repeat the call once."""
         if not self._has_login:
             return self._client.call(method, path, body, headers)
         token = self._token or self._logged_in("")

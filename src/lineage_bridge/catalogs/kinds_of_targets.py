@@ -1,4 +1,4 @@
-"""The kinds of targets, each in a module of its own that is imported when it is first used."""
+"""The kinds of targets. Each is in a module of its own, which is imported when the kind is first used."""
 
 import importlib
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ class TargetKinds:
         return tuple(sorted(self._modules))
 
     def load(self, name: str) -> TargetKind:
-        """Import the kind of this name. Raises ConfigError."""
+        """Import the kind of target with this name. Raises ConfigError."""
         if name not in self._modules:
             raise ConfigError(f"unknown kind of target {name!r}", f"use one of {', '.join(self.names)}")
         found: TargetKind = importlib.import_module(self._modules[name]).KIND

@@ -1,4 +1,4 @@
-"""When calls to a target may begin: not before the target allows the next one, and no more per second than the limit."""
+"""Decides when calls to a target may begin: not before the target allows the next one, and no more per second than the limit."""
 
 import threading
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class Pace:
                 self._held_us, self._asked_us = until_us, asked_us
 
     def turn(self) -> None:
-        """Return when a call may begin."""
+        """Wait until a call may begin."""
         with self._lock:
             held_us, now_us = self._held_us, self._clock_us()
             left_us = min(held_us - now_us, self._asked_us)  # in case the clock was set back meanwhile

@@ -1,4 +1,4 @@
-"""The smallest set of operations that turns the state of a target into the desired one. Pure."""
+"""Computes the smallest set of operations that turns the state of a target into the desired one. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -29,8 +29,8 @@ class PlanStep:
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """`prune`: delete objects that are no longer in the graph. `overwrite`: also write objects that were changed, removed, or already
-    present at the target.
+    """What a plan may contain. `prune`: delete objects that are no longer in the graph. `overwrite`: also write objects that were
+    changed, removed, or already present at the target.
 
     `deletes`: whether the target can delete.
     """
@@ -55,7 +55,7 @@ class PublicationPlan:
     forgotten: list[ObjectKey] = field(default_factory=list)
 
     def leave(self, entry: LedgerEntry) -> None:
-        """Count an object that is unchanged since it was published, or refused."""
+        """Count an object that needs no operation, because it is unchanged since it was published, or was refused."""
         if entry.state == REFUSED:
             self.kept["refused there before, and unchanged since"] += 1
         else:
@@ -73,7 +73,9 @@ def make_plan(
     found: Mapping[ObjectKey, str] | None,
     options: PlanOptions,
 ) -> PublicationPlan:
-    """The plan. `found` has a digest of each of these objects at the target, whoever created it; None if the target cannot be read."""
+    """Make the plan for a target. `found` has a digest of each of these objects at the target, whoever created it; None if the target
+    cannot be read.
+    """
     plan = PublicationPlan()
     for key in sorted(desired.keys() | ledger.keys()):
         goal, entry = desired.get(key), ledger.get(key)

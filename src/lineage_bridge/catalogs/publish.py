@@ -27,7 +27,9 @@ READ = "read"
 
 @dataclass
 class _Outcomes:
-    """The outcomes of operations: how many there are, what they wrote, and the first ones, beginning with those that were not done."""
+    """Collects the outcomes of operations: how many there are, what they wrote, and the first ones, beginning with those that were not
+    done.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     written: Counter[str] = field(default_factory=Counter)
@@ -47,10 +49,10 @@ class _Outcomes:
 
 @dataclass
 class Publication:
-    """Plans for one target, and publishes to it. `save` stores the report, about every second while it runs.
+    """One publication: makes a plan for a target, and applies it. `save` stores the report, about every second while it runs.
 
-    `graph` opens a reader; `report` is the initial one. With `changed_only`, only the objects to be changed are read from the target: drift
-    of the others is not found.
+    `graph` opens a reader; `report` is the initial one. With `changed_only`, only the objects to be changed are read from the target:
+    drift of the others is not found.
     """
 
     publisher: Publisher
@@ -160,12 +162,12 @@ def _without(of: Mapping[ObjectKey, _ValueT], keys: Collection[ObjectKey]) -> di
 
 
 def _ended(error: LineageBridgeError | None) -> str:
-    """The state of a publication that this error has ended."""
+    """The state of a publication that ended with this error."""
     return "cancelled" if isinstance(error, StoppedError) else "failed"
 
 
 def _cause(error: LineageBridgeError) -> dict[str, Any]:
-    """The members of a report that say why the rest was not tried."""
+    """The members of a report that give the reason why the rest was not tried."""
     asked = error.wait_s if isinstance(error, BusyError) else None
     return {"code": reason_code(error), "given_up": True, "retry_after_s": asked}
 

@@ -1,4 +1,4 @@
-"""Codes of the reasons for which publishing fails, for use by programs. Pure."""
+"""Codes for the reasons why publishing fails, for use by programs. Pure."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Operations on targets for users."""
+"""The operations on targets that users can perform."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -23,12 +23,12 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def destination_of(target: Target[Any]) -> str:
-    """A target as the ledger identifies it: its name, and the address from its settings."""
+    """The destination by which the ledger identifies a target: its name, and the address from its settings."""
     return f"{target.name} {target.settings.destination}"
 
 
 class PublicationProcesses(Protocol):
-    """Processes that publish, each to one target."""
+    """Starts and stops processes that publish, each to one target."""
 
     def begin(self, name: str, report: PublicationReport) -> None:
         """Start a process, with the initial report. Raises RequestError if one is already publishing to this target."""
@@ -104,7 +104,7 @@ class TargetService:
         return [ContinuousTarget(name, *every[name][:2], paused=name in paused) for name in sorted(every)]
 
     def _every(self) -> dict[str, tuple[str, dict[str, Any], str]]:
-        """Kind, settings and origin of each target, by name."""
+        """The kind, settings and origin of each target, by name."""
         every = {name: (*own, "added") for name, own in self._repository.added().items()}
         every |= {name: (*own, "file") for name, own in self._in_file.items()}
         kinds = {kind for kind, _, _ in every.values()}
@@ -112,7 +112,7 @@ class TargetService:
         return every | {name: (*own, "environment") for name, own in new.items()}
 
     def record(self, name: str) -> TargetRecord:
-        """A target by its name. Raises NotFoundError."""
+        """The target with this name. Raises NotFoundError."""
         found = next((record for record in self.records() if record.name == name), None)
         if found is None:
             raise NotFoundError(f"there is no target {name}", "list the targets: lineage-bridge target list")
@@ -189,7 +189,7 @@ class TargetService:
         return self._ledger.page(destination_of(self.target(name)), after, limit)
 
     def target(self, name: str) -> Target[Any]:
-        """A target to publish to. Raises NotFoundError, ConfigError."""
+        """Create the target with this name, to publish to it. Raises NotFoundError, ConfigError."""
         record = self.record(name)
         return self._made(name, record.kind, record.settings)
 
@@ -208,7 +208,7 @@ class TargetService:
 
 
 def _split_kinds(targets: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Kind and settings of each target, by name."""
+    """Split the settings of targets: the kind and the other settings of each target, by name."""
     return {name: (str(own.get("kind", "")), {k: v for k, v in own.items() if k != "kind"}) for name, own in targets.items()}
 
 

@@ -1,4 +1,4 @@
-"""Settings that all targets have: what part of the graph is published, under which names, and how."""
+"""Settings that all targets have: which part of the graph is published, under which names, and how."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -67,7 +67,7 @@ class TargetSettings(SourceSettings):
 
     @property
     def destination(self) -> str:
-        """Identifies where objects are published: what was published to another destination does not count there."""
+        """The text that identifies where objects are published. What was published to another destination does not count there."""
         return self.address
 
 
@@ -85,7 +85,7 @@ class HttpTargetSettings(HttpSettings, TargetSettings):
 
 
 class LoginSettings(HttpTargetSettings):
-    """Settings of a target that takes a token, or an OAuth client."""
+    """Settings of a target to which one logs in with a token, or as an OAuth client."""
 
     OWNER: ClassVar[str] = "the target"
     """Whose API it is, for messages."""

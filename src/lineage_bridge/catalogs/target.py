@@ -44,7 +44,9 @@ class Expressed:
 
 @dataclass(frozen=True)
 class Operation:
-    """One change. `body` is the event to send, empty if the object is deleted. The same change has the same `idempotency_key`."""
+    """One change at a target. `body` is the event to send, empty if the object is deleted. Repeats of the same change have the same
+    `idempotency_key`.
+    """
 
     action: str
     key: ObjectKey
@@ -53,8 +55,8 @@ class Operation:
 
 
 class Outcome(NamedTuple):
-    """Whether an operation was done; if not, `detail` gives the reason. With `later`, another attempt may succeed; otherwise the target
-    refuses it for good.
+    """The outcome of an operation: whether it was done, and if not, the reason in `detail`. With `later`, another attempt may succeed;
+    otherwise the target refuses it for good.
 
     `written` is how many things were created or changed at the target, by kind, where an object is more than one thing there.
     """
@@ -69,10 +71,10 @@ DONE = Outcome(done=True)
 
 
 class Repeat(Protocol):
-    """Makes a request when it may begin, and again while it may succeed."""
+    """A function that makes a request when it may begin, and repeats it while it may succeed."""
 
     def __call__(self, request: Callable[[], AnswerT], /) -> AnswerT:
-        """The answer. Raises as the request."""
+        """Make the request, and return its answer. Raises the errors of the request."""
 
 
 def _once(request: Callable[[], AnswerT], /) -> AnswerT:
@@ -99,7 +101,7 @@ class Target(ABC, Generic[SettingsT]):
         self.wait: Callable[[float], None] = time.sleep
 
     def repeated(self, request: Callable[[], AnswerT]) -> AnswerT:
-        """The answer of a request, which is made when it may begin, and again while it may succeed. Raises as the request."""
+        """Make a request when it may begin, and repeat it while it may succeed. Returns its answer, and raises its errors."""
         return self.repeat(request)
 
     def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
@@ -119,9 +121,9 @@ class Target(ABC, Generic[SettingsT]):
         """A digest of the part of an event that can be read back. Pure."""
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """Which of these objects the target has, whoever created them, with a digest as in `visible`. Only if `reads`.
+        """Read which of these objects the target has, whoever created them, with a digest as in `visible`. Only if `reads`.
 
-        Raises as `write`.
+        Raises the errors of `write`.
         """
         raise NotImplementedError
 

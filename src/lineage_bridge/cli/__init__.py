@@ -1,1 +1,1 @@
-"""The command line, with one file for each command or group of commands."""
+"""The command line. There is one file for each command or group of commands."""

@@ -1,4 +1,4 @@
-"""`alias`: names that denote the same dataset or job."""
+"""The command `alias`: lists, states and vetoes aliases, which are names of the same dataset or job."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -27,7 +27,7 @@ _NOUNS = {"prefer": "name", "withdraw": "name"}
 
 
 def _alias_options(command: CommandT) -> CommandT:
-    """The argument and options that describe one alias."""
+    """Add to a command the arguments and options that describe one alias."""
     for option in (
         click.argument("names", nargs=-1, metavar="NAMESPACE NAME NAMESPACE NAME | NAMESPACE NAMESPACE"),
         click.option("--entity", type=click.Choice(["dataset", "job"]), default="dataset", show_default=True, help="what the names denote"),
@@ -131,7 +131,7 @@ def lift(settings: Settings, names: tuple[str, ...], entity: str, prefix: str, e
 
 
 def _name_options(command: CommandT) -> CommandT:
-    """The arguments and options that describe one name."""
+    """Add to a command the arguments and options that describe one name."""
     for option in (
         click.argument("name"),
         click.argument("namespace"),
@@ -225,7 +225,7 @@ def _send(settings: Settings, operation: str, statements: list[Json], *, as_json
 
 
 def _print_unknown(ends: list[Json]) -> None:
-    """Warn about names without a dataset or job: they are mistyped, or their events have not arrived yet."""
+    """Warn about names that no dataset or job has. They are mistyped, or their events have not arrived yet."""
     for end in ends[:_MOST_UNKNOWN]:
         name = f"is called {_end(end)!r}" if "name" in end else f"is in the namespace {end['namespace']!r}"
         print_message(f"warning: there is no {end['entity']} {name} yet; check the spelling unless its events arrive later")
@@ -249,7 +249,7 @@ def _evidence(item: Json) -> str:
 
 
 def _asserters(item: Json) -> str:
-    """The latest asserter of a symlink (a job or dataset), and the number of its other asserters."""
+    """The latest asserter of a symlink (a job or dataset), and the number of the others."""
     if "asserted_by" not in item:
         return ""
     others = f" and {item['asserters'] - 1} more" if item["asserters"] > 1 else ""

@@ -1,4 +1,4 @@
-"""`analyse`: measures of the whole graph, computed on Spark."""
+"""The command `analyse`: measures the whole graph on Spark."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""`api`: the process that accepts events and answers questions."""
+"""The command `api`: runs the process that accepts events and answers questions."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""Arguments that name a dataset or a job: NAMESPACE NAME, or a NAME that is unique."""
+"""Finds the dataset or job that arguments name by NAMESPACE NAME, or by a NAME that is unique."""
 
 import shlex
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _MOST_FOUND, _MOST_CHOICES = 50, 5
 
 @dataclass(frozen=True)
 class NodeRef:
-    """A dataset or job as named on the command line, with the kinds to try, in order."""
+    """A dataset or job as named on the command line. `kinds`: whether to look for a dataset, a job or both, in order."""
 
     kinds: tuple[str, ...]
     namespace: str
@@ -24,7 +24,7 @@ class NodeRef:
 
 
 def resolve_node(client: Client, names: tuple[str, ...], kind: str | None) -> NodeRef:
-    """Resolve [NAMESPACE] NAME. Raises NotFoundError if a NAME without namespace matches nothing or several nodes."""
+    """Interpret the arguments [NAMESPACE] NAME. Raises NotFoundError if a NAME without namespace matches nothing or several nodes."""
     if len(names) > 2:
         raise click.UsageError("give a namespace and a name; quote names with spaces")
     if len(names) == 1:
@@ -33,7 +33,7 @@ def resolve_node(client: Client, names: tuple[str, ...], kind: str | None) -> No
 
 
 def get_for_node(client: Client, path: str, node: NodeRef, **parameters: str | int | None) -> Json:
-    """The API's answer about a node. If the node is not found while events are not in the answers yet, waits for them.
+    """Fetch the API's answer about a node. If the node is not found while events are not in the answers yet, wait for them.
 
     Raises NotFoundError with similar names.
     """
@@ -41,7 +41,9 @@ def get_for_node(client: Client, path: str, node: NodeRef, **parameters: str | i
 
 
 def _get_first(client: Client, path: str, node: NodeRef, parameters: Mapping[str, str | int | None]) -> Json:
-    """The answer for the first kind (dataset or job) that has a node of this name. Raises NotFoundError with similar names."""
+    """Fetch the answer for the first kind (dataset or job) of which a node with this name exists. Raises NotFoundError with similar
+    names.
+    """
     kind, *others = node.kinds
     try:
         return client.get(path, kind=kind, namespace=node.namespace, name=node.name, **parameters)
@@ -59,12 +61,14 @@ def _get_first(client: Client, path: str, node: NodeRef, parameters: Mapping[str
 
 
 def find_node(client: Client, names: tuple[str, ...], kind: str | None) -> Json:
-    """The node that [NAMESPACE] NAME denotes. Raises NotFoundError with similar names."""
+    """Find the node that the arguments [NAMESPACE] NAME denote. Raises NotFoundError with similar names."""
     return get_for_node(client, "/api/v1/graph/neighbourhood", resolve_node(client, names, kind), depth=0)["origin"]
 
 
 def find_endpoints(client: Client, names: tuple[str, ...], source_kind: str | None, target_kind: str | None) -> dict[str, str]:
-    """Resolve [NAMESPACE] SOURCE [NAMESPACE] TARGET to query parameters such as source_name. Raises NotFoundError."""
+    """Convert the arguments [NAMESPACE] SOURCE [NAMESPACE] TARGET to parameters of a question, such as source_name. Raises
+    NotFoundError.
+    """
     if len(names) not in (2, 4):
         raise click.UsageError("name a source and a target: NAME NAME, or NAMESPACE NAME NAMESPACE NAME")
     half = len(names) // 2
@@ -73,7 +77,7 @@ def find_endpoints(client: Client, names: tuple[str, ...], source_kind: str | No
 
 
 def _unique(client: Client, name: str, kind: str | None) -> NodeRef:
-    """The only node with this name, or else the only one whose name contains it. Raises NotFoundError."""
+    """Find the only node with this name, or else the only one whose name contains it. Raises NotFoundError."""
     found = client.query("/api/v1/search", "results", q=name, kind=kind, limit=_MOST_FOUND)["results"]
     exact = [node for node in found if node["name"] == name] or found
     if len(exact) == 1:

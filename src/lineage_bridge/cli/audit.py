@@ -1,4 +1,4 @@
-"""`audit`: who changed what, from the data folder of this machine, whether or not a server runs on it."""
+"""The command `audit`: shows who changed what, from the data folder of this machine, whether or not a server runs on it."""
 
 from contextlib import suppress
 from typing import BinaryIO

@@ -1,4 +1,4 @@
-"""`backup` and `restore`: copies of the data folder."""
+"""The commands `backup` and `restore`: copy the data folder, and put a copy back."""
 
 from pathlib import Path
 

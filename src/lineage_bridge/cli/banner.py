@@ -1,4 +1,4 @@
-"""What `serve` prints in the terminal while its parts start."""
+"""Prints what `serve` shows in the terminal while its parts start."""
 
 import shutil
 import threading
@@ -67,7 +67,7 @@ class StartupBanner:
         return position
 
     def _wait_for_graph(self, client: Client, position: str) -> bool:
-        """Wait until answers contain all events and nothing is settling. Returns whether to go on."""
+        """Wait until answers contain all events and nothing is settling. Returns False if this failed, or the banner was stopped before."""
         try:
             client.wait_for(position)
             while client.readiness()["settling"]:
@@ -89,7 +89,7 @@ class StartupBanner:
 
 
 def program_name(argument: str, folder: Path) -> str:
-    """The command that starts this program from `folder`: its name if it is on the PATH, else its file."""
+    """The command that starts this program from `folder`: its name if it is on the PATH, otherwise its file."""
     path = Path(argument)
     if path.name in ("", "main.py"):
         return "python -m lineage_bridge.cli.main"

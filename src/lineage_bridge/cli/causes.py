@@ -8,7 +8,9 @@ _ID = re.compile(r"[^\s/:,;]+")
 
 
 def group_by_cause(failures: Iterable[tuple[str, str]], others: Iterable[str] = ()) -> list[tuple[str, list[str]]]:
-    """Cause to the scopes in which it occurred, in the order in which they first appear. `failures` are pairs of scope and cause."""
+    """Group failures by cause: for each cause, the scopes in which it occurred, in the order in which they first appear. `failures` are
+    pairs of scope and cause.
+    """
     listed = list(failures)
     scopes = [*(scope for scope, _ in listed), *others]
     ids = {id_ for scope in scopes for word in scope.split() if "/" in word for id_ in _ID.findall(word)}
@@ -24,14 +26,16 @@ def _generalize(cause: str, ids: set[str]) -> str:
 
 
 def _join_repetitions(cause: str, ids: set[str]) -> str:
-    """Shorten a cause that lists several, separated by semicolons: those that differ only in ids are written once."""
+    """Shorten a cause that consists of several, separated by semicolons. Those that differ only in ids are written once."""
     causes = cause.split("; ")
     general = list(dict.fromkeys(_generalize(id_, ids) for id_ in causes))
     return "; ".join(general) if len(general) < len(causes) else cause
 
 
 def format_scopes(scopes: Iterable[str]) -> str:
-    """Scopes on one line, those with the same first word together, as "connect env-1/lkc-1, env-1/lkc-2; metrics organization"."""
+    """Write scopes on one line. Those with the same first word are put together, as in "connect env-1/lkc-1, env-1/lkc-2; metrics
+    organization".
+    """
     by_kind: dict[str, list[str]] = {}
     for scope in scopes:
         kind, _, rest = scope.partition(" ")

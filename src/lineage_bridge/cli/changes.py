@@ -1,4 +1,4 @@
-"""`changes`: the change feed of the graph."""
+"""The command `changes`: prints the change feed of the graph."""
 
 from collections.abc import Iterator
 
@@ -61,7 +61,7 @@ def _items(client: Client, after: str | None, kinds: tuple[str, ...], limit: int
 
 
 def describe_change(item: Json) -> str:
-    """A change as one line of text."""
+    """Describe a change in one line of text."""
     columns = [_SIGNS[item["change"]], item["kind"]]
     job = f"by {_name(item['job'])}" if "job" in item else ""
     if item["kind"] == "flow":

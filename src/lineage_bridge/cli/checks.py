@@ -1,4 +1,4 @@
-"""Helpers for the commands of sources, inputs and targets: test one, pause, resume or remove it."""
+"""Functions that the commands `source`, `input` and `target` share: test, pause, resume or remove one of them."""
 
 import click
 
@@ -9,7 +9,7 @@ from lineage_bridge.config import Settings
 
 
 def run_test(context: click.Context, settings: Settings, path: str, *, as_json: bool) -> None:
-    """Test the object at an API path, and print the steps. The exit code is 1 if a step fails."""
+    """Test the source, input or target at an API path, and print the steps. The exit code is 1 if a step fails."""
     with connect(settings) as client:
         answer = client.post(f"{path}/test")
     if as_json:
@@ -21,22 +21,22 @@ def run_test(context: click.Context, settings: Settings, path: str, *, as_json: 
 
 
 def pause_or_resume(settings: Settings, path: str, change: str, line: str, *, as_json: bool) -> None:
-    """`pause` or `resume` the object at an API path, and print a line."""
+    """Pause or resume (`change`) the source, input or target at an API path, and print a line."""
     with connect(settings) as client:
         answer = client.post(f"{path}/{change}")
     print_json(answer) if as_json else print_line(line)
 
 
 def remove_one(settings: Settings, path: str, line: str, *, as_json: bool) -> None:
-    """Remove the object at an API path, and print a line."""
+    """Remove the source, input or target at an API path, and print a line."""
     with connect(settings) as client:
         answer = client.delete(path)
     print_json(answer) if as_json else print_line(line)
 
 
 def check_rows(checks: list[Json]) -> list[list[str]]:
-    """The rows of a table of test results: one for each step that works, and one for each reason for which steps fail. Similar steps
-    with one result share a row.
+    """The rows of a table with test results: one for each step that works, and one for each reason for which steps fail. Similar steps
+    with the same result share a row.
     """
     details = {check["step"]: f"{check['told']} ({check['hint']})" if check["hint"] else check["told"] for check in checks}
     working: dict[tuple[str, str], list[str]] = {}

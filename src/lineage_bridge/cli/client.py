@@ -65,7 +65,7 @@ class Client:
         self._http.close()
 
     def get(self, path: str, **parameters: Parameter) -> Json:
-        """Send a GET and return the decoded JSON of the response. Parameters that are None are left out.
+        """Send a GET request, and return the JSON in the response. Parameters that are None are left out.
 
         Raises the exception that `error_of` makes of an error response, and UnavailableError if the server does not answer.
         """
@@ -74,9 +74,10 @@ class Client:
         return response.json()
 
     def query(self, path: str, results: str = "", /, **parameters: Parameter) -> Json:
-        """Ask the graph, as `get` does. If nothing is found while events are not in the answers yet, wait for them and ask again.
+        """Send a question to the graph, like `get`. If nothing is found while events are not in the answers yet, wait for them and
+        ask again.
 
-        `results` names the member of the answer that is empty if nothing is found. Raises as `get` does.
+        `results` names the member of the answer that is empty if nothing is found. Raises the errors of `get`.
         """
         return self.when_complete(lambda: self.get(path, **parameters), lambda answer: not results or bool(answer[results]))
 
@@ -84,7 +85,7 @@ class Client:
         """Call `ask` and return its result. If it finds nothing while events are not in the answers yet, wait for them and call it
         again.
 
-        Raises what `ask` raises; while events are missing, with the hint to try again later.
+        Raises the errors of `ask`; while events are missing, with the hint to try again later.
         """
         error: LineageBridgeError | None = None
         answer = None
@@ -104,24 +105,24 @@ class Client:
         return answer
 
     def lag(self) -> str:
-        """The lag of answers in words, such as "694.8 kB of events are"; empty if answers are complete."""
+        """How far answers lag, in words such as "694.8 kB of events are"; empty if answers are complete."""
         lag = self.readiness()["lag"]
         return f"{decimal(lag['bytes'])} of events are" if lag["bytes"] > 0 else ""
 
     def get_bytes(self, path: str) -> bytes:
-        """Send a GET and return the body of the response unchanged. Raises as `get` does."""
+        """Send a GET request, and return the body of the response unchanged. Raises the errors of `get`."""
         return self._raise_for_error(self._get(path, {})).content
 
     def post(self, path: str, body: bytes = b"", kind: str = JSON_TYPE) -> Json:
-        """Send a POST and return the decoded JSON of the response. Raises as `get` does."""
+        """Send a POST request, and return the JSON in the response. Raises the errors of `get`."""
         return self._raise_for_error(self._call(self._post_request(path, body, kind))).json()
 
     def delete(self, path: str) -> Json:
-        """Send a DELETE and return the decoded JSON of the response. Raises as `get` does."""
+        """Send a DELETE request, and return the JSON in the response. Raises the errors of `get`."""
         return self._raise_for_error(self._call(self._http.build_request("DELETE", path))).json()
 
     def post_events(self, body: bytes, kind: str, path: str = "/api/v1/lineage") -> Json:
-        """Send events; returns their outcomes, also if all were rejected. Raises as `get` does."""
+        """Send events, and return their outcomes, even if all were rejected. Raises the errors of `get`."""
         response = self._call(self._post_request(path, body, kind), repeatable=True)
         answer = _json(response)
         if response.is_success or (isinstance(answer, dict) and ("events" in answer or answer.get("status") == "rejected")):
@@ -129,7 +130,7 @@ class Client:
         raise error_of(response)
 
     def readiness(self) -> dict[str, Json]:
-        """The state of each part of the server, whether it is ready or not."""
+        """The state of each part of the server. It is returned whether the server is ready or not."""
         response = self._get("/api/v1/ready", {})
         answer = _json(response)
         if not isinstance(answer, dict) or "parts" not in answer:
@@ -144,7 +145,7 @@ class Client:
             return False
 
     def wait_for(self, position: str, patience_s: float = PATIENCE_S) -> None:
-        """Wait until answers reflect a position; if it is empty, all events that the server has accepted so far.
+        """Wait until answers reflect a position or, if it is empty, all events that the server has accepted so far.
 
         Raises UnavailableError after `patience_s` seconds without progress.
         """
@@ -222,7 +223,7 @@ def connect(settings: Settings) -> Client:
 
 
 def _bearer(key: Callable[[], str]) -> Callable[[httpx.Request], httpx.Request]:
-    """Adds the API key to each request."""
+    """Adds the API key to each request of the client."""
 
     def authorize(request: httpx.Request) -> httpx.Request:
         text = key()
@@ -234,7 +235,7 @@ def _bearer(key: Callable[[], str]) -> Callable[[httpx.Request], httpx.Request]:
 
 
 def error_of(response: httpx.Response) -> LineageBridgeError:
-    """Convert the response to an unsuccessful call to an exception."""
+    """Convert the response of an unsuccessful call to an exception."""
     answer = _json(response)
     problem = answer.get("error") if isinstance(answer, dict) else None
     if not isinstance(problem, dict):
@@ -257,7 +258,7 @@ def error_of(response: httpx.Response) -> LineageBridgeError:
 
 
 def _where_to_look(path: str) -> str:
-    """The hint for an object that was not found: the command that lists the objects of an API path."""
+    """The hint for an object that was not found. It names the command that lists the objects of an API path."""
     return next((hint for prefix, hint in _LISTS.items() if path.startswith(prefix)), "`lineage-bridge search TEXT` finds names")
 
 

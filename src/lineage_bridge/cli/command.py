@@ -1,4 +1,4 @@
-"""Commands whose help ends with examples."""
+"""Classes for commands whose help ends with examples."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """A group with examples."""
+    """A group of commands with examples, which are printed at the end of its help."""
 
     command_class = Command
 

@@ -18,7 +18,7 @@ def console(*, err: bool = False) -> Console:
 
 
 def format_count(count: int, noun: str) -> str:
-    """A count with its noun, as "1 event", "2 events" or "3 aliases"."""
+    """Write a count with its noun, such as "1 event", "2 events" or "3 aliases"."""
     if count == 1:
         return f"1 {noun}"
     return f"{count} {noun}{'es' if noun.endswith('s') else 's'}"

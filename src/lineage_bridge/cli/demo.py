@@ -1,4 +1,4 @@
-"""`demo`: load and remove the demo pipeline."""
+"""The command `demo`: loads and removes the demo pipeline."""
 
 import json
 import secrets

@@ -1,4 +1,4 @@
-"""`diff`: how the graph differs between two times."""
+"""The command `diff`: shows how the graph differs between two times."""
 
 from typing import Any
 

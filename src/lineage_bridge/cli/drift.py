@@ -1,4 +1,4 @@
-"""`drift`: where the declared and the observed inputs and outputs of jobs differ."""
+"""The command `drift`: shows where the declared and the observed inputs and outputs of jobs differ."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`end`: an operator declares that flows of a job have ended."""
+"""The command `end`: declares that flows of a job have ended."""
 
 import json
 

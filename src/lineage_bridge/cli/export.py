@@ -1,4 +1,6 @@
-"""`export` and `verify`: the graph as NDJSON, and a check of its derived tables. Both read the store directly, without a server."""
+"""The commands `export` and `verify`: write the graph as NDJSON, and check its derived tables. Both read the store directly, without a
+server.
+"""
 
 import sys
 from typing import BinaryIO
@@ -67,7 +69,7 @@ def verify(context: click.Context, settings: Settings, as_json: bool) -> None:
 
 
 def _print_step(step: str) -> None:
-    """Show the current step on a terminal, on one line."""
+    """Show the current step on one line of the terminal."""
     if sys.stderr.isatty():
         click.echo(f"{step:40}\r", err=True, nl=False)
 

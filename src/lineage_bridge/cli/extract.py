@@ -1,4 +1,4 @@
-"""`extract`: extract the lineage of a Confluent Cloud organization now."""
+"""The command `extract`: extracts the lineage of a Confluent Cloud organization."""
 
 import json
 import time
@@ -74,7 +74,7 @@ def extract(
 
 
 def follow_task(client: Client, task: Json) -> Json:
-    """Show a task's progress until it ends; returns the ended task. Ctrl+C cancels the task."""
+    """Show the progress of a task until it ends, and return the ended task. Ctrl+C cancels the task."""
     id_, screen = task["task_id"], console(err=True)
     printed: set[str] = set()
     print_message(f"task {id_}")
@@ -95,7 +95,7 @@ def follow_task(client: Client, task: Json) -> Json:
 
 
 def print_task(task: Json) -> None:
-    """Print the result of an ended task, or how far a running one is."""
+    """Print the result of a task that has ended, or the progress of one that is running."""
     if task["planes"]:
         print_table(["plane", "scopes", "known", "events", "calls", "s"], _summary(task["planes"]))
     if task["unknown"]:
@@ -140,7 +140,7 @@ def _summary(planes: Iterable[Json]) -> list[list[str]]:
 
 
 def _unknown_rows(planes: Iterable[Json]) -> list[list[str]]:
-    """One row for each state and reason, with the scopes to which they apply."""
+    """The rows of a table with what could not be read: one for each state and reason, with the scopes to which they apply."""
     by_state: dict[str, list[tuple[str, str]]] = {}
     for plane in planes:
         hints = f" ({'; '.join(plane['hints'])})" if plane.get("hints") else ""

@@ -1,4 +1,4 @@
-"""Facets as lines for people: members indented below each other, lists of objects as tables."""
+"""Writes facets as lines for people: members are indented below each other, lists of objects become tables."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,9 @@ _META = ("_producer", "_schemaURL", "_deleted")
 
 
 def facet_lines(key: str, facet: Mapping[str, Any], width: int | None) -> list[str]:
-    """The contents of a facet, without who wrote it. Tables get `width` columns; without it, a line for each row."""
+    """The lines with the contents of a facet, without who wrote it. Tables are at most `width` columns wide; without it, each row is
+    one line.
+    """
     members = {name: value for name, value in facet.items() if name not in _META}
     assertions = members.get("assertions", [])
     if key == "dataQualityAssertions" and _is_table(assertions):
@@ -21,7 +23,7 @@ def facet_lines(key: str, facet: Mapping[str, Any], width: int | None) -> list[s
 
 
 def _assertion_lines(assertions: Sequence[Mapping[str, Any]], width: int | None) -> list[str]:
-    """A summary, then a line for each assertion, those that failed first."""
+    """The lines of assertions about data quality: a summary, then a line for each assertion, those that failed first."""
     failed = [assertion for assertion in assertions if assertion.get("success") is False]
     others = [assertion for assertion in assertions if assertion.get("success") is not False]
     columns = ["result", "assertion", "column", "expected", "actual", "severity", "description"]
@@ -61,7 +63,9 @@ def _value_lines(value: Any, width: int | None) -> Iterator[str]:  # noqa: ANN40
 
 
 def _nested(items: Sequence[Mapping[str, Any]], depth: int = 0) -> Iterator[Mapping[str, Any]]:
-    """Items with the fields inside them, whose first member is indented, as the fields of a schema may contain others."""
+    """Yield items with the fields inside them, as the fields of a schema may contain others. The first member of a nested one is
+    indented.
+    """
     for item in items:
         first = next(iter(item), "")
         yield {name: f"{_INDENT * depth}{_cell(value)}" if name == first else value for name, value in item.items()}
@@ -74,7 +78,7 @@ def _is_table(value: Any) -> bool:  # noqa: ANN401 - a JSON edge
 
 
 def _is_plain(value: Any) -> bool:  # noqa: ANN401 - a JSON edge
-    """Whether a value is a list that fits on one line."""
+    """Whether a value can be written as a list on one line."""
     return isinstance(value, list) and not any(isinstance(item, Mapping | list) or "\n" in str(item) for item in value)
 
 

@@ -1,4 +1,4 @@
-"""`facets`: the contents of facets, now and before."""
+"""The command `facets`: shows the contents of facets, now and before."""
 
 import re
 from typing import Any
@@ -119,7 +119,7 @@ def _print_versions(answer: Json, offset: int) -> None:
 
 
 def _heading(version: dict[str, Any], short: ShortNames) -> str:
-    """The heading of a version: when it was seen, who stated it, and as which kind of facet."""
+    """The heading of a version of a facet: when it was seen, who stated it, and as which kind of facet."""
     times = [format_time(version[end]["at"]) for end in ("first", "last")]
     seen = f"first and last seen {times[0]}" if times[0] == times[1] else f"first seen {times[0]}, last seen {times[1]}"
     side = f", {_SIDES[version['side']]}" if version["side"] in _SIDES else ""

@@ -1,4 +1,6 @@
-"""Reads events from files: one JSON value (an event, an array, an object with `events`) or one event per line; plain or gzip."""
+"""Reads events from files. A file has one JSON value (an event, an array, or an object with `events`), or one event per line; plain or
+gzip.
+"""
 
 import gzip
 import sys
@@ -26,7 +28,7 @@ _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 @dataclass(frozen=True)
 class FoundEvent:
-    """An event as written in a file. `index` counts from 0; `line`: it is a line of NDJSON, which may be invalid JSON."""
+    """An event as it is written in a file. `index` counts from 0. `line`: whether it is a line of NDJSON, which may be invalid JSON."""
 
     source: str
     index: int
@@ -36,13 +38,15 @@ class FoundEvent:
 
 @dataclass(frozen=True)
 class EventBatch:
-    """The events of one request."""
+    """The events that are sent in one request."""
 
     events: tuple[FoundEvent, ...]
 
     @property
     def body(self) -> bytes:
-        """The body of the request: one event as it is, several as lines or as an array. Invalid JSON is left for the server to reject."""
+        """The body of the request: one event as it is, several as lines or as an array. Invalid JSON is sent too, for the server to
+        reject.
+        """
         raws = [event.raw for event in self.events]
         if len(raws) == 1:
             return raws[0]
@@ -55,7 +59,7 @@ class EventBatch:
 
 
 def read_events(name: str) -> Iterator[FoundEvent]:
-    """The events of a file, or of standard input for `-`. Raises RequestError for a file that cannot be read."""
+    """Yield the events in a file, or in standard input for `-`. Raises RequestError for a file that cannot be read."""
     try:
         with _open(name) as stream:
             lines = name.lower().removesuffix(".gz").endswith(LINE_SUFFIXES)
@@ -68,7 +72,7 @@ def read_events(name: str) -> Iterator[FoundEvent]:
 
 
 def batches(events: Iterable[FoundEvent], most_events: int = BATCH_EVENTS, most_bytes: int = BATCH_BYTES) -> Iterator[EventBatch]:
-    """Group the events, in order, into batches of one request each. Lines of NDJSON and other JSON are never in one batch."""
+    """Group events, in order, into batches for one request each. Lines of NDJSON and other JSON are never in the same batch."""
     held: list[FoundEvent] = []
     size = 0
     for event in events:
@@ -89,7 +93,9 @@ def _open(name: str) -> Iterator[IO[bytes]]:
 
 
 def _events(stream: IO[bytes], *, lines: bool) -> Iterator[tuple[bytes, bool]]:
-    """Pairs of an event and whether it was a line. A file whose first line is a whole event is read line by line, whatever its size."""
+    """Yield the events of a stream, each with whether it was a line. A file whose first line is a whole event is read line by line,
+    whatever its size.
+    """
     filled = (line for line in stream if line.strip(_BLANK))
     first, second = next(filled, b""), b""
     if lines or _is_object(first):
@@ -101,7 +107,7 @@ def _events(stream: IO[bytes], *, lines: bool) -> Iterator[tuple[bytes, bool]]:
 
 
 def _values(data: bytes) -> list[bytes]:
-    """The events of one JSON value. Invalid JSON counts as one event, for the server to reject with the reason."""
+    """The events in one JSON value. Invalid JSON counts as one event, so that the server rejects it with the reason."""
     text = data.strip(_BLANK)
     repaired = mend_text(text)
     try:
@@ -118,7 +124,9 @@ def _values(data: bytes) -> list[bytes]:
 
 
 def _original_elements(text: bytes, repaired: bytes, elements: list[bytes]) -> list[bytes]:
-    """The elements of an array as they are written in `text`. Replacing invalid escapes does not move any byte."""
+    """The elements of an array as they are written in `text`. `repaired` has valid escapes in place of invalid ones, and each byte at
+    the same position.
+    """
     if text == repaired:
         return elements
     found, at = [], 1

@@ -1,4 +1,4 @@
-"""`foreign`: what limited keys asserted about datasets outside their namespaces."""
+"""The command `foreign`: lists what limited keys asserted about datasets outside their namespaces."""
 
 import click
 

@@ -1,8 +1,8 @@
-"""`impact`: what a change affects."""
+"""The command `impact`: lists what a change of a dataset or job affects."""
 
 import click
 
-from lineage_bridge.cli.arguments import KINDS, get_for_node, resolve_node
+from lineage_bridge.cli.arguments import KINDS, find_node, get_for_node, resolve_node
 from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_count, print_json, print_line, print_table
@@ -17,9 +17,11 @@ from lineage_bridge.config import Settings
     examples=(
         'impact "kafka://broker.internal:9092" order-events-enriched',
         "impact orders_fact --direction upstream",
+        'impact orders_fact --also "kafka://broker.internal:9092" payments',
     ),
 )
 @click.argument("names", nargs=-1, required=True, metavar="[NAMESPACE] NAME")
+@click.option("--also", "others", nargs=2, multiple=True, metavar="NAMESPACE NAME", help="one more dataset or job, repeatable")
 @click.option("--direction", type=click.Choice(["downstream", "upstream"]), default="downstream", show_default=True)
 @click.option("--depth", type=click.IntRange(1, 100), default=50, show_default=True, help="maximum number of hops")
 @click.option("--kind", type=click.Choice(KINDS), help="what NAME is [default: a dataset, or else a job]")
@@ -32,6 +34,7 @@ from lineage_bridge.config import Settings
 def impact(
     settings: Settings,
     names: tuple[str, ...],
+    others: tuple[tuple[str, str], ...],
     direction: str,
     depth: int,
     kind: str | None,
@@ -41,18 +44,21 @@ def impact(
     style: str,
     as_json: bool,
 ) -> None:
-    """List what a change of a dataset or a job affects.
+    """List what a change of datasets or jobs affects.
 
     Each line gives the distance in hops, the number of paths, and the extent: whether all or only some of the data comes from the changed
-    node.
+    nodes.
 
     With --direction upstream, lists what the dataset or job depends on.
     """
     with connect(settings) as client:
-        node = resolve_node(client, names, kind)
-        answer = get_for_node(
-            client, "/api/v1/graph/impact", node, direction=direction, depth=depth, limit=limit, offset=offset, at=at, names=style
-        )
+        about: dict[str, str | int | None] = {"direction": direction, "depth": depth, "limit": limit, "offset": offset, "at": at}
+        if others:
+            found = [find_node(client, names, kind), *(find_node(client, each, None) for each in others)]
+            origins = {key: [str(origin[key]) for origin in found] for key in ("kind", "namespace", "name")}
+            answer = client.get("/api/v1/graph/impact", **origins, **about, names=style)
+        else:
+            answer = get_for_node(client, "/api/v1/graph/impact", resolve_node(client, names, kind), **about, names=style)
     if as_json:
         print_json(answer)
         return
@@ -75,14 +81,19 @@ def _print_affected(affected: list[Json]) -> None:
         print_table(["hops", "extent", "paths", "kind", "name", "namespace"], rows)
 
 
+def _names_of(answer: Json) -> str:
+    return " and ".join(origin["name"] for origin in answer["origins"])
+
+
 def _print_answer(answer: Json, direction: str, *, offset: int, depth: int) -> None:
     counts = answer["counts"]
-    verb = "affects" if direction == "downstream" else "depends on"
+    single, several = ("affects", "affect") if direction == "downstream" else ("depends on", "depend on")
+    verb = single if len(answer["origins"]) == 1 else several
     if not counts["datasets"] + counts["jobs"]:
-        print_line(f"{answer['origin']['name']} {verb} no known dataset or job")
+        print_line(f"{_names_of(answer)} {verb} no known dataset or job")
     else:
         print_line(
-            f"{answer['origin']['name']} {verb} {format_count(counts['datasets'], 'dataset')} and {format_count(counts['jobs'], 'job')}: "
+            f"{_names_of(answer)} {verb} {format_count(counts['datasets'], 'dataset')} and {format_count(counts['jobs'], 'job')}: "
             f"{counts['all']} entirely (all), {counts['some']} in part (some)"
         )
     _print_affected([item for item in answer["affected"] if not item.get("only_failed")])

@@ -1,4 +1,4 @@
-"""`input`: the topics and files that LineageBridge reads events from."""
+"""The command `input`: manages the topics and files from which LineageBridge reads events."""
 
 import json
 from pathlib import Path
@@ -160,7 +160,7 @@ def remove(settings: Settings, name: str, as_json: bool) -> None:
 
 
 def describe_input(item: Json) -> str:
-    """Describe an input in a few words: its error, or else its lag."""
+    """Describe the state of an input in a few words: its error, or else its lag."""
     if item["state"] in ("failing", "waiting") and "last_error" in item:
         return str(item["last_error"]["message"])
     if item["problems"]:
@@ -169,7 +169,7 @@ def describe_input(item: Json) -> str:
 
 
 def describe_reading(item: Json) -> str:
-    """How an input is read: its error or its lag, its rate, what was rejected, and its last record."""
+    """Describe how an input is read: its error or its lag, its rate, what was rejected, and its last record."""
     parts = [
         describe_input(item),
         f"{item['records_per_s']:g} records a second",
@@ -184,7 +184,7 @@ def _rejected(item: Json) -> str:
 
 
 def _read_file(path: Path) -> dict[str, Any]:
-    """The settings in a file. Raises RequestError."""
+    """Read settings from a file. Raises RequestError."""
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

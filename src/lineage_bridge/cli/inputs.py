@@ -1,4 +1,4 @@
-"""`inputs`: the process that reads inputs."""
+"""The command `inputs`: runs the process that reads inputs."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`jars`: fetch the Java archives that inputs of the form `stream` need."""
+"""The command `jars`: fetches the Java archives that inputs of the form `stream` need."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""`key`: the API keys of a data folder of this machine, whether or not a server runs on it."""
+"""The command `key`: manages the API keys of a data folder of this machine, whether or not a server runs on it."""
 
 import json
 import re
@@ -109,7 +109,7 @@ def rotate(settings: Settings, name: str, grace: str, as_json: bool) -> None:
 
 
 def _keys(settings: Settings) -> ApiKeys:
-    """Open the keys of the data folder, which is created if it does not exist."""
+    """Open the API keys of the data folder, which is created if it does not exist."""
     settings.paths.protect()
     return key_service(settings)
 
@@ -123,7 +123,7 @@ def _print_new(created: ApiKey, text: str, *, as_json: bool) -> None:
 
 
 def _item(found: ApiKey) -> dict[str, Any]:
-    """A key as JSON; members without a value are left out."""
+    """An API key as JSON. Members without a value are left out."""
     moments = {"expires_at": found.expires_us, "revoked_at": found.revoked_us, "last_used_at": found.used_us}
     return {
         "id": found.id,

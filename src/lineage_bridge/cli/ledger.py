@@ -1,4 +1,4 @@
-"""`ledger`: how much data each job on a path read and wrote."""
+"""The command `ledger`: shows how much data each job on a path read and wrote."""
 
 from typing import Any
 

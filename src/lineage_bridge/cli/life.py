@@ -1,4 +1,4 @@
-"""`life`: the lifecycle changes of a dataset."""
+"""The command `life`: lists the lifecycle changes of a dataset."""
 
 import click
 

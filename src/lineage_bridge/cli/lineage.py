@@ -1,4 +1,4 @@
-"""`lineage`: what a dataset is derived from, and what is derived from it."""
+"""The command `lineage`: shows what a dataset is derived from, and what is derived from it."""
 
 import click
 from rich.tree import Tree

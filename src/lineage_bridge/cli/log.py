@@ -1,4 +1,4 @@
-"""`log`: check, repair and restore the event log, without a server."""
+"""The command `log`: checks, repairs and restores the event log, without a server."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The command `lineage-bridge`. The module of a command is imported when the command is used."""
+"""The program `lineage-bridge`. The module of a command is imported only when the command is used."""
 
 import importlib
 import os
@@ -36,6 +36,7 @@ COMMANDS = {
     "trace": "trace",
     "ledger": "ledger",
     "search": "search",
+    "pin": "pin",
     "runs": "runs",
     "diff": "diff",
     "drift": "drift",
@@ -66,10 +67,10 @@ PARTS = {"questions": "questions", "publication": "publish"}
 
 
 class LazyGroup(Group):
-    """A group whose commands are imported on first use."""
+    """A group of commands, each of which is imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """All names, in the order of the help."""
+        """The names of all commands, in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
@@ -125,7 +126,7 @@ def _usage_error(error: click.ClickException) -> int:
 
 
 def main() -> None:
-    """The entry point of the command."""
+    """The entry point of the program."""
     sys.exit(run())
 
 

@@ -1,4 +1,4 @@
-"""`--names`: the style of names in an answer."""
+"""The option `--names`, which selects the style of names in an answer."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ names_option = click.option(
 
 
 def use_preferred_names(answer: Json) -> Json:
-    """The answer with each node's preferred name (`goes_by`), if it has one, in place of the name that producers wrote."""
+    """Replace, in an answer, the name of each node by its preferred name (`goes_by`), if it has one."""
     if isinstance(answer, list):
         return [use_preferred_names(item) for item in answer]
     if isinstance(answer, dict):

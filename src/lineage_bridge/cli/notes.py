@@ -1,4 +1,4 @@
-"""Notes below an answer that may be incomplete, and the option that shows the rest."""
+"""Prints notes below an answer that may be incomplete, with the option that shows the rest."""
 
 from typing import Final
 
@@ -38,12 +38,12 @@ def print_truncated(answer: Json, *, done: str = "shown", followed: str = "flows
 
 
 def print_hidden_ended(answer: Json, *, hint: str) -> None:
-    """Say how many flows are left out because they have ended, and what to do to see them."""
+    """Print how many flows are left out because they have ended, and what to do to see them."""
     if hidden := answer.get("hidden_ended", 0):
         print_message(f"{format_count(hidden, 'ended flow')} hidden; {hint}")
 
 
 def print_settling(answer: Json) -> None:
-    """Say that an answer is not final yet, if it is not."""
+    """Print that an answer is not final yet, if that is so."""
     if answer["settling"]:
         print_message("the graph is still settling: not all flows are computed yet, so ask again for the final answer")

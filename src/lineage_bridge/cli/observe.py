@@ -1,4 +1,4 @@
-"""`observe`: the process that polls sources."""
+"""The command `observe`: runs the process that polls sources."""
 
 import click
 

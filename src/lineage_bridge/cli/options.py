@@ -1,4 +1,4 @@
-"""Options that commands share: settings as flags, and the format of the output."""
+"""Options that several commands have: settings as flags, and the format of the output."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -56,7 +56,7 @@ FORMATS = ("table", "json")
 
 
 def with_settings(*names: str) -> Decorator:
-    """Give a command the flags of these settings and `--config`; the command gets the resulting settings as its first argument."""
+    """Add to a command `--config` and the flags of these settings. The command gets the settings as its first argument."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
@@ -73,7 +73,7 @@ def with_settings(*names: str) -> Decorator:
 
 
 def with_output(json_help: str = "print the server's answer as JSON") -> Decorator:
-    """Give a command `--json` and `--output`; the command gets `as_json`."""
+    """Add to a command `--json` and `--output`. The command gets `as_json`."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
@@ -87,7 +87,7 @@ def with_output(json_help: str = "print the server's answer as JSON") -> Decorat
 
 
 def with_paging(things: str, default: int, most: int) -> Decorator:
-    """Give a command that lists `things` the options `--limit` and `--offset`; `print_next_page` prints how to see the rest."""
+    """Add the options `--limit` and `--offset` to a command that lists `things`. `print_next_page` then prints how to see the rest."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         limit = click.option(
@@ -100,7 +100,7 @@ def with_paging(things: str, default: int, most: int) -> Decorator:
 
 
 def settings_from(flags: Mapping[str, object], config: Path | None) -> Settings:
-    """The settings of this process. Raises ConfigError."""
+    """Load the settings of this process. Raises ConfigError."""
     given = {name: str(value) for name, value in flags.items() if value is not None}
     return load_settings(given, os.environ, Path.cwd(), config, ignored=(*SOURCE_VARIABLES, *TARGET_VARIABLES))
 

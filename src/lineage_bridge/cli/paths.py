@@ -1,4 +1,4 @@
-"""`paths`: the paths from one dataset or job to another."""
+"""The command `paths`: lists the paths from one dataset or job to another."""
 
 import click
 

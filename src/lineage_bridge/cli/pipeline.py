@@ -1,4 +1,4 @@
-"""`pipeline`: the process that folds events into the graph."""
+"""The command `pipeline`: runs the process that folds events into the graph."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`publish`: plans and publishes lineage to a target. The server starts the process `publication`, which does the work."""
+"""The command `publish`: plans and publishes lineage to a target. The server starts the process `publication`, which does the work."""
 
 import json
 import threading
@@ -45,7 +45,7 @@ def publish(context: click.Context, settings: Settings, name: str, plan: bool, p
 
 
 def publish_to(client: Client, name: str, *, plan: bool, prune: bool, overwrite: bool) -> Json:
-    """Publish to a target or plan it, and return the report when that has ended. Ctrl+C cancels it."""
+    """Publish to a target, or make a plan for it, and return the report at the end. Ctrl+C cancels it."""
     order = {"plan_only": plan, "prune": prune, "overwrite": overwrite}
     client.post(f"/api/v1/targets/{name}/publish", json.dumps(order).encode())
     return _until_ended(client, name)
@@ -74,7 +74,7 @@ def publication(settings: Settings, name: str, plan: bool, prune: bool, overwrit
 
 
 def _until_ended(client: Client, name: str) -> Json:
-    """Wait for a publication and return its report. Ctrl+C cancels it."""
+    """Wait for the end of a publication, and return its report. Ctrl+C cancels it."""
     try:
         while (report := client.get(f"/api/v1/targets/{name}/publication"))["state"] == "running":
             time.sleep(POLL_S)

@@ -1,4 +1,4 @@
-"""`publisher`: the process that publishes continuously to targets."""
+"""The command `publisher`: runs the process that publishes continuously to targets."""
 
 import click
 

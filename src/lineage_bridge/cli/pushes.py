@@ -1,4 +1,6 @@
-"""`--push` of other commands: afterwards, publish to all targets of a catalog, under the name that the prototype gave it."""
+"""The option `--push`, with which a command afterwards publishes to all targets of a catalog. The catalog has the name that the prototype
+gave it.
+"""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,7 +18,7 @@ PROVIDERS = ("databricks_uc", "aws_glue", "google", "datazone")
 
 
 def with_pushes(when: str, **flags: str) -> Decorator:
-    """Add `--push`, and these other flags for one provider each, to a command, which gets them as `pushes`."""
+    """Add `--push` to a command, and a flag for each of some providers. The command gets them as `pushes`."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)

@@ -1,4 +1,4 @@
-"""`quarantine`: rejected events."""
+"""The command `quarantine`: lists, shows and retries rejected events."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`questions`, which the API starts: the process that answers questions for it."""
+"""The command `questions`: runs the process that answers questions. The API starts it."""
 
 import socket
 

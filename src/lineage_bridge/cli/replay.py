@@ -1,4 +1,4 @@
-"""`replay`: recompute the graph from the log, on Spark."""
+"""The command `replay`: recomputes the graph from the log on Spark."""
 
 import sys
 import time
@@ -43,7 +43,7 @@ def replay(settings: Settings, to: Path | None, anyway: bool, as_json: bool) -> 
 
 
 def _progress() -> Callable[[str, int, int], None]:
-    """A callback that prints the progress of each step, in bytes."""
+    """Make a function that prints the progress of each step, in bytes."""
     began = time.monotonic()
     ending = "\r" if sys.stderr.isatty() else "\n"
 

@@ -1,4 +1,4 @@
-"""`runs`: the runs of a job or inside a run, or the details of one run."""
+"""The command `runs`: lists the runs of a job or inside a run, or shows the details of one run."""
 
 from typing import Any
 from urllib.parse import quote
@@ -93,7 +93,7 @@ def runs(
 
 
 def _check_arguments(names: tuple[str, ...], around: list[bool], offset: int) -> None:
-    """Raise UsageError for arguments that do not fit together; `around` is whether --tree, --lineage and --children are given."""
+    """Raise UsageError for arguments that contradict each other. `around`: whether --tree, --lineage and --children are given."""
     if len(names) > 2:
         raise click.UsageError("name a job by NAMESPACE NAME, or a run by its id")
     if len(names) == 2 and any(around):
@@ -178,7 +178,7 @@ def _is_shortened(run: dict[str, Any]) -> bool:
 
 
 def _state(run: dict[str, Any]) -> str:
-    """The state of a run, with the liveness of a streaming run."""
+    """The state of a run as text, with the liveness if it is streaming."""
     state = "unobserved" if run.get("unobserved") else str(run["state"])
     return f"{state} ({run['liveness']})" if "liveness" in run else state
 

@@ -1,4 +1,4 @@
-"""`schemas`: the schema versions of a dataset, and their differences."""
+"""The command `schemas`: lists the schema versions of a dataset, or compares two of them."""
 
 from typing import Any
 

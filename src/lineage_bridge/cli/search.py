@@ -1,4 +1,4 @@
-"""`search`: find datasets and jobs by their names and metadata."""
+"""The command `search`: finds datasets and jobs by their names and metadata."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`secret`: the encrypted secrets file in the data folder of this machine."""
+"""The command `secret`: manages the encrypted secrets file in the data folder of this machine."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""`send`: send events from files to the server."""
+"""The command `send`: sends events from files to the server."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,13 +22,13 @@ RETRY_S = 60.0
 
 @dataclass
 class Tally:
-    """The outcomes of the events sent so far."""
+    """Counts the outcomes of the events that were sent so far."""
 
     outcomes: list[dict[str, Any]] = field(default_factory=list)
     position: str = ""
 
     def add(self, batch: EventBatch, answer: dict[str, Any]) -> None:
-        """Add the answer to one request."""
+        """Add the outcomes in the answer to one request."""
         self.position = answer.get("position") or self.position
         rejected_request = [{**answer, "index": index} for index in range(len(batch.events))]
         for outcome in answer.get("events", rejected_request):
@@ -37,7 +37,7 @@ class Tally:
             self.outcomes.append({"source": event.source, "index": event.index, **members})
 
     def count(self, status: str) -> int:
-        """The number of events with a status."""
+        """The number of events that have this status."""
         return sum(outcome["status"] == status for outcome in self.outcomes)
 
     @property
@@ -46,7 +46,7 @@ class Tally:
         return sum(bool(outcome.get("repairs")) for outcome in self.outcomes)
 
     def as_json(self) -> dict[str, Any]:
-        """Counts, position and all outcomes."""
+        """The counts, the position and all outcomes, as JSON."""
         counts = {"accepted": self.count("accepted"), "repaired": self.repaired, "rejected": self.count("rejected")}
         return {**counts, "position": self.position, "events": self.outcomes}
 

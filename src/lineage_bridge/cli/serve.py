@@ -1,4 +1,4 @@
-"""`serve`: starts the processes of the server, each of which is a command of its own, and keeps them running."""
+"""The command `serve`: starts the processes of the server, each of which is a command of its own, and keeps them running."""
 
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""`session`: the browsers of people who have logged in to a server."""
+"""The command `session`: lists and ends the sessions of people who have logged in with a browser."""
 
 from urllib.parse import quote
 

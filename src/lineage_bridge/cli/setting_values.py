@@ -1,4 +1,4 @@
-"""Settings of sources and inputs, as commands take and show them."""
+"""Reads and writes the settings of sources, inputs and targets, as commands take and show them."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ from lineage_bridge.errors import RequestError
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """Parse SETTING=VALUE, where VALUE is JSON or else plain text. Raises RequestError."""
+    """Parse SETTING=VALUE. VALUE is JSON or, if it is not valid JSON, plain text. Raises RequestError."""
     setting, equals, value = text.partition("=")
     if not equals or not setting:
         raise RequestError(f"{text!r} is not SETTING=VALUE", "write it as url=http://connect:8083")
@@ -19,6 +19,6 @@ def parse_setting(text: str) -> tuple[str, Any]:
 
 
 def setting_row(item: Json) -> list[str]:
-    """A row of a table of settings."""
+    """The row of a setting in a table."""
     shown = "(required)" if item["required"] else "" if item["default"] in (None, "") else json.dumps(item["default"])
     return [item["name"], shown, item["description"]]

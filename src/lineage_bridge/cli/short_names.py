@@ -1,4 +1,4 @@
-"""Short names for the nodes of one answer."""
+"""Shortens the names of nodes as far as they stay unambiguous within one answer."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""`source`: the systems that LineageBridge observes from outside."""
+"""The command `source`: manages the systems that LineageBridge observes from outside."""
 
 import json
 import time

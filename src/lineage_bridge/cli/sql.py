@@ -1,4 +1,4 @@
-"""`sql`: the lineage of a SQL script. Needs no server."""
+"""The command `sql`: prints the lineage of a SQL script. It needs no server."""
 
 import json
 from pathlib import Path

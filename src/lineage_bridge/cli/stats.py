@@ -1,4 +1,4 @@
-"""`stats`: how many rows, bytes and files were read and written."""
+"""The command `stats`: sums how many rows, bytes and files were read and written."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -84,7 +84,7 @@ def _print_answer(answer: dict[str, Any]) -> None:
 
 
 def _rows(series: dict[str, Any], counters: list[str]) -> Iterator[list[str]]:
-    """The whole window, then each of its intervals that has a number."""
+    """The rows of a series: one for the whole window, then one for each of its intervals that has a number."""
     named = [f"{series[end]['namespace']} {series[end]['name']}" for end in ("job", "dataset")]
     yield [*named, series["side"], "", *_counts(series, counters)]
     for bucket in series.get("buckets", []):

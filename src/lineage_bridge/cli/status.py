@@ -1,4 +1,4 @@
-"""`status`: the state of a running server, its sources, its inputs and its targets."""
+"""The command `status`: shows the state of a running server, its sources, its inputs and its targets."""
 
 import click
 from rich.filesize import decimal
@@ -57,7 +57,7 @@ def _describe_target(item: Json) -> str:
 
 
 def _completeness(answer: Json) -> tuple[str, str]:
-    """How complete the answers are, as a state and a sentence."""
+    """How complete the answers are: a state, and a sentence."""
     lag = answer["lag"]
     if lag["bytes"] < 0:
         return "unknown", "the log and the graph do not match"

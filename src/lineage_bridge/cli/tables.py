@@ -1,4 +1,4 @@
-"""The layout of tables: which column gets how much of the terminal, and where cells wrap."""
+"""Lays out tables: decides how wide each column is on the terminal, and where cells wrap."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,9 +15,10 @@ _PIECE = re.compile(r"[^./_,;@-]*[./_,;@-]+|[^./_,;@-]+")
 
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
-    """A table as lines of at most `width` columns, the header first. With no width, each row is one line.
+    """Write a table as lines of at most `width` columns, the header first. Without `width`, each row is one line.
 
-    Cells wrap between words, then after the separators in names. If that is not enough, every row is a block with a line for each column.
+    Cells wrap between words, then after the separators in names. If that is not enough, every row is a block with a line for each
+    column.
     """
     if width is None:
         return list(_lines(columns, rows, _natural_widths(columns, rows)))
@@ -28,7 +29,7 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]], width: in
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """The text as lines of at most `width` columns."""
+    """Split a text into lines of at most `width` columns."""
     lines = [""]
     for word in text.split():
         joined = f"{lines[-1]} {word}" if lines[-1] else word
@@ -59,7 +60,7 @@ def _natural_widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> li
 
 
 def _fitting_widths(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Widths that fit, taken from the widest columns first; empty if the columns cannot be that narrow."""
+    """Choose the widths of columns so that they fit, by narrowing the widest ones first. Empty if they cannot be that narrow."""
     widths = _natural_widths(columns, rows)
     least = [max(map(_least_width, column)) for column in zip(columns, *rows, strict=True)]
     while sum(widths) + GAP * (len(widths) - 1) > width:

@@ -1,4 +1,4 @@
-"""`target`: the systems that lineage is published to."""
+"""The command `target`: manages the systems that lineage is published to."""
 
 import json
 
@@ -174,14 +174,14 @@ def _row(item: Json) -> list[str]:
 
 
 def describe_lag(stands: Json) -> str:
-    """The lag of continuous publishing, as text."""
+    """Describe the lag of continuous publishing to a target."""
     if "lag_changes" not in stands:
         return "the whole graph will be compared with the target"
     return f"{format_count(stands['lag_changes'], 'change')}, {stands['lag_s']:.0f} s" if stands["lag_changes"] else "none"
 
 
 def describe_failure(stands: Json) -> str:
-    """Why continuous publishing failed last; empty if it succeeded since."""
+    """Describe why continuous publishing failed last; empty if it has succeeded since."""
     if "last_error" not in stands:
         return ""
     error = stands["last_error"]

@@ -1,4 +1,4 @@
-"""`task`: running and finished extractions."""
+"""The command `task`: lists, shows, cancels and resumes extractions."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`trace`: where a column comes from, or where it goes."""
+"""The command `trace`: shows where a column comes from, or where it goes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -90,7 +90,7 @@ def trace(
 
 
 class TraceTree:
-    """The answer as a tree. Each column is expanded once."""
+    """Builds a tree from the answer of a trace. Each column is expanded once."""
 
     def __init__(self, answer: Json) -> None:
         self.answer, self.up = answer, answer["direction"] == "upstream"
@@ -103,7 +103,7 @@ class TraceTree:
             self.steps.setdefault((flow[near], flow[f"{near}_field"]), []).append(flow)
 
     def tree(self) -> Tree:
-        """The requested columns, each with its steps."""
+        """The tree of the requested columns, each with its steps below it."""
         origin = self.answer["origin"]
         tree = Tree(Text(origin["name"], style="bold").append(f"  {origin['namespace']}", style="dim"))
         starts = sorted(column for column in self.steps if self._is_start(column))

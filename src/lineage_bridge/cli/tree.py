@@ -1,4 +1,4 @@
-"""Prints a neighbourhood as a tree."""
+"""Shows a neighbourhood as a tree."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ _LABELS = ("current", "stale", "superseded", "ended")
 
 
 def _stronger(edge: Answer | None, other: Answer) -> Answer:
-    """Of two flows of a job between the same two datasets, the one with the stronger evidence and the better label."""
+    """Choose between two flows of a job between the same two datasets: the one with the stronger evidence and the better label."""
     return other if edge is None else min((edge, other), key=lambda e: (_LABELS.index(e["label"]), _EVIDENCE.index(e["evidence"])))
 
 
@@ -147,14 +147,14 @@ def _column_flows(neighbourhood: Neighbourhood) -> dict[Column, dict[Column, str
 
 
 def format_transformations(transformations: list[Answer]) -> str:
-    """How one column is derived from another, such as "[aggregation, masking]" or "[indirect filter]"."""
+    """Describe how one column is derived from another, such as "[aggregation, masking]" or "[indirect filter]"."""
     texts = [_format_transformation(step["type"], step["subtype"]) for step in transformations]
     texts += ["masking"] if any(step["masking"] for step in transformations) else []
     return f"[{', '.join(dict.fromkeys(texts))}]" if any(texts) else ""
 
 
 def _format_transformation(kind: str, subtype: str) -> str:
-    """Subtypes are known to be direct, unless they are marked as indirect."""
+    """Describe one transformation. Subtypes are known to be direct, unless they are marked as indirect."""
     return " ".join(text.lower() for text in (kind if kind != "DIRECT" or not subtype else "", subtype) if text)
 
 

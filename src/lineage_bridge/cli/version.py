@@ -1,4 +1,4 @@
-"""`version`: the version of this program."""
+"""The command `version`: prints the version of this program."""
 
 import click
 

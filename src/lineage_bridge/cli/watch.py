@@ -1,4 +1,4 @@
-"""`watch`: poll a source continuously, and print its polls and the changes of the graph."""
+"""The command `watch`: polls a source continuously, and prints its polls and the changes of the graph."""
 
 import json
 import time
@@ -84,7 +84,7 @@ def _follow(client: Client, seen: Json, cursor: str | None, left: int | None, ta
 
 
 def _push(client: Client, targets: list[str], *, as_json: bool) -> bool:
-    """Publish. Returns whether everything was published."""
+    """Publish to the targets. Returns whether everything was published."""
     reports, is_pushed = run_pushes(client, targets, as_json=as_json)
     if as_json:
         print_json_line({"pushes": reports})
@@ -92,7 +92,7 @@ def _push(client: Client, targets: list[str], *, as_json: bool) -> bool:
 
 
 def _prepare_source(client: Client, source: str | None, interval: float | None, environments: tuple[str, ...]) -> Json:
-    """Apply the requested settings to the source and resume it. Returns the source. Raises RequestError."""
+    """Apply the requested settings to the source, and resume it if it is paused. Returns the source. Raises RequestError."""
     item = _find_source(client.get("/api/v1/sources")["sources"], source)
     requested = dict(item["settings"])
     if interval is not None:

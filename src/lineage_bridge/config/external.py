@@ -17,7 +17,9 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class ExternalAddress:
-    """`origin` has the form of browsers: lower case, without the scheme's default port. `prefix` is empty or a path such as `/lineage`."""
+    """The address at which browsers reach the server. `origin` is in the form of browsers: lower case, without the scheme's default
+    port. `prefix` is empty or a path such as `/lineage`.
+    """
 
     origin: str
     prefix: str = ""
@@ -38,7 +40,7 @@ class ExternalAddress:
 
     @property
     def host(self) -> str:
-        """The host's name or address; an IPv6 address is in brackets."""
+        """The name or address of the host; an IPv6 address is in brackets."""
         name = urlsplit(self.origin).hostname or ""
         return f"[{name}]" if ":" in name else name
 
@@ -54,7 +56,7 @@ class ExternalAddress:
 
     @property
     def is_on_loopback(self) -> bool:
-        """Whether only browsers on this machine can reach the address."""
+        """Whether the address can only be reached by browsers on this machine."""
         name = self.host.strip("[]")
         try:
             return name == "localhost" or ip_address(name).is_loopback
@@ -63,7 +65,7 @@ class ExternalAddress:
 
 
 def check_prefix(prefix: str) -> None:
-    """Raise ValueError if the server's pages cannot be below this path prefix."""
+    """Check that the server's pages can be shown below a path prefix. Raises ValueError otherwise."""
     if not PREFIX.fullmatch(prefix):
         raise ValueError("a path consists of letters, digits and -._~ between slashes")
     if prefix.split("/")[1:2] and prefix.split("/")[1] in _OWN:

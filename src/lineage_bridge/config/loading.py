@@ -1,7 +1,7 @@
-"""Loading the settings of a process from their four origins.
+"""Loads the settings of a process from their four origins.
 
-Flags override environment variables (`LINEAGE_BRIDGE_PORT`), which override the file, which overrides the defaults. The file is
-the one that `--config` or `LINEAGE_BRIDGE_CONFIG` names, or `lineage-bridge.toml` in the current folder.
+Flags override environment variables (`LINEAGE_BRIDGE_PORT`), which override the file, which overrides the defaults. The file is the one
+that `--config` or `LINEAGE_BRIDGE_CONFIG` names, or `lineage-bridge.toml` in the current folder.
 """
 
 import difflib
@@ -35,7 +35,9 @@ _UNPRINTED = frozenset({"store"})
 
 @dataclass(frozen=True)
 class _Origin:
-    """An origin of settings: its spelling of a setting's name, and the text that follows the name in messages."""
+    """Where settings come from: flags, variables or the file. It has the spelling of a setting's name there, and the text after the
+    name in messages.
+    """
 
     spelt: Callable[[str], str]
     suffix: str
@@ -48,7 +50,8 @@ class _Origin:
 def load_settings(
     flags: Mapping[str, str], environ: Mapping[str, str], folder: Path, config: Path | None = None, ignored: Collection[str] = ()
 ) -> Settings:
-    """The settings of a process started in `folder`. `flags` has the given flags, by setting; `config` is the file of `--config`.
+    """Load the settings of a process that was started in `folder`. `flags` has the given flags, by setting; `config` is the file of
+    `--config`.
 
     `ignored` are variables with LineageBridge's prefix that configure something else. Raises ConfigError for an unknown or ill-typed
     setting, with its origin, even if another origin overrides it.
@@ -69,7 +72,7 @@ def load_settings(
 
 
 def _validated(values: dict[str, Any], origin: _Origin) -> dict[str, Any]:
-    """The values of one origin, typed. Each origin is validated alone, so that an error can name it."""
+    """The values of one origin, converted to their types. Each origin is validated alone, so that an error can name it."""
     for name in sorted(values):
         if name not in Settings.model_fields:
             raise ConfigError(f"{origin.named(name)} is not a setting", _near(name, origin))

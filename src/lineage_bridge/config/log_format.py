@@ -17,26 +17,28 @@ _TEXT: Final = "%(asctime)s %(levelname)-7s {program}: %(message)s"
 
 
 class _TextLines(logging.Formatter):
-    """Text, followed by the id of the request if there is one."""
+    """Writes log lines as text. The id of the request follows if there is one."""
 
     def __init__(self, program: str) -> None:
         super().__init__(_TEXT.format(program=program))
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the standard library's name
-        """The line without a traceback. Characters that would begin another line or control a terminal are escaped."""
+        """The log line without a traceback. Characters that would begin another line or control a terminal are escaped."""
         id_, line = REQUEST_ID.get(), _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], super().formatMessage(record))
         return f"{line} [request {id_}]" if id_ else line
 
 
 class _JsonLines(logging.Formatter):
-    """One JSON object: time, level, program, logger, message, the ids of request, trace and span, the traceback, and what `fields` has."""
+    """Writes log lines as JSON objects with time, level, program, logger, message, the ids of request, trace and span, the traceback,
+    and the record's `fields`.
+    """
 
     def __init__(self, program: str) -> None:
         super().__init__()
         self._program = program
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format a log record as one line."""
+        """Convert a log record to a line with one JSON object."""
         trace_id, span_id = TRACE.get()
         line = {
             "time": datetime.fromtimestamp(record.created, timezone.utc).isoformat(timespec="milliseconds"),
@@ -54,5 +56,5 @@ class _JsonLines(logging.Formatter):
 
 
 def log_formatter(form: LogFormat, program: str) -> logging.Formatter:
-    """Create a formatter for text or JSON, which names the program on each line."""
+    """Create a formatter for log lines in the form text or JSON. Each line names the program."""
     return _JsonLines(program) if form == "json" else _TextLines(program)

@@ -1,7 +1,7 @@
-"""The policy of the addresses that this process may connect to on behalf of users.
+"""The rules about which addresses this process may connect to on behalf of users.
 
-Addresses come from users, and from the answers of observed systems. The address that is checked is the one a connection has, so a name
-that resolves differently the second time cannot bypass the check (DNS rebinding).
+Addresses come from users, and from the answers of observed systems. The address that is checked is the one a connection has, so a name that
+resolves differently the second time cannot bypass the check (DNS rebinding).
 """
 
 import socket
@@ -42,7 +42,8 @@ _HINT: Final = "an operator can allow it in the setting `outbound_allow`"
 
 @dataclass(frozen=True)
 class Outbound:
-    """A policy. By default it allows any address except link-local, unspecified and multicast ones and clouds' metadata addresses.
+    """Rules about addresses. By default, all addresses are allowed except link-local, unspecified and multicast ones and the metadata
+    addresses of clouds.
 
     With `networks` or `hosts` (globs), only those are allowed. Only a network can allow an address that is refused by default.
     """
@@ -52,7 +53,7 @@ class Outbound:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse the setting `outbound_allow` as a policy. Raises ValueError."""
+        """Parse the setting `outbound_allow`. Raises ValueError."""
         networks: list[_Network] = []
         hosts: list[str] = []
         for entry in filter(None, (part.strip() for part in text.split(","))):
@@ -63,7 +64,7 @@ class Outbound:
         return cls(tuple(networks), tuple(hosts))
 
     def check(self, host: str, address: str) -> None:
-        """Check the address at which a host is reached. Raises SourceError if the policy does not allow it."""
+        """Check an address at which a host is reached. Raises SourceError if it is not allowed."""
         found = _plain(ip_address(address.partition("%")[0]))
         if any(found in network for network in self.networks):
             return
@@ -73,13 +74,13 @@ class Outbound:
             raise SourceError(f"{_named(host, address)} is not among the addresses that may be called", _HINT)
 
     def check_literal(self, host: str) -> None:
-        """Check a host that is written as an address, in any form that name resolution reads. Raises SourceError."""
+        """Check a host that is written as an address, in any of the forms that name resolution understands. Raises SourceError."""
         address = _literal(host)
         if address:
             self.check(host, address)
 
     def check_servers(self, servers: Iterable[tuple[str, int]]) -> None:
-        """Check all addresses of hosts and ports now, for clients that do not show their connections. Raises SourceError."""
+        """Resolve hosts and check all their addresses now, for clients that do not show their connections. Raises SourceError."""
         for host, port in servers:
             try:
                 found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -89,7 +90,7 @@ class Outbound:
                 self.check(host, str(address[0]))
 
     def trace(self, host: str) -> Callable[[str, Any], None]:
-        """The extension `trace` of an HTTP request to a host: it closes a connection to a refused address before anything is sent."""
+        """Make the extension `trace` of an HTTP request to a host. It closes a connection to a refused address before anything is sent."""
 
         def checked(event: str, info: Any) -> None:  # noqa: ANN401  # httpcore's
             if event == "connection.connect_tcp.complete":
@@ -107,7 +108,7 @@ ANYWHERE: Final = Outbound()
 
 
 def _plain(address: _Address) -> _Address:
-    """The IPv4 address inside of an IPv6 address, if there is one."""
+    """The IPv4 address inside an IPv6 address if there is one, otherwise the address itself."""
     if isinstance(address, IPv6Address):
         if address.packed[-4:-2] != b"\0\0" and any(address in network for network in _TRANSLATED):
             return IPv4Address(address.packed[-4:])
@@ -116,7 +117,7 @@ def _plain(address: _Address) -> _Address:
 
 
 def _literal(host: str) -> str:
-    """The address that a host is written as; empty if it is a name, which needs a look-up."""
+    """The IP address as which a host is written; empty if the host is a name, which has to be looked up."""
     bare = unicodedata.normalize("NFKC", unquote(host).translate(_DOTS)).strip("[]").rstrip(".")
     try:
         return str(ip_address(bare.partition("%")[0]))

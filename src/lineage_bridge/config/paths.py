@@ -24,92 +24,94 @@ class DataFolder:
 
     @property
     def log(self) -> Path:
-        """The folder of the event log's segments."""
+        """The folder with the segments of the event log."""
         return self.data_dir / "log"
 
     @property
     def archive(self) -> Path:
-        """The folder of the archive: records that inputs of the form stream have read."""
+        """The folder of the archive, with the records that inputs of the form stream have read."""
         return self.data_dir / "archive"
 
     @property
     def graph(self) -> Path:
-        """The graph store."""
+        """The file of the graph store."""
         return self.data_dir / "graph.db"
 
     @property
     def graph_suspect(self) -> Path:
-        """Exists while the graph store is known to be damaged, until the pipeline has replaced it."""
+        """A file that exists while the graph store is known to be damaged, until the pipeline has replaced it."""
         return self.data_dir / "graph.db.suspect"
 
     @property
     def graph_elsewhere(self) -> Path:
-        """A file that exists while the graph is in PostgreSQL, and says where it is."""
+        """A file that exists while the graph is in PostgreSQL. It contains the address."""
         return self.data_dir / "graph.store"
 
     @property
     def graph_owner(self) -> Path:
-        """The identity of this folder's log, for a graph in PostgreSQL. Backups lack it: a restored folder has another log."""
+        """A file with the identity of this folder's log, for a graph in PostgreSQL. Backups do not contain it, because a restored
+        folder has another log.
+        """
         return self.data_dir / "graph.owner"
 
     @property
     def replayed(self) -> Path:
-        """The graph store that a replay computes, until it replaces `graph`."""
+        """The file of the graph store that a replay computes. It replaces `graph` in the end."""
         return self.data_dir / "replay.db"
 
     @property
     def analysis(self) -> Path:
-        """The findings of the last analysis of the whole graph."""
+        """The file with the findings of the last analysis of the whole graph."""
         return self.data_dir / "analysis.ndjson"
 
     @property
     def state(self) -> Path:
-        """The state database: everything that is not computed from the log, such as keys and sources."""
+        """The file of the state database, which has everything that is not computed from the log, such as keys and sources."""
         return self.data_dir / "state.db"
 
     @property
     def state_copy(self) -> Path:
-        """The last intact copy of the state database."""
+        """The file with the last intact copy of the state database."""
         return self.data_dir / "state.db.copy"
 
     @property
     def secrets(self) -> Path:
-        """Sealed secrets, unless a variable names another file."""
+        """The file of sealed secrets, unless a variable names another one."""
         return self.data_dir / "secrets.sealed"
 
     @property
     def internal_key(self) -> Path:
-        """The API key of LineageBridge's own processes, made at each start of the API."""
+        """The file with the API key of LineageBridge's own processes, which is written at each start of the API."""
         return self.data_dir / "internal.key"
 
     @property
     def pipeline_lock(self) -> Path:
-        """The lock that a running pipeline holds."""
+        """The file of the lock that a running pipeline holds."""
         return self.data_dir / "pipeline.lock"
 
     @property
     def pipeline_status(self) -> Path:
-        """The pipeline's status, written about every second."""
+        """The file with the pipeline's status, which is written about every second."""
         return self.data_dir / "pipeline.json"
 
     @property
     def observe_lock(self) -> Path:
-        """The lock that the process polling sources holds."""
+        """The file of the lock that the process which polls sources holds."""
         return self.data_dir / "observe.lock"
 
     @property
     def inputs_lock(self) -> Path:
-        """The lock that the process reading inputs holds."""
+        """The file of the lock that the process which reads inputs holds."""
         return self.data_dir / "inputs.lock"
 
     @property
     def inputs_report(self) -> Path:
-        """The state of the inputs, written about every second by the process that reads them."""
+        """The file with the state of the inputs, which the process that reads them writes about every second."""
         return self.data_dir / "inputs.json"
 
     @property
     def streams_report(self) -> Path:
-        """The state of the inputs of the form stream, written about every second by the pipeline, which reads them."""
+        """The file with the state of the inputs of the form stream, which the pipeline, as their reader, writes about every second."""
         return self.data_dir / "streams.json"
 
     @property
@@ -119,27 +121,27 @@ class DataFolder:
 
     @property
     def publishing(self) -> Path:
-        """The folder of the targets' locks, each held while a process publishes to its target."""
+        """The folder with a lock for each target. A process holds it while it publishes to the target."""
         return self.data_dir / "publishing"
 
     @property
     def publisher_lock(self) -> Path:
-        """The lock that the process publishing continuously holds."""
+        """The file of the lock that the process which publishes continuously holds."""
         return self.data_dir / "publisher.lock"
 
     @property
     def followers_report(self) -> Path:
-        """The state of continuous publishing for each target, written by its process."""
+        """The file with the state of continuous publishing for each target, which that process writes."""
         return self.data_dir / "publisher.json"
 
     @property
     def turns(self) -> Path:
-        """The folder with one lock for each source, which is held while the source is observed."""
+        """The folder with a lock for each source. A process holds it while it observes the source."""
         return self.data_dir / "observing"
 
     @property
     def serve_lock(self) -> Path:
-        """The lock that a running supervisor holds."""
+        """The file of the lock that a running supervisor holds."""
         return self.data_dir / "serve.lock"
 
     @property
@@ -149,10 +151,10 @@ class DataFolder:
 
     @property
     def spark(self) -> Path:
-        """Spark's scratch folder; it can be deleted between runs."""
+        """The folder for Spark's temporary files. It can be deleted while no pipeline runs."""
         return self.data_dir / "spark"
 
     @property
     def logs(self) -> Path:
-        """The output of the programs that LineageBridge starts."""
+        """The folder with the output of the programs that LineageBridge starts."""
         return self.data_dir / "logs"

@@ -1,4 +1,4 @@
-"""Settings of the issuers, the proxy and the roles by which the server knows people and programs without API keys."""
+"""The settings of issuers, the proxy and roles. By these, the server knows people and programs that have no API key."""
 
 import re
 from ipaddress import ip_address, ip_network
@@ -56,7 +56,9 @@ def _with_openid(scopes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def check_issuer_names(issuers: "dict[str, IssuerSettings]") -> "dict[str, IssuerSettings]":
-    """Raise ValueError for a name that cannot be part of the names of principals, and for an issuer that has two names."""
+    """Check the names of issuers. Raises ValueError for one that cannot be part of a principal's name, and for an issuer that has two
+    names.
+    """
     for name in issuers:
         if not _NAME.fullmatch(name) or name == PROXY:
             raise ValueError(f"{name!r} cannot be the name of an issuer: use up to 40 of a-z, 0-9, _ and -, and not 'proxy'")
@@ -96,7 +98,7 @@ class IssuerSettings(_Section):
 
 
 class RoleSettings(_Section):
-    """The scopes of principals with a role (or members of a group).
+    """The scopes that a role, or membership of a group, gives to principals.
 
     `namespaces` limits what may be sent and seen to these globs, `teams` to the namespaces of these teams. `granted_by` are the issuers
     that may grant the role; empty: all.
@@ -109,17 +111,17 @@ class RoleSettings(_Section):
 
 
 class TeamSettings(_Section):
-    """A team, which owns the datasets and jobs in the namespaces that one of these globs matches."""
+    """A team. It owns the datasets and jobs in the namespaces that one of these globs matches."""
 
     namespaces: Annotated[_Texts, Field(min_length=1)]
 
 
 class ProxySettings(_Section):
-    """A proxy in front of the server. Without `addresses` there is none.
+    """A proxy through which clients reach the server. Without `addresses` there is none.
 
-    Its headers state the client of a request, and the address that the client used (`X-Forwarded-For`, `-Proto`, `-Host`, `-Prefix`). With
-    `user_header` it also names the principal, with `groups_header` the principal's groups. It must replace these two headers in every
-    request, because a header that it passes on unchanged is controlled by the client.
+    Its headers state the client of a request, and the address that the client used (`X-Forwarded-For`, `-Proto`, `-Host`, `-Prefix`).
+    With `user_header` it also names the principal, with `groups_header` the principal's groups. It must replace these two headers in
+    every request, because a header that it passes on unchanged is controlled by the client.
     """
 
     addresses: Annotated[_Texts, AfterValidator(_networks)] = ()

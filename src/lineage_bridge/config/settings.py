@@ -1,4 +1,4 @@
-"""The settings of a server, and how their names are spelt."""
+"""All settings of LineageBridge, and how their names are spelt as variables and flags."""
 
 import ipaddress
 import json
@@ -43,7 +43,7 @@ def _external(url: str) -> str:
 
 
 def _decoded(section: object) -> object:
-    """A setting that is a section of the file, from the environment, where it is JSON."""
+    """Parse a setting that is a section of the settings file. In an environment variable, it is written as JSON."""
     return json.loads(section) if isinstance(section, str) else section
 
 
@@ -58,7 +58,7 @@ def _absolute(path: Path) -> Path:
 
 
 class Settings(BaseModel):
-    """All settings. Sizes are in bytes, times in the unit that ends their name."""
+    """All settings. Sizes are in bytes. Times are in the unit at the end of their names."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -207,7 +207,7 @@ class Settings(BaseModel):
 
     @property
     def address(self) -> str:
-        """The server that commands call, without a trailing slash."""
+        """The address of the server that commands call, without a slash at its end."""
         host = _ON_THIS_MACHINE.get(self.host, self.host)
         host = f"[{host}]" if ":" in host else host
         scheme = "https" if self.tls_cert_file else "http"
@@ -215,7 +215,7 @@ class Settings(BaseModel):
 
     @property
     def is_on_loopback(self) -> bool:
-        """Whether only programs of this machine reach the API."""
+        """Whether the API only listens on an address that programs of this machine reach."""
         return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
 
     @property

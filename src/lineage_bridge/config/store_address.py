@@ -11,7 +11,9 @@ _BESIDE: Final = "_replay"
 
 
 def check_store(address: str) -> str:
-    """The same address. Raises ValueError for one that is not PostgreSQL's, has a password or sets `options`; it repeats nothing of it."""
+    """Return the address if it is valid. Raises ValueError if it is not PostgreSQL's, has a password or sets `options`; the message
+    does not repeat the address.
+    """
     if not address:
         return address
     scheme, found, rest = address.partition("://")
@@ -31,7 +33,7 @@ def check_store(address: str) -> str:
 
 
 def check_schema(name: str) -> str:
-    """The same name. Raises ValueError for one that a schema beside another graph's could have."""
+    """Return the name of a schema if it is valid. Raises ValueError for a name that a schema beside another graph's could have."""
     if name.endswith(_BESIDE):
         raise ValueError(f"a name that ends in {_BESIDE} is for the schema that a replay works in")
     return name

@@ -13,7 +13,9 @@ log = logging.getLogger(__name__)
 
 
 class ServerCertificate:
-    """A certificate chain and its key, both PEM. `context` is for new connections; open connections keep their certificate."""
+    """The server's certificate chain and its key, both PEM. `context` is used for new connections; open connections keep their
+    certificate.
+    """
 
     def __init__(self, certificate: Path, key: Path | None = None) -> None:
         """Load the certificate and key. Raises ConfigError."""
@@ -23,8 +25,8 @@ class ServerCertificate:
         self.context = self._read()
 
     def reload(self) -> bool:
-        """Load the files again if they have changed, and return whether they have. A certificate and key that do not match are logged, and
-        tried again later.
+        """Load the files again if they have changed. Returns whether they have. If certificate and key do not match, this is
+        logged, and tried again later.
         """
         state = self._state()
         if state in (self._loaded, self._refused):
@@ -54,7 +56,7 @@ class ServerCertificate:
         return context
 
     def _state(self) -> object:
-        """The file attributes that differ after a file was replaced."""
+        """The attributes of the files that change when a file is replaced."""
         return tuple(_identity(path) for path in (self._certificate, self._key) if path)
 
 
@@ -69,7 +71,7 @@ def server_certificate(settings: Settings) -> ServerCertificate | None:
 
 
 def trusted_by_clients(settings: Settings) -> ssl.SSLContext | bool:
-    """The TLS trust of clients of the server in the settings, as httpx's `verify`. Raises ConfigError."""
+    """Which certificates clients of the server in the settings trust, as httpx's `verify`. Raises ConfigError."""
     if not settings.address.startswith("https:"):
         return False
     if settings.url:
@@ -78,9 +80,11 @@ def trusted_by_clients(settings: Settings) -> ssl.SSLContext | bool:
 
 
 def own_server_context(certificate: Path) -> ssl.SSLContext:
-    """The TLS trust of programs on this machine: only a server with the first certificate of a PEM file, under any host name.
+    """The TLS trust of programs on this machine. They only trust a server with the first certificate in a PEM file, under any host
+    name.
 
-    Authorities that follow in the file are not trusted, because they have also issued certificates for other servers. Raises ConfigError.
+    Authorities that follow in the file are not trusted, because they have also issued certificates for other servers. Raises
+    ConfigError.
     """
     try:
         first = _FIRST.search(certificate.read_text(encoding="ascii"))
@@ -96,7 +100,9 @@ def own_server_context(certificate: Path) -> ssl.SSLContext:
 
 
 def remote_server_context(authorities: Path | None) -> ssl.SSLContext:
-    """The TLS trust for servers elsewhere: the system's authorities, and those in a PEM file. Raises ConfigError."""
+    """The TLS trust of programs that call a server elsewhere. They trust the system's authorities, and those in a PEM file. Raises
+    ConfigError.
+    """
     context = ssl.create_default_context()
     if authorities:
         try:

@@ -1,4 +1,4 @@
-"""The demo's datasets, from the shop's PostgreSQL tables to the revenue dashboard."""
+"""The datasets of the demo, from the shop's PostgreSQL tables to the revenue dashboard."""
 
 from dataclasses import replace
 

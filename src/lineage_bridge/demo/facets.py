@@ -1,4 +1,4 @@
-"""The builder of the demo's facets."""
+"""Builds the facets in the events of the demo."""
 
 from lineage_bridge.openlineage.event_builder import EventBuilder
 

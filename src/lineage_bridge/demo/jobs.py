@@ -1,4 +1,4 @@
-"""The demo's jobs, with the column lineage of their outputs."""
+"""The jobs of the demo, with the column lineage of their outputs."""
 
 from lineage_bridge.demo.datasets import (
     ANALYTICS_TEAM,
@@ -77,7 +77,7 @@ CDC = Job(
 
 
 def _enrichment(topic: Dataset, sql: str, revision: str, **further: list[Source]) -> Job:
-    """A version of the Flink job: its output, its code, and the columns that it has beyond those of the first."""
+    """Make a version of the Flink job: its output, its code, and the columns that it has in addition to those of the first version."""
     return Job(
         "flink-jobs",
         "order-enrichment",

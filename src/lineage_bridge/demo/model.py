@@ -39,7 +39,7 @@ class Dataset:
 
     @property
     def node(self) -> Json:
-        """Namespace and name."""
+        """The namespace and name of the dataset."""
         return {"namespace": self.system.namespace, "name": self.name}
 
     def described(self, lineage: Json | None = None) -> Json:
@@ -86,7 +86,7 @@ class Job:
 
     @property
     def node(self) -> Json:
-        """Namespace and name."""
+        """The namespace and name of the job."""
         return {"namespace": self.namespace, "name": self.name}
 
     def described_inputs(self) -> list[Json]:
@@ -94,17 +94,17 @@ class Job:
         return [dataset.described() for dataset in self.inputs]
 
     def described_outputs(self) -> list[Json]:
-        """The outputs with their facets, column lineage among them."""
+        """The outputs with their facets, including column lineage."""
         return [dataset.described(columns) for dataset, columns in self.outputs]
 
 
 def copied(dataset: Dataset, *columns: str) -> dict[str, list[Source]]:
-    """Output columns that are the input's columns of the same names, unchanged."""
+    """Make output columns that are copies of the input's columns of the same names."""
     return {column: [Source(dataset, column)] for column in columns}
 
 
 def lineage(fields: Mapping[str, Sequence[Source]], rows: Sequence[Source] = ()) -> Json:
-    """The columnLineage facet of an output: the sources of each column, and the sources that influence every row."""
+    """Make the columnLineage facet of an output: the sources of each column, and the sources that influence every row."""
     named = {name: [_input_field(source) for source in sources] for name, sources in fields.items()}
     return facets.column_lineage(named, [_input_field(source) for source in rows])
 

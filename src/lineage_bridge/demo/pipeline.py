@@ -59,7 +59,7 @@ CHECKPOINT_TRACE = (
 
 @dataclass(frozen=True)
 class Run:
-    """The `generation`-th run of a job, counted from the oldest; `due_s` is the age of its scheduled time, if any."""
+    """A run of a job. `generation` is its number, counted from the oldest; `due_s` is the age of its scheduled time, if any."""
 
     job: Job
     generation: int
@@ -80,14 +80,14 @@ class Moment:
 
 
 def moments() -> list[Moment]:
-    """Every event of the demo, oldest first; one is repeated, as by a transport that retries."""
+    """Return every event of the demo, oldest first. One is repeated, as if a transport had sent it twice."""
     once = [*_capture(), *_enrichment(), *_landing(), *_builds(), *_refreshes()]
     repeated = next(moment for moment in reversed(once) if moment.run.job is ENRICHMENT)
     return sorted([*once, repeated], key=lambda moment: -moment.age_s)
 
 
 def _capture() -> Iterator[Moment]:
-    """The CDC connector sends events like Debezium: tables and topics are never in one event."""
+    """Yield the events of the CDC connector, which sends them like Debezium: tables and topics are never in one event."""
     run = Run(CDC, 0)
     yield Moment(BEGIN_S, "START", run)
     yield Moment(BEGIN_S - 1, "RUNNING", run)
@@ -103,7 +103,7 @@ def _capture() -> Iterator[Moment]:
 
 
 def _enrichment() -> Iterator[Moment]:
-    """Two runs of the Flink job: one that failed, and one of another version, which is still running."""
+    """Yield the events of two runs of the Flink job: one that failed, and one of another version, which is still running."""
     begin_s = BEGIN_S - 4 * 60
     yield from _enrichment_run(Run(FIRST_ENRICHMENT, 0), begin_s, FAILURE_S)
     error = facets.error_message(CHECKPOINT_ERROR, CHECKPOINT_TRACE)
@@ -122,7 +122,7 @@ def _enrichment_run(run: Run, begin_s: int, end_s: int) -> Iterator[Moment]:
 
 
 def _landing() -> Iterator[Moment]:
-    """The sink connector sends its inputs and outputs at the start, and row counts afterwards."""
+    """Yield the events of the sink connector, which sends its inputs and outputs at the start, and row counts afterwards."""
     run, begin_s = Run(SINK, 0), BEGIN_S - 7 * 60
     yield Moment(begin_s, "START", run, SINK.described_inputs(), SINK.described_outputs())
     for age_s in _reports(begin_s, 0, SINK_REPORT_S, last_s=75):
@@ -131,7 +131,7 @@ def _landing() -> Iterator[Moment]:
 
 
 def _builds() -> Iterator[Moment]:
-    """Each dbt invocation is a run, and the parent of one run for each model."""
+    """Yield the events of dbt. Each invocation is a run, which is the parent of one run for each model."""
     for generation, due_s in enumerate(_schedule(BUILD_EVERY_S, last_s=40 * 60)):
         build = Run(BUILD, generation, due_s=due_s)
         yield Moment(due_s - 2, "START", build)
@@ -147,7 +147,7 @@ def _refreshes() -> Iterator[Moment]:
 
 
 def _batch(run: Run, begin_s: int, took_s: int, rows: int) -> Iterator[Moment]:
-    """A batch run sends its inputs at the start, and its outputs with row counts at the end."""
+    """Yield the events of a batch run, which sends its inputs at the start, and its outputs with row counts at the end."""
     inputs = run.job.described_inputs()
     yield Moment(begin_s, "START", run, inputs)
     described = zip(run.job.outputs, run.job.described_outputs(), strict=True)
@@ -162,7 +162,7 @@ def _schedule(every_s: int, last_s: int) -> range:
 
 
 def _reports(begin_s: int, end_s: int, every_s: int, last_s: int) -> Iterator[int]:
-    """Ages of the reports of a run from `begin_s` to `end_s`, oldest first; the newest is at `last_s`."""
+    """The ages of the reports that a run sends from `begin_s` to `end_s`, oldest first; the newest is at `last_s`."""
     quiet_s = 5 * 60
     ages = range(last_s, begin_s - quiet_s, every_s)
     return (age_s for age_s in reversed(ages) if age_s > end_s)

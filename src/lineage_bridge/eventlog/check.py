@@ -28,10 +28,12 @@ Kind = Literal["unreadable", "shortened", "missing", "header", "changed"]
 
 
 class Damage(NamedTuple):
-    """Part of a log that cannot be read: `unreadable` bytes of a segment, a segment that is `shortened` or `missing`, or its `header`.
+    """A part of the log that cannot be read: `unreadable` bytes of a segment, a segment that is `shortened` or `missing`, or its
+    `header`.
 
-    `first` and `end` are byte positions in the segment. For a missing segment, `end` is 0 if its length is unknown. Damage of the archive
-    has the path of its `file` in the archive instead of a segment; a `changed` file can be read, but differs from what was written.
+    `first` and `end` are byte positions in the segment. For a missing segment, `end` is 0 if its length is unknown. Damage of the
+    archive has the path of its `file` in the archive instead of a segment; a `changed` file can be read, but differs from what was
+    written.
     """
 
     kind: Kind
@@ -43,7 +45,7 @@ class Damage(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What identifies the damage, so that an acknowledgement refers to it alone."""
+        """The values that identify this damage, so that acknowledging it acknowledges no other."""
         return f"{self.kind} {f'archive/{self.file}' if self.file else self.segment} {self.first} {self.end}"
 
     @property
@@ -89,7 +91,7 @@ def check_log(directory: Path, on_piece: Callable[[], None] = lambda: None) -> L
 
 
 def check_segments(directory: Path) -> list[Damage]:
-    """The damage that names, sizes and headers of the segments show, without reading records."""
+    """Find the damage that shows in the names, sizes and headers of the segments, without reading records."""
     numbers = list_segments(directory)
     durable = _durable_end(directory)
     damage = [item for number in numbers for item in _check_header(directory, numbers, number)]
@@ -121,7 +123,7 @@ def _acknowledged(directory: Path) -> frozenset[str]:
 
 
 def _durable_end(directory: Path) -> int:
-    """The durable mark; 0 if it is lost, so that every segment is read to its end."""
+    """The position in the durable mark; 0 if the mark is lost, so that every segment is read to its end."""
     try:
         return read_mark(directory)
     except LogError:
@@ -142,7 +144,7 @@ def _check_header(directory: Path, numbers: Sequence[int], number: int) -> Itera
 
 
 def _missing(directory: Path, first: int, last: int, end: int) -> Iterator[Damage]:
-    """The segments from `first` to `last`, of which the last one had records up to `end`."""
+    """Find the missing segments from `first` to `last`. The last one had records up to `end`."""
     if first <= last and end > HEADER_BYTES:
         name = segment_path(directory, last).name
         which = f"segments {first} to {last} are" if first < last else "the segment is"

@@ -40,35 +40,50 @@ def is_linked(fd: int, path: Path) -> bool:
 
 
 class LocalDisk:
-    """The file operations of the operating system."""
+    """Implements Disk with the file operations of the operating system."""
 
     def create(self, path: Path) -> int:
-        """See Disk."""
+        """Create an empty file, replacing an existing one, and return its descriptor."""
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
 
     def open(self, path: Path) -> int:
-        """See Disk."""
+        """Open a file for reading and writing, create it if it does not exist, and return its descriptor."""
         return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
     def write(self, fd: int, pieces: Sequence[bytes | memoryview], byte: int) -> int:
-        """See Disk."""
+        """Write the pieces one after the other from `byte` on. Returns the number of bytes written, which may be fewer than given."""
         return os.pwritev(fd, pieces, byte)
 
     def sync(self, fd: int) -> None:
-        """See Disk. On macOS only F_FULLFSYNC writes through to the storage medium."""
+        """Make everything written to the file survive a power loss. On macOS only F_FULLFSYNC writes through to the storage medium."""
         if _FULL_SYNC is not None:
             fcntl.fcntl(fd, _FULL_SYNC)
         else:
             os.fdatasync(fd)
 
     def truncate(self, fd: int, size: int) -> None:
-        """See Disk."""
+        """Cut the file to `size` bytes."""
         os.ftruncate(fd, size)
 
     def sync_directory(self, directory: Path) -> None:
-        """See Disk."""
+        """Make all names created in or removed from the directory survive a power loss."""
         fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(fd)
         finally:
             os.close(fd)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Replace the content of a file that only its owner may read. After a crash, it has either the old or the new content.
+
+    Raises OSError.
+    """
+    disk, new = LocalDisk(), path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        disk.sync(file.fileno())
+    new.replace(path)
+    disk.sync_directory(path.parent)

@@ -71,9 +71,9 @@ class DurableMark:
             self.publish(end)
 
     def settle(self) -> None:
-        """Make the mark itself durable. Raises OSError."""
+        """Make the file of the mark itself durable. Raises OSError."""
         self._disk.sync(self._fd)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file of the mark."""
         os.close(self._fd)

@@ -9,7 +9,7 @@ from lineage_bridge.errors import LogError, UnavailableError
 
 
 class Submission(NamedTuple):
-    """Encoded records, their total size in bytes, and the future that receives their offsets."""
+    """Records that wait to be written: their encoded form, their total size in bytes, and the future that receives their offsets."""
 
     pieces: list[bytes]
     size: int
@@ -17,7 +17,7 @@ class Submission(NamedTuple):
 
 
 class Pending:
-    """A bounded queue of submissions. A submission counts towards the limit from `put` to `done`."""
+    """A bounded queue of submissions. A submission counts towards the limit from the call of `put` to that of `done`."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes

@@ -1,4 +1,4 @@
-"""Reads the log, from any process, also while it is being written."""
+"""Reads the log from any process, also while it is being written."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -34,11 +34,12 @@ class Extent(NamedTuple):
 
 
 class LogReader:
-    """Reads the durable records of the log in `directory`. It holds only the path: cheap to create, safe to pickle and share.
+    """Reads the durable records of the log in `directory`. It holds only the path, so it costs little to create, and can be pickled and
+    shared.
 
-    A position is the end of the last record consumed, 0 before the first. A range [start, end) contains the records that
-    begin in it. Both ends are positions or offsets of records, and may lie in different segments, at the end of a segment,
-    or in a segment that never existed.
+    A position is the end of the last record consumed, 0 before the first. A range [start, end) contains the records that begin in it.
+    Both ends are positions or offsets of records, and may lie in different segments, at the end of a segment, or in a segment that
+    never existed.
     """
 
     def __init__(self, directory: Path | str) -> None:
@@ -87,9 +88,10 @@ class LogReader:
         return durable
 
     def split(self, start: int, end: int, parts: int) -> list[tuple[int, int]]:
-        """Split [start, end) into at most `parts` adjacent ranges of similar size in bytes. Each has a record, unless none can be read.
+        """Split [start, end) into at most `parts` adjacent ranges of similar size in bytes. Each has a record, unless none can be
+        read.
 
-        Reads the records' headers only. Raises as read.
+        Reads the records' headers only. Raises OffsetError.
         """
         total = self.size_between(start, end)
         ranges: list[tuple[int, int]] = []
@@ -102,11 +104,11 @@ class LogReader:
         return [*ranges, (begin, end)] if start < end else []
 
     def size_between(self, start: int, end: int) -> int:
-        """The size in bytes of the records in [start, end), such as the lag of a consumer. Raises as read."""
+        """The size in bytes of the records in [start, end), such as the lag of a consumer. Raises OffsetError."""
         return sum(max(0, extent.stop - extent.first) for extent in self._extents(start, end))
 
     def disk_bytes(self) -> int:
-        """The size of all segment files in bytes."""
+        """The total size in bytes of all segment files."""
         return sum(segment_path(self._directory, number).stat().st_size for number in list_segments(self._directory))
 
     def _sizes(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
@@ -123,7 +125,7 @@ class LogReader:
         return extent
 
     def _extents(self, start: int, end: int) -> Iterator[Extent]:
-        """The parts of the existing segments that contain [start, end), ascending. Raises OffsetError as read does."""
+        """The parts of the existing segments that contain [start, end), ascending. Raises OffsetError."""
         durable = self.durable_end()
         if start >= end:
             return

@@ -92,7 +92,8 @@ def decode_record(data: bytes) -> LogRecord:
 
 
 def erased_like(data: bytes) -> bytes:
-    """The ERASED record that replaces a record in place: same length, event id, arrival and channel; no principal, note or body.
+    """Make the ERASED record that replaces a record in place. It has the same length, event id, arrival and channel, and no principal,
+    note or body.
 
     Raises RecordError if `data` is not exactly one complete record.
     """
@@ -102,7 +103,7 @@ def erased_like(data: bytes) -> bytes:
 
 
 def filler(size: int) -> bytes | None:
-    """An empty ERASED record of this many bytes, to be written over unreadable bytes; None if they are fewer than a record has."""
+    """Make an empty ERASED record of this many bytes, to be written over unreadable bytes; None if a record has more bytes than that."""
     return _seal(RecordKind.ERASED, bytes(16), 0, (b"", b"", b"", b""), length=size) if size >= HEAD.size else None
 
 

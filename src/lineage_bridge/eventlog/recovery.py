@@ -1,5 +1,5 @@
-"""Repairs the end of the log when the writer starts: cuts off the bytes of an interrupted write, which was never acknowledged, and nothing
-else.
+"""Repairs the end of the log when the writer starts. It cuts off the bytes of an interrupted write, which was never acknowledged, and
+nothing else.
 
 Bytes below the durable mark are never cut, even if they are damaged: readers skip unreadable bytes, and `check_log` lists them.
 """
@@ -65,7 +65,7 @@ def recover(directory: Path, disk: Disk, mark: DurableMark) -> Recovery:
 
 
 def _published(directory: Path) -> int | None:
-    """The durable mark; None if it is lost or damaged."""
+    """The position in the durable mark; None if the mark is lost or damaged."""
     try:
         return read_mark(directory) or None
     except LogError:
@@ -166,7 +166,9 @@ def _last_record_end(directory: Path, number: int, byte: int) -> int:
 
 
 def _before(directory: Path, number: int) -> tuple[int, int]:
-    """The segment before this one and the end of its records, from the header, or from the files if the header is damaged."""
+    """The segment before this one, and the end of its records. Both are in this segment's header; if that is damaged, they are found
+    from the files.
+    """
     try:
         return read_header(directory, number)[1:]
     except (RecordError, FileNotFoundError):

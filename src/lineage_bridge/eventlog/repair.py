@@ -27,7 +27,7 @@ _STEPS: Final = {change >> 24: (change, value) for value, change in enumerate(_T
 
 
 class RepairOutcome(NamedTuple):
-    """What was done about one damage: `corrected`, `rewritten` (a header), `set aside`, or nothing (`left`)."""
+    """What was done about a damage: `corrected`, `rewritten` (a header), `set aside`, or `left` as it is."""
 
     damage: Damage
     outcome: str
@@ -74,7 +74,7 @@ def _bytes_of(path: Path, damage: Damage) -> bytes:
 
 
 def corrected(data: bytes) -> bytes | None:
-    """The record that these bytes were before one byte changed; None if that cannot be determined."""
+    """Find the record that these bytes were before one byte changed; None if that cannot be determined."""
     for candidate in _candidates(data):
         try:
             record = decode_record(candidate)
@@ -104,7 +104,8 @@ def _candidates(data: bytes) -> Iterator[bytes]:
 
 
 def restore_records(writer: LogWriter, known: Iterable[LogRecord], files: Iterable[Path], on_record: Callable[[], None]) -> int:
-    """Append the records of `files` (segments, pieces of them, or folders of segments) that are not among `known`; returns how many.
+    """Append to the log the records of `files` (segments, pieces of them, or folders of segments) that are not among `known`. Returns
+    how many.
 
     They keep their arrival times and channels, and get new offsets. `on_record` is called for each. Raises OSError, LogError.
     """

@@ -1,4 +1,4 @@
-"""Finds the next complete record after damaged bytes, so that damage costs only the records it hit."""
+"""Finds the next complete record after damaged bytes, so that only the damaged records are lost."""
 
 from contextlib import suppress
 from typing import Final, Protocol
@@ -10,7 +10,7 @@ _BEGINNING: Final = MAGIC + bytes([VERSION])
 
 
 class Bytes(Protocol):
-    """The bytes of a segment, up to a limit."""
+    """Access to the bytes of a segment, up to a limit."""
 
     limit: int
 

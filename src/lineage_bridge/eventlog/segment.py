@@ -1,8 +1,8 @@
-"""Segment files: names, header, and iteration over the records.
+"""Segment files: their names, their headers, and reading the records in them.
 
-A segment `NNNNNNNNNN.log` begins with a header that names the previous segment and the byte where the last durable
-record of that one ended. So a reader knows where every segment but the newest ends, even if a failed write left bytes
-after that end. An offset is `segment << 32 | byte`; segments are numbered from 1.
+A segment `NNNNNNNNNN.log` begins with a header that names the previous segment and the byte where the last durable record of that one
+ended. So a reader knows where every segment but the newest ends, even if a failed write left bytes after that end. An offset is `segment <<
+32 | byte`; segments are numbered from 1.
 """
 
 import os
@@ -31,7 +31,7 @@ _NAME: Final = re.compile(r"\d{10}\.log")
 
 
 class SegmentHeader(NamedTuple):
-    """The number of a segment, the number of the previous one (0: none), and the byte where the previous one ends."""
+    """The header of a segment: its number, the number of the previous segment (0: none), and the byte where that one ends."""
 
     number: int
     previous: int
@@ -54,7 +54,7 @@ def byte_of(offset: int) -> int:
 
 
 def segment_path(directory: Path, number: int) -> Path:
-    """The file of a segment."""
+    """The path of a segment's file."""
     return directory / f"{number:010d}.log"
 
 
@@ -67,7 +67,7 @@ def list_segments(directory: Path) -> list[int]:
 
 
 def encode_header(header: SegmentHeader) -> bytes:
-    """The first HEADER_BYTES of a segment file."""
+    """Encode the header of a segment, which is the first HEADER_BYTES of its file."""
     fields = _FIELDS.pack(MAGIC, VERSION, *header)
     return fields + _CRC.pack(crc32(fields))
 
@@ -116,7 +116,7 @@ class ReadBuffer:
         self._data = b""
 
     def locate(self, byte: int, size: int) -> tuple[bytes, int]:
-        """The buffer, and the index in it of the file's `byte`. At least `size` bytes follow there; raises RecordError otherwise."""
+        """Return the buffer, and the index in it of the file's `byte`. At least `size` bytes follow there; raises RecordError otherwise."""
         at = byte - self._base
         if at < 0 or at + size > len(self._data):
             self._refill(byte, size)
@@ -143,13 +143,13 @@ class ReadBuffer:
             raise RecordError("the segment ends before the record does")
 
     def require(self, end: int) -> None:
-        """Raise RecordError if `end` is after the limit."""
+        """Check that the bytes up to `end` may be read. Raises RecordError if `end` is after the limit."""
         if end > self.limit:
             raise RecordError("the segment ends before the record does")
 
 
 def _ignore(_: UnreadableBytes) -> None:
-    """Ignore a gap in the log, which the check of the log reports."""
+    """Ignore a gap in the log. Whoever checks the log reports it."""
 
 
 def walk_records(

@@ -25,10 +25,10 @@ _PIECES: Final = min(1024, os.sysconf("SC_IOV_MAX"))
 
 
 class Tail:
-    """Appends to the open segment. For one thread that holds the folder's lock. Everything below `end` is durable and readable.
+    """Appends to the open segment. For one thread, which holds the folder's lock. Everything below `end` is durable and readable.
 
-    Continues where recovery ended. If the log ends below `floor`, or below what readers could see before, it continues in
-    a new segment above these positions, so that no offset is used twice.
+    Continues where recovery ended. If the log ends below `floor`, or below what readers could see before, it continues in a new segment
+    above these positions, so that no offset is used twice.
     """
 
     def __init__(self, directory: Path, found: Recovery, *, floor: int, segment_bytes: int, disk: Disk, mark: DurableMark) -> None:
@@ -101,7 +101,9 @@ class Tail:
         return True
 
     def _roll(self) -> None:
-        """Open the next segment. From the first attempt on, the old one is not written any more: the new header states its end."""
+        """Open the next segment. From the first attempt on, the old one is no longer written, because the new header states where
+        it ends.
+        """
         self._must_roll = True
         if self._next_number > MAX_SEGMENT:
             raise LogError(f"the log in {self._directory} has no segment numbers left above {self._next_number - 1}")
@@ -122,7 +124,7 @@ class Tail:
 
 
 def _write_all(disk: Disk, fd: int, pieces: Sequence[bytes], byte: int) -> None:
-    """Write all of `pieces`. Continues after a short write, so that the system reports the cause. Raises OSError."""
+    """Write all pieces. After a short write, the rest is written again, so that the system reports the cause. Raises OSError."""
     for first in range(0, len(pieces), _PIECES):
         rest: list[bytes | memoryview] = list(pieces[first : first + _PIECES])
         while rest:
@@ -134,7 +136,7 @@ def _write_all(disk: Disk, fd: int, pieces: Sequence[bytes], byte: int) -> None:
 
 
 def _behind(pieces: list[bytes | memoryview], written: int) -> list[bytes | memoryview]:
-    """The pieces without their first `written` bytes."""
+    """The rest of the pieces after the first `written` bytes."""
     for index, piece in enumerate(pieces):
         if written < len(piece):
             return [memoryview(piece)[written:], *pieces[index + 1 :]]

@@ -1,4 +1,4 @@
-"""Checks the log slowly while it is in use, and reports damage."""
+"""Checks the log slowly while it is in use, and reports damage that it finds."""
 
 import logging
 import threading
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 class _StoppedError(Exception):
-    """The watch was closed."""
+    """The check has to end, because the watch was closed."""
 
 
 class LogWatch:
@@ -38,7 +38,7 @@ class LogWatch:
         self._thread.start()
 
     def found(self) -> LogCheck | None:
-        """The result of the last check, with the acknowledgements of now; None before the first check is done."""
+        """The result of the last check, with the present acknowledgements; None before the first check has ended."""
         found = self._found
         return None if found is None else found._replace(new=unacknowledged(self._directory, found.damage))
 

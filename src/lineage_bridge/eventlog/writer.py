@@ -96,7 +96,7 @@ class LogWriter:
         return future
 
     def append(self, records: Sequence[LogRecord]) -> list[int]:
-        """Write records, wait until they are durable, and return their offsets. Raises as `submit` and its future do."""
+        """Write records, wait until they are durable, and return their offsets. Raises the errors of `submit` and of its future."""
         return self.submit(records).result()
 
     def close(self) -> None:
@@ -137,7 +137,9 @@ class LogWriter:
             submission.future.set_result(offsets)
 
     def _log_error(self, error: Exception) -> Exception:
-        """The error to report. Each waiting caller gets a new one: an error raised in two threads would mix their tracebacks."""
+        """Make the error to report to a waiting caller. Each caller gets a new one, because an error raised in two threads would
+        mix their tracebacks.
+        """
         if isinstance(error, LogError):
             return type(error)(str(error), error.hint)
         if isinstance(error, OSError) and error.errno in _FULL:

@@ -1,1 +1,1 @@
-"""The graph: log records to facts, and facts to flows. Pure; it imports only `openlineage` and `errors`."""
+"""The graph: converts log records to facts, and facts to flows. Pure; it imports only `openlineage` and `errors`."""

@@ -14,7 +14,7 @@ a value that could not be read then.
 
 
 class RecordKind(IntEnum):
-    """The content of a log record's body."""
+    """What the body of a log record contains, such as an event."""
 
     EVENT = 1
     REJECTED = 2

@@ -41,7 +41,7 @@ class MergeRule(Enum):
 
 @dataclass(frozen=True)
 class Column:
-    """One column.
+    """A column of a relation.
 
     Columns chosen together have the same `group`; those of it that are `ordinal` are compared, from left to right, to choose the row.
     """
@@ -56,7 +56,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Relation:
-    """One relation: a name and its columns, key first."""
+    """A relation: its name and its columns, those of the key first."""
 
     name: str
     columns: tuple[Column, ...]
@@ -114,7 +114,7 @@ def relation(name: str, *columns: Column) -> Relation:
 
 
 def groups_of(relation: Relation) -> dict[str, list[Column]]:
-    """Group name to the columns that are chosen together."""
+    """The columns of each group that are chosen together, by group name."""
     groups: dict[str, list[Column]] = {}
     for column in relation.columns:
         if column.group:
@@ -142,7 +142,9 @@ def _merger(relation: Relation) -> Callable[[Row, Row], Row]:
 
 
 def _choice(values: tuple[Column, ...], first: int) -> str:
-    """The expression that takes the columns of a group, which are adjacent and end with their order, from the row whose order wins."""
+    """The expression that chooses between two rows for a group of columns. These are adjacent and end with their order, which decides
+    which row wins.
+    """
     group = [column for column in values if column.group == values[first].group]
     end = first + len(group)
     order = end - sum(column.ordinal for column in group)

@@ -1,4 +1,6 @@
-"""Where an input read the event of a log record. It is kept in the record's note, so that it becomes durable with the event."""
+"""Where an input read the event of a log record (its origin). It is kept in the record's note, so that it becomes durable with
+the event.
+"""
 
 from typing import Final, NamedTuple
 
@@ -22,7 +24,7 @@ class StreamPartition(NamedTuple):
 
     @property
     def file_key(self) -> str:
-        """The key of the file that a partition is; empty if the partition is not a file."""
+        """The key of the file, if the partition is a file; otherwise empty."""
         return "" if self.partition else self.life.partition(" ")[0]
 
 
@@ -79,7 +81,7 @@ class RecordOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def where(self) -> StreamPartition:
-        """The partition from which the event was read."""
+        """The partition of the stream from which the event was read."""
         return StreamPartition(self.stream, self.life, self.partition)
 
     @property
@@ -103,5 +105,5 @@ _DECODER = msgspec.json.Decoder(_Note)
 
 
 def read_origin(note: bytes) -> RecordOrigin | None:
-    """The origin in a record's note; None if the note has none."""
+    """Read the origin in the note of a record; None if the note has none."""
     return _DECODER.decode(note).origin if note else None

@@ -47,7 +47,7 @@ class Origin(IntEnum):
 
 
 class Evidence(IntEnum):
-    """Why a flow exists, the strongest evidence first."""
+    """The kinds of evidence for a flow, the strongest first."""
 
     EXPLICIT = 1
     COLUMN = 2
@@ -57,7 +57,7 @@ class Evidence(IntEnum):
 
     @property
     def text(self) -> str:
-        """The word for it in answers."""
+        """The word by which answers name the kind of evidence."""
         return self.name.lower().replace("_", "-")
 
 

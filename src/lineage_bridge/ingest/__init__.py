@@ -1,1 +1,1 @@
-"""Ingests events from any transport: masks secrets, splits, validates, appends to the log."""
+"""Ingests events from any transport: masks secrets, splits payloads into events, validates these, and appends them to the log."""

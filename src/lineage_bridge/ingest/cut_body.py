@@ -1,4 +1,4 @@
-"""Masks secrets in a body that was cut off: the text that shows that a value is a secret may be in the part that is missing."""
+"""Masks secrets in a body that was cut off. In such a body, the text by which a secret is recognised may be in the missing part."""
 
 from lineage_bridge.openlineage.json_text import Spend, no_limit, token_of
 from lineage_bridge.openlineage.redaction import mask
@@ -10,14 +10,14 @@ _SIGNS, _SIGN_NS = (b'"', b",", b"[", b"{"), 1_500
 
 
 def mask_beginning(body: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
-    """The beginning of a body with all recognised secrets masked, and also each `value` (and whatever may contain one) of an object that is
-    still open at the end, since its `name` may follow: `{"value": "x", "name": "pass`. `spend` and `key` are those of `mask`.
+    """Mask secrets in the beginning of a body. Also masked is each `value` (and whatever may contain one) of an object that is still
+    open at the end, since its `name` may follow: `{"value": "x", "name": "pass`. `spend` and `key` are those of `mask`.
     """
     return mask_open_values(mask(body, spend, key), spend)
 
 
 def mask_open_values(masked: bytes, spend: Spend = no_limit) -> bytes:
-    """Mask those values in the result of `mask`, for a body that may have been cut off, possibly by its sender."""
+    """Mask such values in the result of `mask`, for a body that may have been cut off, possibly by its sender."""
     spend(sum(map(masked.count, _SIGNS)) * _SIGN_NS)
     pieces: list[bytes] = []
     end = 0

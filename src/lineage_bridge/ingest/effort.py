@@ -21,25 +21,25 @@ TINY_EVENT_NS: Final = 200_000
 
 
 class TooCostlyError(Exception):
-    """A payload causes more work than its size allows. `ingest` catches it."""
+    """A payload causes more work than its size allows. `ingest` catches this error."""
 
 
 class Effort:
-    """The remaining cost budget of a payload, in estimated nanoseconds of work; counted, not measured."""
+    """The amount of work that a payload may still cause, in estimated nanoseconds; these are counted, not measured."""
 
     def __init__(self, events: Sequence[bytes]) -> None:
         sizes = [len(event) for event in events]
         self.left_ns = LEAST_NS + sum(sizes) * NS_PER_BYTE + sum(min(size, FIRST_BYTES) for size in sizes) * FIRST_NS_PER_BYTE
 
     def spend(self, nanoseconds: int) -> None:
-        """Deduct the cost of the work that follows. Raises TooCostlyError."""
+        """Deduct the cost of work that is about to be done. Raises TooCostlyError."""
         self.left_ns -= nanoseconds
         if self.left_ns < 0:
             raise TooCostlyError
 
 
 def too_costly(events: int, size: int) -> Rejected:
-    """The rejection of a payload that is too costly."""
+    """Make the rejection of a payload that causes too much work."""
     what = "the event is" if events == 1 else f"the {events} events are"
     return Rejected(
         "too_costly", "$", f"{what} too costly to check for secrets: {size} bytes; send fewer events at once, with fewer tiny values"

@@ -1,4 +1,4 @@
-"""Ingests bytes from a channel and a principal: gives events their verdicts and appends them to the log."""
+"""Ingests the bytes that a principal sent through a channel: validates the events in them and appends them to the log."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,11 +25,13 @@ _WHOLE_PAYLOAD = frozenset({"not_json", "too_costly", "too_large", "too_many"})
 _ANYBODY = Principal("", frozenset())
 FOREIGN_NAMESPACE = "foreign_namespace"
 _COSTLY_SAMPLE_BYTES = 2048
+_MANY_BRACKETS = 1000
+"""From so many brackets on, it is worthwhile to look whether an event can be read before it is masked."""
 _NOTE_CHARACTERS = 2000
 
 
 class RecordLimits(NamedTuple):
-    """The maximum size of a log record in bytes, as `size_of` measures it (None: the size of the largest event)."""
+    """The maximum size of a log record in bytes, and the function `size_of` that measures it. None: the size of the largest event."""
 
     most_bytes: int | None = None
     size_of: Callable[[LogRecord], int] = lambda record: len(record.body)
@@ -46,9 +48,9 @@ class Sender(NamedTuple):
     """The channel of a payload, and the principal that sent it, which may be limited to namespaces.
 
     `first`: the note of an event in quarantine that is validated again; its sender, limits and origin are kept. `releases` is the id of
-    what was in quarantine, if the event was only a part of it. `origin` is where an input
-    read the payload, and is stored with each of its records. `left_out` says why an event is not taken in, whatever else it is: it comes
-    before the sender's limits.
+    what was in quarantine, if the event was only a part of it. `origin` is where an input read the payload, and is stored with each of
+    its records. `left_out` is the reason if events are not to be accepted, whatever else is true of them; it is checked before the
+    sender's limits.
     """
 
     channel: str
@@ -60,7 +62,7 @@ class Sender(NamedTuple):
 
     @property
     def note(self) -> RecordNote:
-        """The note for the record of an event from this sender."""
+        """Make the note that the record of an event from this sender has."""
         limits = tuple(sorted(self.principal.namespaces))
         if self.first is None:
             return RecordNote(namespaces=limits, origin=self.origin)
@@ -70,7 +72,7 @@ class Sender(NamedTuple):
         return RecordNote(namespaces=self.first.namespaces or limits, sender=sender, waived=waived, origin=origin, releases=self.releases)
 
     def event_origin(self, index: int, count: int) -> RecordOrigin | None:
-        """The origin of one of the `count` events that one record of an input contained."""
+        """Make the origin of one of the `count` events in a record of an input."""
         return self.origin and msgspec.structs.replace(self.origin, index=index, count=count)
 
 
@@ -89,7 +91,8 @@ class JudgedEvent:
 
 @dataclass(frozen=True)
 class Ingested:
-    """The events of a payload with their verdicts, and a future of the positions of their records, which is done once they are durable.
+    """The events of a payload with their verdicts, and a future with the positions of their records, which is done once they are
+    durable.
 
     `single`: the payload was a single event, or was rejected as a whole.
     """
@@ -105,7 +108,7 @@ class Ingested:
 
     @property
     def is_refused_whole(self) -> bool:
-        """Whether the payload could not even be split into events."""
+        """Whether the payload was rejected as a whole, because it could not be split into events."""
         verdict = self.events[0].verdict if self.single else None
         return isinstance(verdict, Rejected) and verdict.code in _WHOLE_PAYLOAD
 
@@ -123,9 +126,8 @@ def ingest(
     """Mask secrets in a payload, split it into events, validate each, and append their records to the log.
 
     Rejected events become records too, which the graph keeps in quarantine; with `all_or_nothing`, nothing is appended if any event is
-    rejected. `key` is the installation's: digests of secrets in names depend on it; `limits` are those of the log. Does not wait for the
-    disk. Raises UnavailableError
-    when too much waits for it; the future fails with LogError.
+    rejected. `key` is the installation's: digests of secrets in names depend on it; `limits` are those of the log. Does not wait for
+    the disk. Raises UnavailableError if the queue of the log is full; the future fails with LogError.
     """
     events = split_payload(received) if isinstance(received, Payload) else received
     judged = [_fitting(event, limits) for event in _judge_events(events, sender, arrival_us, key)]
@@ -141,7 +143,7 @@ def ingest_operation(operation: bytes, sender: Sender, log: EventLog, arrival_us
 
 
 def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: bytes) -> list[JudgedEvent]:
-    """The events of a payload, or its rejection as a whole."""
+    """Validate the events of a payload. If the payload is rejected as a whole, the result is that rejection."""
     size = sum(map(len, events.items))
     effort = Effort(events.items)
     try:
@@ -164,7 +166,8 @@ def _is_too_costly(event: JudgedEvent) -> bool:
 
 
 def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, key: bytes) -> JudgedEvent:
-    if len(raw) > SAMPLE_BYTES and (refused := unreadable(raw)):
+    is_checked = len(raw) > SAMPLE_BYTES or raw.count(b"[") + raw.count(b"{") > _MANY_BRACKETS
+    if is_checked and (refused := unreadable(raw)):
         kept = beginning(raw, _COSTLY_SAMPLE_BYTES if refused.code == "too_deep" else SAMPLE_BYTES)
         return _rejected(mask_beginning(kept, effort.spend, key), refused, sender, arrival_us)
     effort.spend(raw.count(b"{") * OBJECT_NS)
@@ -187,7 +190,7 @@ def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, ke
 
 
 def _fitting(event: JudgedEvent, limits: RecordLimits) -> JudgedEvent:
-    """The event, or its rejection if its record would be too large for the log. A rejected event is cut to the limit."""
+    """Return the event if its record fits into the log; otherwise its rejection. A rejected event is cut to the limit."""
     record, most = event.record, limits.most_bytes
     if most is None or limits.size_of(record) <= most:
         return event
@@ -205,7 +208,7 @@ def _fitting(event: JudgedEvent, limits: RecordLimits) -> JudgedEvent:
 
 
 def _foreign_namespace(event: Event, note: RecordNote) -> Rejected | None:
-    """The rejection of an event about a job or dataset outside its sender's namespaces. Inputs and outputs may be in any namespace."""
+    """Reject an event if it is about a job or dataset outside its sender's namespaces. Inputs and outputs may be in any namespace."""
     job, dataset = event.job, event.dataset
     if job is not None and not matches(job.namespace, note.namespaces):
         return _outside("job", job.namespace, note)
@@ -222,7 +225,9 @@ def _outside(kind: str, namespace: str, note: RecordNote) -> Rejected:
 
 
 def _rejected(body: bytes, verdict: Rejected, sender: Sender, arrival_us: int, *, is_whole: bool = False) -> JudgedEvent:
-    """`is_whole`: the body is all of what was read, unchanged; it is noted of what inputs read."""
+    """Make the record of a rejected event. `is_whole`: the body is everything that was read, unchanged, which is noted in records of
+    inputs.
+    """
     code, path, message = (text[:_NOTE_CHARACTERS] for text in (verdict.code, verdict.path, verdict.message))
     noted, whole = sender.note, is_whole and sender.origin is not None
     note = write_note(msgspec.structs.replace(noted, code=code, path=path, message=message, whole=whole))

@@ -1,4 +1,4 @@
-"""Rejects events that this installation published itself: they come from the graph, so they prove nothing new. Pure."""
+"""Rejects events that this installation has published itself. They come from the graph, so they are no new evidence. Pure."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ PUBLICATION_BYTES: Final = PUBLICATION.encode()
 
 
 def own_publication(event: Event, installation: str) -> Rejected | None:
-    """The rejection of an event that this installation published, because its content comes from the graph."""
+    """Reject an event that this installation published, because its content comes from the graph. None for any other event."""
     for kind, subject in (("job", event.job), ("dataset", event.dataset)):
         if subject is not None and installation in installations_in(subject.facets):
             message = "this installation published the event itself, so the event is not accepted as evidence"

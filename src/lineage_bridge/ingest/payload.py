@@ -38,7 +38,7 @@ _ANY = msgspec.json.Decoder(Raw)
 
 @dataclass(frozen=True)
 class Payload:
-    """Bytes as they were received: at most `max_bytes` of them; `truncated` if there were more.
+    """The bytes of a request or of a record of an input, at most `max_bytes` of them; `truncated` if there were more.
 
     `compressed`: gzip or zlib, of which at most `max_bytes` are unpacked. `ndjson`: one event per line. A payload with more than
     `max_events` events is refused.
@@ -53,16 +53,16 @@ class Payload:
 
     @property
     def estimated_bytes(self) -> int:
-        """The approximate number of bytes to parse."""
+        """The approximate number of bytes that have to be parsed."""
         return len(self.data) * (_MAX_COMPRESSION_RATIO if self.compressed else 1)
 
 
 @dataclass(frozen=True)
 class SplitPayload:
-    """The events of a payload, in its order, before validation.
+    """The events of a payload, in its order, before they are validated.
 
-    `single`: the payload is one event by itself. `rejected`: the payload is refused as a whole, and the one item is its beginning.
-    `is_cut`: the item is not all of it.
+    `single`: the payload is one event by itself. `rejected`: the payload is refused as a whole, and its beginning is the only item.
+    `is_cut`: the item is not all of the payload.
     """
 
     items: Sequence[bytes]
@@ -85,7 +85,9 @@ def split_payload(payload: Payload) -> SplitPayload:
 
 
 def beginning(raw: bytes, most: int) -> bytes:
-    """Cut a payload to at most this many bytes, at the end of a word, so that no secret is cut in half and missed by masking."""
+    """Cut a payload to at most `most` bytes, at the end of a word. Otherwise half of a secret could remain, which masking does not
+    recognise.
+    """
     if len(raw) <= most:
         return raw
     end = max(raw.rfind(sign, max(0, most - _LONGEST_WORD), most) for sign in (b" ", b"\n", b'"'))
@@ -97,10 +99,10 @@ def _refused(data: bytes, code: str, message: str) -> SplitPayload:
 
 
 def _unpack(data: bytes, limit: int) -> tuple[bytes, bool, bool]:
-    """Decompress at most `limit` bytes of a gzip (of any number of members) or zlib stream; also returns whether there is more, and whether
-    it is damaged.
+    """Decompress at most `limit` bytes of a gzip or zlib stream. Returns also whether there is more, and whether the stream is damaged.
 
-    Takes time in proportion to the bytes, however many members they are: each member is given pieces that are small at its beginning.
+    The time is proportional to the bytes, however many gzip members there are: each member is given pieces that are small at its
+    beginning.
     """
     unpacked, at = bytearray(), 0
     while at < len(data):
@@ -122,7 +124,7 @@ def _unpack(data: bytes, limit: int) -> tuple[bytes, bool, bool]:
 
 
 def _split(data: bytes) -> SplitPayload:
-    """The events of an array, of an object with `events`, or of lines of JSON; anything else is one event."""
+    """Split a text into events: those of an array, of an object with `events`, or of lines of JSON. Anything else is one event."""
     text = mend_text(data)
     start = text.lstrip(_BLANK)[:1]
     try:
@@ -142,7 +144,7 @@ def _split(data: bytes) -> SplitPayload:
 
 
 def _enveloped(text: bytes) -> bytes | None:
-    """The array `events` of an object that is not an event itself."""
+    """The array in the member `events`, if the text is an object that is not an event itself."""
     envelope = _ENVELOPE.decode(text)
     if isinstance(envelope.events, UnsetType) or not all(
         isinstance(member, UnsetType) for member in (envelope.run, envelope.job, envelope.dataset)
@@ -153,7 +155,7 @@ def _enveloped(text: bytes) -> bytes | None:
 
 
 def _elements(data: bytes, text: bytes) -> list[bytes]:
-    """The elements of an array, each with its bytes in `data`; `text` is `data` with invalid escapes replaced, byte by byte."""
+    """The elements of an array, each as its bytes in `data`. `text` is `data` with invalid escapes replaced, byte by byte."""
     elements = [bytes(element) for element in _ELEMENTS.decode(text)]
     if text == data:
         return elements
@@ -167,7 +169,7 @@ def _elements(data: bytes, text: bytes) -> list[bytes]:
 
 
 def _lines_of_json(data: bytes, text: bytes) -> SplitPayload:
-    """One event per line if the first line is JSON by itself, else one event."""
+    """Split a text into lines, each of which is an event, if the first line is JSON by itself. Otherwise the text is one event."""
     first = text.strip(_BLANK).split(b"\n", 1)[0]
     return _lines(data) if is_json(first) else SplitPayload([data], single=True)
 
@@ -178,7 +180,7 @@ def _lines(data: bytes) -> SplitPayload:
 
 
 def is_json(text: bytes) -> bool:
-    """Whether a text is one JSON value. Invalid escapes must have been replaced."""
+    """Whether a text is a single JSON value. Invalid escapes must have been replaced before."""
     try:
         _ANY.decode(text)
     except (msgspec.DecodeError, RecursionError):

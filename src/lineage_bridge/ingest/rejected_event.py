@@ -21,7 +21,9 @@ class EventSender(Struct, frozen=True):
 
 
 def sender_of(raw: bytes) -> EventSender:
-    """The sender, from the members of the event before the first that cannot be read. Pure; never raises, whatever the bytes."""
+    """Read the job and the producer of an event, from its members before the first that cannot be read. Pure; never raises, whatever
+    the bytes.
+    """
     members = dict(_members(raw.decode("utf-8", "replace")))
     job = members.get("job")
     named = job if isinstance(job, dict) else {}
@@ -29,7 +31,7 @@ def sender_of(raw: bytes) -> EventSender:
 
 
 def _members(text: str) -> Iterator[tuple[str, Any]]:
-    """The members of the outermost object, up to the end of the text or the first error."""
+    """The members of the outermost object, up to the first error or the end of the text."""
     at = _after_space(text, 0)
     if text[at : at + 1] != "{":
         return
@@ -53,6 +55,6 @@ def _after_space(text: str, at: int) -> int:
 
 
 def _text(value: object) -> str:
-    """A string as the graph stores it: with invalid characters replaced, and shortened for lists."""
+    """A string as the graph stores it: invalid characters are replaced, and it is shortened for lists."""
     shown = value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
     return shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}..."

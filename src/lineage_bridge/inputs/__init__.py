@@ -1,1 +1,1 @@
-"""Inputs: ways for events to arrive besides HTTP. An input reads streams, and passes their records to `ingest`."""
+"""Inputs: other ways for events to arrive than HTTP. An input reads streams or files, and passes their records to `ingest`."""

@@ -1,4 +1,4 @@
-"""The positions of an input in its files: rows of the state database, of which few are in memory."""
+"""The positions of an input in its files. They are rows of the state database, of which few are in memory."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,7 +12,9 @@ _FIRST: Final = EventPosition(0, 0)
 
 
 class FilePositions:
-    """The positions of the input `name` in files: one for each key, for the latest file with that key. For one thread at a time."""
+    """The positions of the input `name` in files. There is one for each key, for the latest file with that key. For one thread at a
+    time.
+    """
 
     def __init__(self, name: str, repository: InputRepository) -> None:
         self._name, self._repository = name, repository
@@ -37,12 +39,12 @@ class FilePositions:
         return [position for key in keys if (position := self._known[key]) is not None]
 
     def next_position(self, where: StreamPartition) -> EventPosition:
-        """The first position of a file that the log does not have."""
+        """The first position in a file that the log does not have."""
         found = self._of(where.file_key)
         return found.at if found and found.where.life == where.life else _FIRST
 
     def advance(self, where: StreamPartition, position: EventPosition, mark: str = "") -> None:
-        """Record that everything of a file before a position is in the log; with `mark`, that the file was read completely."""
+        """Record that the log has everything in a file before a position; with `mark`, that the file was read completely."""
         key = where.file_key
         found = self._of(key)
         if found and found.where.life == where.life:

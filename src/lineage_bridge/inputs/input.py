@@ -40,8 +40,8 @@ class IncomingRecord(NamedTuple):
 
 class ReadingState(NamedTuple):
     """The state of an input: partitions that it reads, records after the acknowledged ones (None: unknown), records that were deleted
-    before they were read, problems that do not stop the rest, the lag in seconds, if the stream reports it, and files
-    and bytes that are not read yet, for inputs that read files.
+    before they were read, problems that do not stop the rest, the lag in seconds, if the stream reports it, and, for inputs that read
+    files, files and bytes that are not read yet.
     """
 
     partitions: int = 0
@@ -54,7 +54,7 @@ class ReadingState(NamedTuple):
 
 
 def as_position(at: int | EventPosition) -> EventPosition:
-    """The position of the first event in the record with this offset."""
+    """The position of the first event in the record at this offset; a position is returned unchanged."""
     return EventPosition(at, 0) if isinstance(at, int) else at
 
 
@@ -98,10 +98,10 @@ SettingsT = TypeVar("SettingsT", bound=InputSettings)
 
 
 class Input(ABC, Generic[SettingsT]):
-    """A configured input; `name` is the user's name for it, `installation` the id of this installation.
+    """A configured input. `name` is the name that the user gave it, `installation` the id of this installation.
 
-    One thread uses it at a time. Creating one does no I/O. Methods raise SourceError and ConfigError; the input is then closed, and opened
-    again later.
+    One thread uses it at a time. Creating one does no input or output. Methods raise SourceError and ConfigError; the input is then
+    closed, and opened again later.
     """
 
     def __init__(self, name: str, settings: SettingsT, installation: str = "") -> None:
@@ -109,14 +109,15 @@ class Input(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def test(self, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
-        """Try each step of reading, and continue after a failed step as far as that makes sense. Nothing is acknowledged.
+        """Try each step of reading, and report how it went. After a failed step, the others are still tried where that is useful.
+        Nothing is acknowledged.
 
         `judge` returns the verdict on a record in words, and raises RequestError if it would be rejected.
         """
 
     @abstractmethod
     def open(self, positions: Positions) -> None:
-        """Connect. May be called again after `close`."""
+        """Connect to the stream. May be called again after `close`."""
 
     @abstractmethod
     def read(self, most: int) -> Sequence[IncomingRecord]:
@@ -132,11 +133,11 @@ class Input(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def reading_state(self) -> ReadingState:
-        """The current state. Called about every second; does no I/O."""
+        """The current state. Called about every second; does no input or output."""
 
     @abstractmethod
     def close(self) -> None:
-        """Close connections. Does not raise."""
+        """Close all connections. Does not raise."""
 
 
 class StreamInput(ABC, Generic[SettingsT]):
@@ -150,7 +151,7 @@ class StreamInput(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def open(self, positions: Positions) -> None:
-        """Connect. May be called again after `close`."""
+        """Connect to the stream. May be called again after `close`."""
 
     @abstractmethod
     def plan(self, most: int) -> Sequence[StreamRange]:
@@ -162,23 +163,23 @@ class StreamInput(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def read(self, ranges: Sequence[StreamRange], parallelism: int) -> SparkRead:
-        """The Spark read of ranges, in about the given number of tasks."""
+        """Make the Spark read of ranges, in about the given number of tasks."""
 
     @abstractmethod
     def taken(self, ranges: Sequence[StreamRange]) -> None:
-        """Continue after these ranges, because the archive has them."""
+        """Continue after these ranges, because the archive has their records."""
 
     @abstractmethod
-    def set_back(self, given: StreamRange, error: LineageBridgeError) -> None:
+    def postpone(self, given: StreamRange, error: LineageBridgeError) -> None:
         """Skip the partition of a range that cannot be read for a while, and report it in the state."""
 
     @abstractmethod
     def reading_state(self) -> ReadingState:
-        """The current state; does no I/O."""
+        """The current state; does no input or output."""
 
     @abstractmethod
     def close(self) -> None:
-        """Close connections. Does not raise."""
+        """Close all connections. Does not raise."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Sends validated records to the API, the only process that writes the log, which appends them."""
+"""Sends validated records to the API. The API appends them to the log, because it is the only process that writes the log."""
 
 import ssl
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +45,7 @@ class IntakeClient:
         return decode(self._call("GET", name, what), InputPositions)
 
     def begin(self, name: str, start: InputStart) -> None:
-        """Store the beginning of partitions that have no position yet."""
+        """Store where reading begins in partitions that have no position yet."""
         self._call("POST", name, "positions", msgspec.json.encode(start), "application/json")
 
     def append(self, name: str, batch: InputBatch) -> None:

@@ -1,4 +1,6 @@
-"""Converts a record of an input to the log records of its events: one implementation for all forms, also in Spark's workers."""
+"""Converts a record of an input to the log records of its events. All forms of inputs use this one implementation, also in
+Spark's workers.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
@@ -22,7 +24,7 @@ LEFT_OUT: Final = "left_out"
 
 
 def principal_name(name: str) -> str:
-    """The principal that the records of an input have."""
+    """The principal under which the records of an input are in the log."""
     return _PREFIX + name
 
 
@@ -40,7 +42,7 @@ class CollectingLog:
         return done
 
     def end(self) -> int:
-        """The log's end is not known here."""
+        """Return 0, because the end of the log is not known here."""
         return 0
 
 
@@ -64,7 +66,9 @@ class RecordJudge(NamedTuple):
         return cls(name, channel, tuple(settings.namespaces), key, restores, settings.jobs)
 
     def __call__(self, record: IncomingRecord, clock_us: Callable[[], int]) -> JudgedRow:
-        """The log records of a record, none if it has no value; and the number of its events that `jobs` leaves out."""
+        """Convert a record of the input to log records; there are none if it has no value. Returns also how many of its events the
+        setting `jobs` leaves out.
+        """
         if record.value is None:
             return JudgedRow([])
         if self.restores and (written := restored(self.name, record, self.key)):
@@ -88,7 +92,9 @@ def is_left_out(event: JudgedEvent) -> bool:
 
 
 def why_left_out(input_name: str, jobs: JobPatterns, event: Event) -> Rejected | None:
-    """Why an input does not take in an event, by the name of its job; None if it does. A DatasetEvent has no job, and is taken in."""
+    """The reason why an input does not accept an event, because of the name of its job; None if it accepts it. A DatasetEvent has no
+    job, and is accepted.
+    """
     name = _pipeline_name(event) if jobs.include or jobs.exclude else None
     if name is None or jobs.lets_pass(name):
         return None
@@ -100,8 +106,8 @@ def _size(records: Iterable[LogRecord]) -> int:
 
 
 def _pipeline_name(event: Event) -> str | None:
-    """The name that OpenMetadata gives to an event's pipeline: of the job of the parent run if there is one, else of its own job. None
-    without a job.
+    """The name that OpenMetadata gives to the pipeline of an event. It is that of the job of the parent run or, without one, of the
+    event's own job. None without a job.
     """
     parent = read("run", "parent", event.run.facets["parent"]) if event.run and "parent" in event.run.facets else None
     job = parent.job if isinstance(parent, ParentRunFacet) else event.job

@@ -1,4 +1,4 @@
-"""The kinds of inputs, each in a module of its own that is imported when it is first used."""
+"""The kinds of inputs. Each is in a module of its own, which is imported when the kind is first used."""
 
 import importlib
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ class InputKinds:
         return tuple(sorted(self._modules))
 
     def load(self, name: str) -> InputKind:
-        """Import the kind of this name. Raises ConfigError."""
+        """Import the kind of input with this name. Raises ConfigError."""
         if name not in self._modules:
             raise ConfigError(f"unknown kind of input {name!r}", f"use one of {', '.join(self.names)}")
         found: InputKind = importlib.import_module(self._modules[name]).KIND
@@ -53,7 +53,7 @@ class InputKinds:
     def make_stream(
         self, name: str, kind: str, settings: Mapping[str, Any], context: SourceContext = NO_CONTEXT, installation: str = ""
     ) -> StreamInput[Any]:
-        """Create the form of an input that Spark reads. Raises ConfigError, as `make` does."""
+        """Create an input in the form that Spark reads. Raises ConfigError, which names the wrong setting."""
         found = self.load(kind)
         if found.stream is None:
             raise ConfigError(f"input {name}: inputs of the kind {kind} cannot have the form `stream`", "set `form` to `embedded`")

@@ -57,7 +57,7 @@ class _Ledger:
     last_at: int | None = None
 
     def next_position(self, where: StreamPartition) -> EventPosition:
-        """The first position that the log does not have."""
+        """The first position in a partition that the log does not have."""
         if where.file_key:
             return self.files.next_position(where)
         return max(self.positions.get(where, _FIRST), self.begun.get(where, _FIRST))
@@ -244,13 +244,13 @@ def _of_shorter_log(ledger: _Ledger) -> _Ledger:
 
 
 def _origin(name: str, record: LogRecord) -> RecordOrigin | None:
-    """The origin of a record of an input; None for another record."""
+    """The origin of a record, if the input read it; None for any other record."""
     origin = read_origin(record.note) if record.principal == principal_name(name) else None
     return origin if origin and origin.input == name else None
 
 
 def _fresh(name: str, records: Sequence[LogRecord], ledger: _Ledger) -> Iterator[_Fresh]:
-    """The records that the log does not have, each once. Raises RequestError."""
+    """Those of the records that the log does not have yet, each once. Raises RequestError."""
     behind: dict[StreamPartition, EventPosition] = {}
     for record in records:
         origin = _origin(name, record)

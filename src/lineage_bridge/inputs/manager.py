@@ -21,8 +21,8 @@ TICK_S: Final = 1.0
 
 
 class StreamSide(NamedTuple):
-    """The requirements of inputs of the form stream: the feed that ingests them, and a function that returns what Spark lacks, if
-    anything.
+    """What inputs of the form stream need: the feed that ingests their records, and a function that returns what Spark lacks to read
+    them, if anything.
     """
 
     feed: StreamFeed
@@ -71,7 +71,7 @@ class InputManager:
         self._broken: dict[str, tuple[object, InputStatus]] = {}
 
     def run(self, stop: threading.Event, tick_s: float = TICK_S) -> None:
-        """Read until `stop`. Records that are not durable by then are read again at the next start."""
+        """Read the inputs until `stop`. Records that are not durable by then are read again at the next start."""
         while not stop.is_set():
             self._change()
             statuses = {name: running.reader.meter.status for name, running in self._running.items()}

@@ -1,4 +1,4 @@
-"""Measures the reading of an input, for its status."""
+"""Measures how fast an input is read, for its status."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ class ReadingMeter:
             return self._status
 
     def change(self, state: str, error: str | None = None) -> None:
-        """Record a state, since when it lasts, and the reason."""
+        """Record the state of the input, since when it has lasted, and the error that is the reason."""
         with self._lock:
             since = self._status.since_us if state == self._status.state else self._clock_us()
             more = {} if error is None else {"error": error, "hint": "", "failed_us": self._clock_us()}

@@ -1,7 +1,7 @@
-"""Settings of OpenMetadata's OpenLineage connector, translated to those of an input. Pure.
+"""Translates the settings of OpenMetadata's OpenLineage connector to those of an input. Pure.
 
-The names and what they mean are those of OpenMetadata 2.0 (`brokerConfig` holds those of the broker) and of versions before 1.13 (they
-are at the top level). An option that LineageBridge cannot honour is an error, never ignored.
+The names and what they mean are those of OpenMetadata 2.0 (`brokerConfig` holds those of the broker) and of versions before 1.13 (they are
+at the top level). An option that LineageBridge cannot honour is an error, never ignored.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ class _Only(NamedTuple):
 
 
 def translated(name: str, settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Kind and settings of an input, from its settings with `kind`. Raises ConfigError for what cannot be translated."""
+    """Translate settings with `kind` to the kind and settings of an input. Raises ConfigError for what cannot be translated."""
     kind = str(settings.pop("kind", ""))
     if kind != KIND_NAME:
         return kind, settings
@@ -35,11 +35,13 @@ def translated(name: str, settings: dict[str, Any]) -> tuple[str, dict[str, Any]
 
 
 class _RefusedOptionError(Exception):
-    """An option that cannot be honoured, and why."""
+    """An option cannot be honoured; the message gives the reason."""
 
 
 def _connection(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the connection, of a whole workflow, of its source, or by themselves; those of the ingestion are checked."""
+    """The options of the connection. They are found in those of a whole workflow or of its source, or stand by themselves. The options
+    of the ingestion are checked.
+    """
     source = settings.get("source", settings)
     ingestion = source.get("sourceConfig", {}).get("config", {})
     pattern = ingestion.get("pipelineFilterPattern")
@@ -79,7 +81,7 @@ def _made(options: dict[str, Any], translated_: Mapping[str, _Translate], requir
 
 
 def _check(options: Mapping[str, Any], allowed: Mapping[str, _Only]) -> None:
-    """Raise for an unknown option, and for a value that LineageBridge cannot honour."""
+    """Check options. Raises for an unknown option, and for a value that LineageBridge cannot honour."""
     for key, value in options.items():
         if key not in allowed:
             raise _RefusedOptionError(f"unknown option {key}: remove it")
@@ -97,7 +99,7 @@ def _sasl(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
 
 
 def _jobs(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
-    """The patterns of names of pipelines. As there, excludes do not count beside includes."""
+    """Translate the patterns for names of pipelines. As in OpenMetadata, excludes are ignored if there are includes."""
     found = _renamed("pipelineFilterPattern", value, {"includes": "include", "excludes": "exclude"})
     if found.get("include"):
         found.pop("exclude", None)
@@ -110,7 +112,9 @@ def _ssl(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
 
 
 def _aws(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
-    """Convert OpenMetadata's settings of the connection to AWS. There, `enabled` says that keys may be missing; here they always may."""
+    """Translate the settings of the connection to AWS. In OpenMetadata, `enabled` says that keys may be missing; in LineageBridge they
+    always may.
+    """
     if not isinstance(value, dict):
         raise _RefusedOptionError("awsConfig is not an object")
     if value.get("awsRegion") is None:

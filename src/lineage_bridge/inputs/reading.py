@@ -30,7 +30,7 @@ class LogPositions(Positions):
         self._positions = dict(found.partitions)
 
     def next_position(self, where: StreamPartition) -> EventPosition | None:
-        """The first position that the log does not have."""
+        """The first position in a partition that the log does not have."""
         return self._positions.get(where)
 
     def lives(self, stream: str, partition: str) -> list[str]:
@@ -74,7 +74,7 @@ class SessionReader(ABC):
         self.meter = ReadingMeter(clock_us, clock)
 
     def run(self, stop: threading.Event) -> None:
-        """Read until `stop`."""
+        """Read the input until `stop` is set."""
         pause_s = 0.0
         while not stop.wait(pause_s):
             pause_s = self._run_session(stop, pause_s)
@@ -112,7 +112,9 @@ class SessionReader(ABC):
 
 
 class _Portion(NamedTuple):
-    """Log records, the offsets up to which they cover the partitions, and the number of events between them that are left out."""
+    """A portion of log records, the offsets up to which it covers the partitions, and the number of events between them that are left
+    out.
+    """
 
     judged: list[LogRecord]
     ends: dict[StreamPartition, int]

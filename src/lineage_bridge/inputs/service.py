@@ -1,4 +1,4 @@
-"""Operations on inputs for users."""
+"""The operations on inputs that users can perform."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -63,7 +63,9 @@ class InputService:
         return [_describe(name, self._kinds.load(name)) for name in self._kinds.names]
 
     def configured(self) -> list[InputRecord]:
-        """All inputs, by name, without progress and status. An input in the settings file hides an added one of the same name."""
+        """All inputs by name, without progress and status. If the settings file and a user define the same name, the input of the
+        settings file is used.
+        """
         paused, added = self._repository.paused(), self._repository.added()
         found = {name: InputRecord(name, *own, "added", name in paused) for name, own in added.items()}
         found |= {name: InputRecord(name, *own, "file", name in paused) for name, own in self._in_file.items()}
@@ -78,14 +80,14 @@ class InputService:
         ]
 
     def record(self, name: str) -> InputRecord:
-        """An input by its name. Raises NotFoundError."""
+        """The input with this name. Raises NotFoundError."""
         found = next((record for record in self.records() if record.name == name), None)
         if found is None:
             raise _no_input(name)
         return found
 
     def check(self, name: str) -> None:
-        """Raise NotFoundError if there is no such input."""
+        """Check that there is an input with this name. Raises NotFoundError otherwise."""
         if name not in self._in_file and name not in self._repository.added():
             raise _no_input(name)
 
@@ -114,7 +116,7 @@ class InputService:
         return self.record(name)
 
     def test(self, name: str) -> list[SourceCheck]:
-        """Try each step of reading; return a check for each, including failed ones."""
+        """Try each step of reading an input, and return how each went, also the failed ones."""
         record = self.record(name)
         done: list[SourceCheck] = []
         try:
@@ -126,18 +128,20 @@ class InputService:
         return done
 
     def left_out(self, name: str, event: Event) -> Rejected | None:
-        """Why an input does not take in an event, by the setting `jobs` that it has now; None if it does, or if there is no such input."""
+        """The reason why an input does not accept an event, according to its present setting `jobs`; None if it accepts it, or if
+        there is no such input.
+        """
         _, settings = self._in_file.get(name) or self._repository.added().get(name) or ("", {})
         return why_left_out(name, JobPatterns.model_validate(settings.get("jobs", {})), event)
 
     def events_in(self, value: bytes) -> Sequence[bytes]:
-        """The events in a value of a record, as inputs read values now; the value itself if that is not possible."""
+        """Read the events in the value of a record, as inputs read values now. If that is not possible, the value itself is returned."""
         payload = payload_of(value)
         events = payload if isinstance(payload, SplitPayload) else split_payload(payload)
         return [value] if events.rejected or not events.items else events.items
 
     def problem(self, records: Sequence[InputRecord]) -> str:
-        """Why these inputs are not read; empty if they are."""
+        """The reason why these inputs are not read; empty if they are."""
         streamed = {record.name for record in records if is_streamed(record.settings)}
         readers = [
             (self._report, "reads inputs", "no process reads inputs", len(streamed) < len(records)),
@@ -154,7 +158,7 @@ class InputService:
         return f"failing: {', '.join(failing)}" if failing else ""
 
     def _current(self, read: Callable[[], InputsReport | None]) -> Mapping[str, InputStatus]:
-        """The states in a report, if it is not too old."""
+        """The states of inputs in a report; none if it is too old."""
         report = read()
         return report.inputs if report and self._clock_us() - report.beat_us <= SILENT_US else {}
 
@@ -186,7 +190,7 @@ def _describe(name: str, kind: InputKind) -> KindRecord:
 
 
 def read_report(text: bytes) -> InputsReport | None:
-    """The report in a file; None if it is damaged."""
+    """Parse the report in a file; None if it is damaged."""
     try:
         return decode(text, InputsReport)
     except msgspec.DecodeError:

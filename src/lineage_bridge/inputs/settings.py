@@ -1,4 +1,4 @@
-"""Settings that all inputs have."""
+"""Settings that all inputs have, whatever their kind."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -16,7 +16,7 @@ EMBEDDED, STREAM = "embedded", "stream"
 
 
 def is_streamed(settings: Mapping[str, Any]) -> bool:
-    """Whether an input with these settings is read in the stream."""
+    """Whether these settings select the form stream, which Spark reads."""
     return settings.get("form") == STREAM
 
 
@@ -42,7 +42,9 @@ Patterns = Annotated[tuple[str, ...], AfterValidator(_patterns)]
 
 
 class JobPatterns(BaseModel):
-    """Which jobs an input takes in, by their names as OpenMetadata forms them: NAMESPACE-NAME. Excluded ones are never included."""
+    """Patterns that select the jobs whose events an input accepts. They match names as OpenMetadata forms them: NAMESPACE-NAME.
+    Excluded jobs are never included.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -50,7 +52,7 @@ class JobPatterns(BaseModel):
     exclude: Patterns = ()
 
     def lets_pass(self, name: str) -> bool:
-        """Whether the settings let the events of a job with this name be ingested."""
+        """Whether events of a job with this name are accepted."""
         text = name.encode(errors="replace")
         if self.exclude and _any_of(self.exclude).match(text):
             return False
@@ -77,7 +79,7 @@ def _grouped(pattern: str) -> str:
 
 
 def _problem(pattern: str) -> str:
-    """Why RE2 does not accept a pattern; empty if it does."""
+    """The reason why RE2 does not accept a pattern; empty if it does."""
     try:
         _compiled(pattern)
     except re2.error as error:

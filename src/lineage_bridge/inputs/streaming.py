@@ -34,7 +34,7 @@ class StreamPositions(Positions):
         self._positions = {**own, **new, **further}
 
     def next_position(self, where: StreamPartition) -> EventPosition | None:
-        """The first position that the archive does not have."""
+        """The first position in a partition that the archive does not have."""
         return self._positions.get(where)
 
     def lives(self, stream: str, partition: str) -> list[str]:
@@ -62,14 +62,14 @@ class StreamPositions(Positions):
 
 @dataclass(frozen=True)
 class RowJudge:
-    """Judges rows that Spark read, in its workers."""
+    """Validates rows that Spark has read, in Spark's workers."""
 
     judge: RecordJudge
     lives: Mapping[tuple[str, str], StreamPartition]
     clock_us: Callable[[], int]
 
     def __call__(self, row: StreamRow) -> JudgedRow:
-        """The records of one row that Spark read."""
+        """Convert a row that Spark has read to log records."""
         where = self.lives[row.where.stream, row.where.partition]
         return self.judge(IncomingRecord(where, row.offset, row.value, row.at_ms, row.key, row.headers), self.clock_us)
 
@@ -95,7 +95,7 @@ class StreamReader(SessionReader):
         self._most = FIRST_RECORDS
 
     def _read_until(self, stop: threading.Event) -> None:
-        """Read until `stop`."""
+        """Read the input until `stop` is set."""
         if absent := self._missing():
             raise SourceError(absent, "fetch them with: lineage-bridge jars")
         name, settings = self.source.name, self.source.settings
@@ -118,12 +118,12 @@ class StreamReader(SessionReader):
         self._feed.finish(name)
 
     def _take(self, ranges: Sequence[StreamRange], positions: StreamPositions) -> None:
-        """Ingest ranges together. If they cannot be read, ingest each separately, and skip those that still cannot be read."""
+        """Ingest several ranges together. If they cannot be read, ingest each separately, and skip those that still cannot be read."""
         try:
             self._take_together(ranges, positions)
         except SourceError as error:
             if len(ranges) == 1:
-                self.source.set_back(ranges[0], error)
+                self.source.postpone(ranges[0], error)
                 raise
             failures = [failure for given in ranges if (failure := self._failure_of(given, positions))]
             if len(failures) == len(ranges):
@@ -133,7 +133,7 @@ class StreamReader(SessionReader):
         try:
             self._take_together([given], positions)
         except SourceError as error:
-            self.source.set_back(given, error)
+            self.source.postpone(given, error)
             return error
         return None
 

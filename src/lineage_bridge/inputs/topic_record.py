@@ -1,4 +1,4 @@
-"""Log records as records of a topic: the event is the value, everything else of a log record is in headers. Pure.
+"""Writes log records as records of a topic: the event is the value, and everything else of a log record is in headers. Pure.
 
 Any consumer of the topic sees an OpenLineage event as JSON; LineageBridge reads back exactly the record that it wrote.
 """
@@ -48,7 +48,8 @@ def size_of(record: LogRecord) -> int:
 
 
 def restored(name: str, incoming: IncomingRecord, key: bytes) -> LogRecord | None:
-    """The log record that LineageBridge wrote, with the origin of the input `name`; None for a record that another program wrote.
+    """Read back the log record that LineageBridge wrote, with the origin of the input `name`; None for a record that another program
+    wrote.
 
     `key` is the installation's, for digests of secrets in headers.
     """

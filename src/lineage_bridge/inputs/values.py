@@ -25,8 +25,8 @@ _BLANK: Final = b" \t\r\n"
 
 
 def payload_of(value: bytes, refused: str = "") -> Payload | SplitPayload:
-    """The payload in a value: JSON, plain or compressed by gzip or zlib, possibly after the header of a schema registry (byte 0 and a
-    4-byte id).
+    """Make the payload from the value of a record: JSON, plain or compressed by gzip or zlib, possibly after the header of a schema
+    registry (byte 0 and a 4-byte id).
 
     With `refused`, the value contains no event, for that reason.
     """
@@ -62,7 +62,7 @@ def _is_zlib(value: bytes) -> bool:
 
 
 def origin_of(name: str, record: IncomingRecord, key: bytes) -> RecordOrigin:
-    """Where an input read a record. `key` is the installation's, for digests of secrets."""
+    """Make the origin of a record: where an input read it. `key` is the installation's, for digests of secrets."""
     where = record.where
     origin = RecordOrigin(name, where.stream, where.life, where.partition, record.offset, at_ms=record.at_ms, part=record.part)
     if not record.key and not record.headers:

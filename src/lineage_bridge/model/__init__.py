@@ -1,1 +1,1 @@
-"""The values that the parts exchange: answers to questions about the graph, and the state of the server."""
+"""Values that the parts of the program exchange: answers to questions about the graph, and the state of the server."""

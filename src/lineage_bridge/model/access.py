@@ -1,4 +1,4 @@
-"""Principals: who sends a request, with which credentials, and what the principal may do."""
+"""Principals and their credentials: who sends a request, and what the sender may do."""
 
 import hashlib
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from lineage_bridge.graph.identity.limits import matches
 
 
 class AccessScope(str, Enum):
-    """What a principal may do. No scope includes another.
+    """A scope: what a principal may do. No scope includes another.
 
     `ingest` sends events, `read` asks questions, `operate` changes the graph and what is observed, `admin` manages keys and sessions.
     """
@@ -40,7 +40,7 @@ class Visibility:
         return matches(namespace, self.namespaces)
 
     def owned(self, namespaces: Iterable[str]) -> frozenset[str]:
-        """Those of these namespaces that belong to the principal."""
+        """Those of these namespaces that are the principal's own."""
         return frozenset(filter(self.owns, namespaces))
 
 
@@ -69,11 +69,11 @@ class Principal:
 
 @dataclass(frozen=True)
 class ApiKey:
-    """An API key without its secret. Keys of one name are one principal.
+    """An API key without its secret. Keys with the same name are one principal.
 
-    `digest` recognises the secret. `namespaces` (globs) and those of `teams` limit what it may send and see, if there are any. Times are
-    UTC microseconds; `used_us` is at most a minute behind. `created_by` is a principal, empty for the command line on the server's machine.
-    `is_internal`: only LineageBridge's own processes have it.
+    `digest` recognises the secret. `namespaces` (globs) and those of `teams` limit what it may send and see, if there are any. Times
+    are UTC microseconds; `used_us` is at most a minute behind. `created_by` is a principal, empty for the command line on the server's
+    machine. `is_internal`: only LineageBridge's own processes have it.
     """
 
     id: str
@@ -91,7 +91,7 @@ class ApiKey:
     is_internal: bool = False
 
     def state(self, now_us: int) -> Literal["active", "expired", "revoked"]:
-        """`active`, `expired` or `revoked`."""
+        """The state of the key: `active`, `expired` or `revoked`."""
         if self.revoked_us is not None:
             return "revoked"
         return "expired" if self.expires_us is not None and self.expires_us <= now_us else "active"
@@ -120,7 +120,7 @@ class LoginIdentity:
 
 @dataclass(frozen=True)
 class BrowserSession:
-    """A session, without the secret in its cookie, which `digest` recognises.
+    """The session of a browser, without the secret in its cookie, which `digest` recognises.
 
     Times are UTC microseconds; `used_us` is at most a minute behind.
     """

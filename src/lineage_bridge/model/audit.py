@@ -1,4 +1,4 @@
-"""The audit trail: who changed what, in a chain of hashes."""
+"""The audit trail: a chain of entries that state who changed what."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,9 @@ class Change(NamedTuple):
 
 
 class AuditEntry(NamedTuple):
-    """One link of the chain. `change` is None once it was erased; `sequence` counts from 1; the time is UTC microseconds."""
+    """An entry of the audit trail, which is one link of the chain. `change` is None once it was erased; `sequence` counts from 1; the
+    time is UTC microseconds.
+    """
 
     sequence: int
     at_us: int
@@ -26,7 +28,7 @@ class AuditEntry(NamedTuple):
 
 
 class AuditHead(NamedTuple):
-    """The end of the chain: the last entry's number and digest; 0 and zeros for an empty one."""
+    """The head of the chain: number and digest of the last entry. Of an empty chain, 0 and zeros."""
 
     sequence: int
     digest: bytes

@@ -12,7 +12,8 @@ from lineage_bridge.model.graph import Edge, Node, Port
 class GraphChange:
     """The change of one node, edge or port between two times. `change` is "appeared", "disappeared" or "changed".
 
-    An edge or port that exists at the later time has the values of that time; `label_before` and `evidence_before` are the earlier ones.
+    An edge or port that exists at the later time has the values of that time; `label_before` and `evidence_before` are the earlier
+    ones.
     """
 
     change: str
@@ -25,7 +26,8 @@ class GraphChange:
 
 @dataclass(frozen=True)
 class Drift:
-    """Something that a job declares but was never observed to do (`origin` DECLARED), or the reverse (OBSERVED).
+    """A difference between what a job declares and what its runs do. `origin` is DECLARED if it was declared but never observed,
+    OBSERVED in the reverse case.
 
     `what` is "input" or "output" of `node`, or a "flow" from `node` to `target`. `since` is UTC microseconds.
     """
@@ -69,7 +71,7 @@ class GraphDiff:
 
 
 class ChangeAction(IntEnum):
-    """Whether a derived row was added, changed or removed."""
+    """What happened to a derived row: it was added, changed or removed."""
 
     REMOVED = 0
     ADDED = 1

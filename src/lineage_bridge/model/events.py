@@ -35,7 +35,9 @@ class QuarantineRecord:
 
 
 class QuarantineCounts(NamedTuple):
-    """Reason code to number, sorted by code; `truncated`: only the newest records were counted, and there are more."""
+    """The number of quarantined records by reason code, sorted by code. `truncated`: only the newest records were counted, and there
+    are more.
+    """
 
     by_code: dict[str, int]
     truncated: bool
@@ -45,7 +47,8 @@ class QuarantineCounts(NamedTuple):
 class EventFilter:
     """Which events to list. `namespace` and `job` are globs on the job; times are UTC microseconds, `since` inclusive, `until` exclusive.
 
-    The newest events come first unless `ascending`.
+    With `datasets`, the ids of all names of a dataset: only events that named it, of each run or declaration and UTC day the first and the
+    last. The newest events come first unless `ascending`.
     """
 
     namespace: str | None = None
@@ -55,3 +58,4 @@ class EventFilter:
     ascending: bool = False
     limit: int = 100
     offset: int = 0
+    datasets: frozenset[int] | None = None

@@ -1,4 +1,4 @@
-"""Nodes, edges, and the result of a walk along them."""
+"""Nodes, edges, and the results of walks along edges."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ class Node:
 
 
 class Edge(NamedTuple):
-    """Data moves from `source` to `target` through `job`. Each end is a dataset or a job.
+    """A flow: data moves from `source` to `target` through `job`. Each end is a dataset or a job.
 
     If a dataset declares its own lineage, in an event without a job, `job` is that dataset. `last` is when the flow was last stated, in
-    UTC microseconds. `hub`: the pair is stored only as part of a hub. `liveness` is set for streaming jobs. `only_failed`: only runs that
-    failed stated it. `unambiguous`: it rests on co-occurrence, and the job has one input and one output (of walks only).
+    UTC microseconds. `hub`: the pair is stored only as part of a hub. `liveness` is set for streaming jobs. `only_failed`: only runs
+    that failed stated it. `unambiguous`: it rests on co-occurrence, and the job has one input and one output (of walks only).
     """
 
     source: Node
@@ -43,7 +43,7 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Port:
-    """A dataset as an input or output (`side`) of a job. `only_failed`: only runs that failed named it."""
+    """A dataset as an input or output (`side`) of a job. `only_failed`: only failed runs named it."""
 
     job: Node
     dataset: Node
@@ -57,7 +57,7 @@ class Port:
 
 @dataclass(frozen=True)
 class ColumnEdge:
-    """The target column is derived from the source column. An empty field stands for the whole dataset.
+    """A flow between columns: the target column is derived from the source column. An empty field stands for the whole dataset.
 
     Transformations are (type, subtype, masking), sorted; `descriptions` are the producers' descriptions of them.
     """
@@ -74,14 +74,16 @@ class ColumnEdge:
 
 @dataclass(frozen=True)
 class Walk:
-    """What lies up- or downstream of `origin`. `distances` maps node id to hops, counted in flows; the origin's group has 0.
+    """The result of a walk: what lies up- or downstream of `origin`.
 
-    `canonical` maps each node that is one of several names of a dataset to the id of the dataset's canonical node.
-
-    `truncated` names the limit that ended the walk early, or is empty; `hidden` is the number of edges not followed because of it.
-    `at` is the time that the walk shows (UTC microseconds), None for now. `resolution` is "exact", or "day" if an asserter may have stated
-    several facet sets within that day, and the one used may not be the last before `at`. `dropped` are the nodes that were dropped and have
-    not been created or written since. `ended` is how many flows were left out because they have ended.
+    - `distances`: the number of hops (flows) to each node, by node id; 0 for the origin's group.
+    - `canonical`: for each node that is one of several names of a dataset, the id of the dataset's canonical node.
+    - `truncated`: the limit that ended the walk early, or empty; `hidden`: the number of edges not followed because of it.
+    - `at`: the time that the walk shows (UTC microseconds), None for now.
+    - `resolution`: "exact", or "day" if an asserter may have stated several facet sets within that day, and the one used may not be the
+      last before `at`.
+    - `dropped`: the nodes that were dropped and have not been created or written since.
+    - `ended`: how many flows were left out because they have ended.
     """
 
     origin: Node
@@ -104,7 +106,7 @@ class Walk:
 
 @dataclass(frozen=True)
 class WalkLimits:
-    """Limits of a walk: nodes visited, edges returned, seconds spent."""
+    """The limits of a walk: how many nodes it visits, how many edges it returns, and how many seconds it takes."""
 
     nodes: int = 5_000
     edges: int = 50_000

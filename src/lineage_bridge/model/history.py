@@ -40,7 +40,7 @@ class SchemaHistory:
 
 
 class FacetPage(NamedTuple):
-    """Which versions of a facet are listed."""
+    """Which page of the versions of a facet to list."""
 
     limit: int
     offset: int
@@ -74,7 +74,9 @@ class FacetHistory:
 
 @dataclass(frozen=True)
 class LifeEntry:
-    """A lifecycle change of a dataset, with the first (by `event`) and last time it was stated. `previous`: the name before it."""
+    """A lifecycle change of a dataset, with the first (by `event`) and the last time at which it was stated. `previous`: the dataset's
+    name before it.
+    """
 
     change: str
     dataset: Node
@@ -99,7 +101,7 @@ class AliasFilter:
 
 @dataclass(frozen=True)
 class LinkAsserter:
-    """Who states a symlink: a job, in its runs or at design time (`declared`), or a dataset that declares it for itself.
+    """An asserter of a symlink: a job, in its runs or at design time (`declared`), or a dataset that declares it for itself.
 
     `last_us` is when it was last stated, UTC microseconds.
     """
@@ -111,11 +113,12 @@ class LinkAsserter:
 
 @dataclass(frozen=True)
 class AliasRecord:
-    """Two names (namespace, name) of one dataset or job; with `whole`, two namespaces, where the name in `b` is a prefix of names.
+    """An alias: two names (namespace, name) of one dataset or job; with `whole`, two namespaces, where the name in `b` is a prefix of
+    names.
 
-    `kind` and `evidence` are the reason. `standing`: neither vetoed nor contradicted. `parts`: the alias applies only to names of this many
-    dotted parts, 0 for all names. `by` and `at_us`: the operator who stated it, and when, in UTC microseconds. `asserters`: how many state
-    a symlink; `asserted_by`: those who did so last, the latest first.
+    `kind` and `evidence` are the reason. `standing`: neither vetoed nor contradicted. `parts`: the alias applies only to names of this
+    many dotted parts, 0 for all names. `by` and `at_us`: the operator who stated it, and when, in UTC microseconds. `asserters`: how
+    many state a symlink; `asserted_by`: those who did so last, the latest first.
     """
 
     entity: int
@@ -163,7 +166,7 @@ class ForeignStatement:
 
 @dataclass(frozen=True)
 class ForeignPage:
-    """Statements without effect, the most recent first. `truncated`: only the newest were read. `more`: others follow these."""
+    """Foreign assertions, the most recent first. `truncated`: only the newest were read. `more`: whether others follow these."""
 
     statements: tuple[ForeignStatement, ...]
     truncated: bool

@@ -1,4 +1,4 @@
-"""Impact, paths, ledgers and traces."""
+"""The results of questions that follow flows: impact, paths, ledgers and traces."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,10 +10,10 @@ from lineage_bridge.model.graph import Node
 
 @dataclass(frozen=True)
 class Affected:
-    """A node that depends on another one (or, upstream, on which the other depends).
+    """A node that depends on others or, upstream, on which the others depend.
 
     - `paths`: the number of paths to it, at most graph.analysis.reach.MOST_PATHS; a cycle counts as one node. None for a job.
-    - `wholly`: everything that reaches the node comes through the origin.
+    - `wholly`: everything that reaches the node comes through the origins.
     - `only_failed`: every path to it has a flow that only failed runs stated.
     - `dropped`: the dataset was dropped and does not exist again.
     """
@@ -27,7 +27,7 @@ class Affected:
 
 
 class HiddenCounts(NamedTuple):
-    """How many datasets and jobs a principal may not see."""
+    """The numbers of datasets and jobs that a principal may not see."""
 
     datasets: int
     jobs: int
@@ -37,14 +37,28 @@ NONE_HIDDEN = HiddenCounts(0, 0)
 
 
 @dataclass(frozen=True)
-class Impact:
-    """The nodes that depend on `origin` (downstream), or that it depends on (upstream), by distance and then by name.
-
-    Nodes that only failed runs stated come last. `ended` is how many flows were left out because they have ended. `beyond` are affected
-    too, but not in `affected`, because the principal may not see them.
+class ImpactFlow:
+    """Data moves from `source` to `target` through `job`, in the direction of the data; the job is the target where it only reads, and the
+    source where the impact starts at it. `only_failed`: only failed runs stated it.
     """
 
-    origin: Node
+    source: Node
+    target: Node
+    job: Node
+    origin: Origin
+    only_failed: bool = False
+
+
+@dataclass(frozen=True)
+class Impact:
+    """The nodes that depend on `origins` (downstream), or that these depend on (upstream), by distance and then by name.
+
+    Nodes that only failed runs stated come last. `ended` is how many flows were left out because they have ended. `beyond` are affected
+    too, but not in `affected`, because the principal may not see them. `flows` are the ways from the origins to the affected nodes, by ids;
+    in them, `heads` stand for the origins, in the same order.
+    """
+
+    origins: tuple[Node, ...]
     direction: str
     depth: int
     affected: tuple[Affected, ...]
@@ -53,6 +67,8 @@ class Impact:
     resolution: str = "exact"
     ended: int = 0
     beyond: HiddenCounts = NONE_HIDDEN
+    flows: tuple[ImpactFlow, ...] = ()
+    heads: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,9 +81,10 @@ class Path:
 
 @dataclass(frozen=True)
 class Paths:
-    """Paths from `source` to `target` in the direction of the data, the shortest first. `more`: there are others, or there may be.
+    """Paths from `source` to `target` in the direction of the data, the shortest first. `more`: whether there are, or may be, others.
 
-    `dropped` are the nodes on them that were dropped and have not come back, `ended` is as in Impact.
+    `dropped` are the nodes on them that were dropped and do not exist again; `ended` is how many flows were left out because they have
+    ended.
     """
 
     source: Node
@@ -145,8 +162,8 @@ class TracedColumn:
 
 @dataclass(frozen=True)
 class TracedFlow:
-    """One column is derived from another through a job. `masked`: only in masked form. `indirect`: it affects the result, but its values do
-    not become part of it. `descriptions` are those of the producers, sorted.
+    """A flow that a trace found: one column is derived from another through a job. `masked`: only in masked form. `indirect`: it
+    affects the result, but its values do not become part of it. `descriptions` are those of the producers, sorted.
     """
 
     source: Node
@@ -164,7 +181,7 @@ class TracedFlow:
 
 @dataclass(frozen=True)
 class Gap:
-    """A flow of a traced dataset without column lineage: the traced column may have taken it too."""
+    """A gap in a trace: a flow of a traced dataset without column lineage, through which the traced column may also have gone."""
 
     source: Node
     target: Node

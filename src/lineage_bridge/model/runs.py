@@ -73,7 +73,8 @@ class RunTree:
 
 @dataclass(frozen=True)
 class Dependency:
-    """A control-flow dependency: a job, perhaps a run of it, that a run waits for (`upstream`) or that waits for the run (`downstream`).
+    """A control-flow dependency of a run. It is a job, perhaps with one of its runs, that the run waits for (`upstream`) or that waits
+    for the run (`downstream`).
 
     It is no data flow. `rules` are (dependency type, sequence rule, status rule), each empty if it was not stated.
     """
@@ -86,10 +87,10 @@ class Dependency:
 
 @dataclass(frozen=True)
 class RunLink:
-    """The run `consumer` read from `dataset` what the run `producer` had written.
+    """A link between runs: the run `consumer` read from `dataset` what the run `producer` had written.
 
-    `by` is the evidence: both runs name the same `version`; the writer shares a parent or root with the reader (`same_root`); otherwise it
-    is the `latest` writer before the reader, or the two overlap in time (`overlap`).
+    `by` is the evidence: both runs name the same `version`; the writer shares a parent or root with the reader (`same_root`); otherwise
+    it is the `latest` writer before the reader, or the two overlap in time (`overlap`).
     """
 
     producer: str

@@ -27,7 +27,9 @@ class SearchFilter:
 
 @dataclass(frozen=True)
 class Match:
-    """A node under the first of its names that match: by name (`named`), by lines of its facets, as (field, line), or by both."""
+    """A node that matches a search, under the first of its names that match. It matches by name (`named`), by lines of its facets,
+    given as (field, line), or by both.
+    """
 
     node: Node
     named: bool

@@ -64,7 +64,7 @@ class PlaneRecord(msgspec.Struct, frozen=True):
 
 
 class GraphSize(msgspec.Struct, frozen=True):
-    """The size of a graph."""
+    """The size of a graph, as its numbers of nodes and edges."""
 
     graph_id: str
     node_count: int

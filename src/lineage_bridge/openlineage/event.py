@@ -14,7 +14,7 @@ EventKind = Literal["run", "job", "dataset"]
 
 
 class Dataset(Struct, frozen=True, gc=False):
-    """A dataset in one event; `access` are its inputFacets or outputFacets, which describe one run's access."""
+    """A dataset of an event. `access` are its inputFacets or outputFacets, which describe how one run accessed it."""
 
     namespace: str
     name: str
@@ -23,7 +23,7 @@ class Dataset(Struct, frozen=True, gc=False):
 
 
 class Job(Struct, frozen=True, gc=False):
-    """A job in one event."""
+    """A job of an event."""
 
     namespace: str
     name: str
@@ -39,7 +39,7 @@ class Run(Struct, frozen=True, gc=False):
 
 
 class Event(Struct, frozen=True, gc=False):
-    """One event. `time_us` is the event time in UTC microseconds since the epoch.
+    """An OpenLineage event. `time_us` is the event time in UTC microseconds since the epoch.
 
     `type` is START, RUNNING, COMPLETE, FAIL, ABORT, OTHER, or None if the event has none; `raw_type` is the value as received. A run
     event has a run and a job, a job event has a job, and either may also have a dataset. A dataset event has only a dataset.

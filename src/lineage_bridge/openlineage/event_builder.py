@@ -5,6 +5,7 @@ Facet versions are those of OpenLineage 1.53; each method takes what the JSON sc
 
 import json
 from collections.abc import Iterable, Mapping
+from hashlib import blake2b
 from typing import Any, NamedTuple, TypeAlias
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -31,6 +32,11 @@ def run_id(*parts: str | int) -> UUID:
 def encode(event: Json) -> bytes:
     """Encode an event as JSON. Equal events give the same bytes."""
     return _ENCODER.encode(event)
+
+
+def digest_of(value: Any) -> str:  # noqa: ANN401 - a JSON edge
+    """A digest of a JSON value, for comparing it with another one."""
+    return blake2b(encode({"": value}), digest_size=16).hexdigest()
 
 
 def schema_fields(fields: Iterable[SchemaField]) -> list[Json]:
@@ -117,7 +123,7 @@ class EventBuilder:
         }
 
     def dataset_event(self, time_us: int, name: DatasetName, facets: Mapping[str, Json]) -> Json:
-        """Build a DatasetEvent."""
+        """Build a DatasetEvent, which describes a dataset independently of runs."""
         return {
             "eventTime": format_time(time_us),
             "producer": self.producer,
@@ -144,67 +150,69 @@ class EventBuilder:
         return {"_producer": self.producer, "_schemaURL": f"{SPECIFICATION}BaseFacet", "_deleted": True}
 
     def documentation(self, kind: str, description: str) -> Json:
-        """A description of a dataset or job; `kind` is "Dataset" or "Job"."""
+        """Build the facet with the description of a dataset or job; `kind` is "Dataset" or "Job"."""
         return self._facet("1-1-0", f"Documentation{kind}Facet", description=description)
 
     def ownership(self, kind: str, owner: str) -> Json:
-        """The owner of a dataset or job; `kind` is "Dataset" or "Job"."""
+        """Build the facet with the owner of a dataset or job; `kind` is "Dataset" or "Job"."""
         return self._facet("1-0-1", f"Ownership{kind}Facet", owners=[{"name": owner, "type": "MAINTAINER"}])
 
     def schema(self, fields: Iterable[Json]) -> Json:
-        """The columns of a dataset, in order."""
+        """Build the facet with the columns of a dataset, in order."""
         numbered = [{**field, "ordinal_position": position} for position, field in enumerate(fields, start=1)]
         return self._facet("1-2-0", "SchemaDatasetFacet", fields=numbered)
 
     def data_source(self, name: str, uri: str) -> Json:
-        """The system that contains a dataset."""
+        """Build the facet with the system that contains a dataset."""
         return self._facet("1-0-1", "DatasourceDatasetFacet", name=name, uri=uri)
 
     def dataset_type(self, kind: str) -> Json:
-        """The type of a dataset: TABLE, TOPIC, DASHBOARD."""
+        """Build the facet with the type of a dataset: TABLE, TOPIC, DASHBOARD."""
         return self._facet("1-0-1", "DatasetTypeDatasetFacet", datasetType=kind)
 
     def dataset_version(self, version: str) -> Json:
-        """The version of a dataset that an event refers to."""
+        """Build the facet with the version of a dataset that an event refers to."""
         return self._facet("1-0-1", "DatasetVersionDatasetFacet", datasetVersion=version)
 
     def symlinks(self, names: Iterable[DatasetName], kind: str) -> Json:
-        """Other names of a dataset; `kind` is TABLE, TOPIC, LOCATION."""
+        """Build the facet with other names of a dataset; `kind` is TABLE, TOPIC, LOCATION."""
         named = [{"namespace": namespace, "name": name, "type": kind} for namespace, name in names]
         return self._facet("1-0-1", "SymlinksDatasetFacet", identifiers=named)
 
     def lifecycle(self, change: str) -> Json:
-        """A change of a dataset: CREATE, ALTER, DROP, TRUNCATE, OVERWRITE."""
+        """Build the facet for a change of a dataset: CREATE, ALTER, DROP, TRUNCATE, OVERWRITE."""
         return self._facet("1-0-1", "LifecycleStateChangeDatasetFacet", lifecycleStateChange=change)
 
     def dataset_tags(self, tags: Iterable[Json]) -> Json:
-        """Tags of a dataset or, with `field`, of one of its columns."""
+        """Build the facet with tags of a dataset or, with `field`, of one of its columns."""
         return self._facet("1-0-0", "TagsDatasetFacet", tags=list(tags))
 
     def job_tags(self, tags: Iterable[Json]) -> Json:
-        """Tags of a job."""
+        """Build the facet with the tags of a job."""
         return self._facet("1-0-0", "TagsJobFacet", tags=list(tags))
 
     def column_lineage(self, fields: Mapping[str, list[Json]], dataset: list[Json]) -> Json:
-        """The input columns of each output column, and those that affect all rows (`dataset`)."""
+        """Build the facet with the input columns of each output column, and those that affect all rows (`dataset`)."""
         named = {name: {"inputFields": sources} for name, sources in fields.items()}
         return self._facet("1-2-0", "ColumnLineageDatasetFacet", fields=named, dataset=dataset)
 
     def lineage(self, entries: Iterable[Json]) -> Json:
-        """All flows of a job: each entry is a target with its `inputs` and, by column, its `fields`. There are no other flows."""
+        """Build the facet with all flows of a job. Each entry is a target with its `inputs` and, by column, its `fields`. There are
+        no other flows.
+        """
         url = "https://openlineage.io/spec/facets/1-0-0/LineageFacet.json#/$defs/LineageJobFacet"
         return {"_producer": self.producer, "_schemaURL": url, "entries": list(entries)}
 
     def input_statistics(self, rows: int | None = None, size: int | None = None) -> Json:
-        """Rows and bytes read from a dataset."""
+        """Build the facet with the rows and bytes read from a dataset."""
         return self._facet("1-0-0", "InputStatisticsInputDatasetFacet", **_counted(rows, size))
 
     def output_statistics(self, rows: int | None = None, size: int | None = None) -> Json:
-        """Rows and bytes written to a dataset."""
+        """Build the facet with the rows and bytes written to a dataset."""
         return self._facet("1-0-2", "OutputStatisticsOutputDatasetFacet", **_counted(rows, size))
 
     def job_type(self, processing: str, integration: str, kind: str, period_s: int | None = None, mode: str = "ACCUMULATIVE") -> Json:
-        """The type of a job; `period_s` is the promised time between its events in seconds, if there is one.
+        """Build the facet with the type of a job. `period_s` is the promised time between its events in seconds, if there is one.
 
         `mode` says what its counters count: ACCUMULATIVE since the start of the run, DELTA since the last event.
         """
@@ -214,35 +222,35 @@ class EventBuilder:
         return self._facet("2-0-4", "JobTypeJobFacet", **members)
 
     def sql(self, query: str, dialect: str) -> Json:
-        """The statement a job runs."""
+        """Build the facet with the SQL statement that a job runs."""
         return self._facet("1-1-0", "SQLJobFacet", query=query, dialect=dialect)
 
     def source_code_location(self, repository: str, path: str, version: str) -> Json:
-        """Where the code of a job is in git."""
+        """Build the facet that states where the code of a job is in git."""
         url = f"{repository}/blob/{version}/{path}"
         return self._facet(
             "1-1-0", "SourceCodeLocationJobFacet", type="git", url=url, repoUrl=repository, path=path, version=version, branch="main"
         )
 
     def processing_engine(self, name: str, version: str) -> Json:
-        """The engine that executes a run."""
+        """Build the facet with the engine that executes a run."""
         return self._facet("1-1-1", "ProcessingEngineRunFacet", name=name, version=version)
 
     def nominal_time(self, start: str) -> Json:
-        """The time a run was scheduled for, RFC 3339."""
+        """Build the facet with the time for which a run was scheduled, RFC 3339."""
         return self._facet("1-0-1", "NominalTimeRunFacet", nominalStartTime=start)
 
     def parent(self, run: UUID | str, job: Json) -> Json:
-        """The parent of a run, which is also its root; `job` has namespace and name."""
+        """Build the facet with the parent of a run, which is also its root; `job` has namespace and name."""
         holder: Json = {"run": {"runId": str(run)}, "job": job}
         return self._facet("1-2-0", "ParentRunFacet", **holder, root=holder)
 
     def error_message(self, message: str, stack_trace: str) -> Json:
-        """Why a run failed."""
+        """Build the facet that states why a run failed."""
         return self._facet("1-0-1", "ErrorMessageRunFacet", message=message, programmingLanguage="JAVA", stackTrace=stack_trace)
 
     def extraction_error(self, attempted: int, failed: int, errors: Iterable[Json]) -> Json:
-        """What could not be extracted from a job; each error has errorMessage, and may have task and taskNumber."""
+        """Build the facet with what could not be extracted from a job. Each error has errorMessage, and may have task and taskNumber."""
         return self._facet("1-1-2", "ExtractionErrorRunFacet", totalTasks=attempted, failedTasks=failed, errors=list(errors))
 
     def _facet(self, version: str, name: str, /, **members: object) -> Json:

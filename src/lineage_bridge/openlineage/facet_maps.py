@@ -55,7 +55,9 @@ _read_cached = lru_cache(_CACHED_MAPS)(_read)
 
 
 def place_facets(side: Where, facets: Facets, access: Facets) -> tuple[Facets, Facets, list[str]]:
-    """Sort the facets of a dataset and of one access to it to where OpenLineage defines each, and list the paths of misplaced ones."""
+    """Sort the facets of a dataset, and those of one access to it, to where OpenLineage defines each. Returns also the paths of
+    misplaced ones.
+    """
     moved = _misplaced(facets, "dataset", side)
     back = _misplaced(access, side, "dataset")
     if not moved and not back:
@@ -67,14 +69,14 @@ def place_facets(side: Where, facets: Facets, access: Facets) -> tuple[Facets, F
 
 
 def _misplaced(facets: Facets, where: Where, other: Where) -> list[str]:
-    """The keys, sorted, of facets in `where` that OpenLineage defines for `other` instead."""
+    """The keys, sorted, of those facets in `where` that OpenLineage defines for `other` instead."""
     if other == where or not facets:
         return []
     return sorted(key for key in facets if (where, key) not in KINDS and (other, key) in KINDS)
 
 
 def check_length(text: str, path: str) -> None:
-    """Raise RejectedEventError for a name that is too long."""
+    """Check the length of a name. Raises RejectedEventError if it is too long."""
     if len(text) > MAX_NAME:
         reject("name_too_long", path, f"the name has {len(text)} characters, the limit is {MAX_NAME}")
 

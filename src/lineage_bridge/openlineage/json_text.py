@@ -1,4 +1,4 @@
-"""JSON as bytes: how deeply it is nested, which strings cannot be stored, and the paths of its members."""
+"""Examines JSON as bytes: how deeply it is nested, which strings cannot be stored, and the paths of its members."""
 
 import json
 import re
@@ -50,7 +50,7 @@ _PLAIN_SCALARS = re.compile(rb'(?:\s*(?:"(?!-)[^"\\]*"|(?!-\D)[^\s{}\[\]\\",:]+)
 
 
 def no_limit(_: int) -> None:
-    """Do nothing: stands for a `spend` that limits the work."""
+    """Do nothing. It is used as `spend` if the work is not limited."""
 
 
 class PlainParts:
@@ -208,7 +208,7 @@ def text_of(token: bytes) -> str:
 
 
 def masked_token(token: bytes, mask_string: Callable[[str], str]) -> bytes:
-    """Mask the secrets in the text of a token; equal to `token` if it has none."""
+    """Mask the secrets in the text of a JSON token. The result equals `token` if it has none."""
     text = _string(token)
     if text is None:
         return mask_string(token.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")

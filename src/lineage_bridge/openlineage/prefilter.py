@@ -40,13 +40,13 @@ class Texts:
         return frozenset({number for _, matches in self._matches(folded) for number, _, _ in matches})
 
     def starts(self, folded: str) -> Iterator[int]:
-        """The offsets at which the strings begin in a folded text, in the order in which the strings end; offsets may repeat."""
+        """The offsets at which strings of the set begin in a folded text, ordered by where the strings end. Offsets may repeat."""
         for at, matches in self._matches(folded):
             for _, start, _ in matches:
                 yield at + start
 
     def _matches(self, folded: str) -> Iterator[tuple[int, list[tuple[int, int, int]]]]:
-        """The matches in pieces of a text, so that their number is bounded."""
+        """Yield the matches piece by piece of a text, so that their number is bounded."""
         for at in range(0, max(1, len(folded)), _AT_ONCE):
             piece = folded[at : at + _AT_ONCE + self._most] if len(folded) > _AT_ONCE else folded
             yield at, self._automaton.find_matches_as_indexes(piece, overlapping=True)
@@ -83,7 +83,7 @@ class Rule:
         return "".join((*pieces, text[end:])) if end else text
 
     def _starts(self, text: str) -> list[int] | None:
-        """Where the pattern can match; None if it is cheaper to try everywhere."""
+        """The offsets at which the pattern can match; None if it costs less to try everywhere."""
         if self._first is None or len(text) <= _SHORT:
             return None
         starts: set[int] = set()
@@ -95,7 +95,9 @@ class Rule:
 
 
 class _WordRule(NamedTuple):
-    """A rule of a group that can only match a text with one text of each of these sets. Some of these are single characters."""
+    """A rule of a group that can only match a text which contains one text of each of these sets. Some of the texts are single
+    characters.
+    """
 
     number: int
     group: str
@@ -136,7 +138,7 @@ class Prefilter:
         self._chosen = lru_cache(_CACHED)(self._choose)
 
     def worth_trying(self, text: str) -> Mapping[str, Sequence[Rule]]:
-        """Group to those of its rules that can match in a text, in their order; `no_rules` if there are none."""
+        """For each group, those of its rules that can match in a text, in their order; `no_rules` if there are none."""
         folded = fold(text)
         found = self._texts.numbers(folded)
         characters = self._candidates(found).characters

@@ -146,7 +146,8 @@ class _Scan:
         if frame.is_object:
             return self.plain.members_end(at)
         # The first element may be a program, and an option says what the next one is.
-        return self.plain.scalars_end(at) if frame.program and not frame.before.startswith("-") else 0
+        is_named = frame.secrets_at == (0,) and frame.count == 1
+        return self.plain.scalars_end(at) if frame.program and not is_named and not frame.before.startswith("-") else 0
 
     def next_member(self, _: "re.Match[bytes]") -> None:
         frame = self.frames[-1]
@@ -213,7 +214,7 @@ class _Scan:
             self.is_unsettled |= is_first or frame.key in NAMES_OF_VALUES
 
     def edit_argument(self, frame: Container, token: "re.Match[bytes]") -> bool:
-        """Mask the secret in an element of an array that is an argument of a command, if it is one."""
+        """Mask the secret in an element of an array, if the element is an argument of a command that contains one."""
         argument = text_of(token[0])
         secret = argument_secret(frame.program, frame.before, argument)
         frame.program, frame.before = frame.program or argument, argument
@@ -274,7 +275,7 @@ class _Scan:
         return _Scan(raw, self.spend, self.key, self.depth + 1).masked()
 
     def mask_found(self, _: str) -> str:
-        """What replaces a secret that was found in a long text."""
+        """The text that replaces a secret which was found in a long text."""
         self.spend(_FOUND_NS)
         return MASK
 

@@ -38,7 +38,7 @@ def required_texts(pattern: "re.Pattern[str]") -> list[Alternatives]:
 
 
 def _worth(texts: Alternatives) -> tuple[int, int]:
-    """How distinctive a set of strings is: long strings are rarer than short ones, and few strings are rarer than many."""
+    """How distinctive a set of strings is. Long strings are rarer than short ones, and few strings are rarer than many."""
     return min(map(len, texts)), -len(texts)
 
 
@@ -131,7 +131,7 @@ class _Parts:
                 self.required += repeated.required
 
     def _follow(self, texts: Alternatives) -> None:
-        """Extend the parts: one of these texts comes next."""
+        """Extend the parts by one of these texts, which comes next."""
         joined = frozenset(before + behind for before in self._run for behind in texts)
         if len(joined) > _MOST:
             self._gap()
@@ -139,7 +139,7 @@ class _Parts:
         self._run = joined
 
     def _gap(self) -> None:
-        """Extend the parts: unknown text comes next."""
+        """Extend the parts by unknown text, which comes next."""
         self._end_run()
         self._run, self._is_whole = _NOTHING, False
 

@@ -1,4 +1,4 @@
-"""Run ids: the UUID of a run, also where a producer sends another kind of id."""
+"""Determines the UUID of a run, also if a producer sends an id of another kind."""
 
 from uuid import UUID, uuid5
 

@@ -54,27 +54,27 @@ HTTP_STATUS: Mapping[str, int] = MappingProxyType(
 
 
 class Repair(Struct, frozen=True, gc=False, order=True):
-    """One deviation from the specification: its code, and its JSON path."""
+    """A deviation of an event from the specification that was repaired: its code, and its JSON path."""
 
     code: str
     path: str
 
 
 class Clean(Struct, frozen=True, gc=False):
-    """The event is used as it is."""
+    """The verdict that an event is used as it is."""
 
     event: Event
 
 
 class Repaired(Struct, frozen=True, gc=False):
-    """The event is used; `repairs` are sorted, without repeats, and at most MAX_REPAIRS."""
+    """The verdict that an event is used after repairs. `repairs` are sorted, without repeats, and at most MAX_REPAIRS."""
 
     event: Event
     repairs: tuple[Repair, ...]
 
 
 class Rejected(Struct, frozen=True, gc=False):
-    """The event is not used. `code` is a key of HTTP_STATUS."""
+    """The verdict that an event is not used. `code` is a key of HTTP_STATUS."""
 
     code: str
     path: str
@@ -88,7 +88,7 @@ _TOO_DEEP = Rejected("too_deep", "$", "the event is nested too deeply")
 
 
 def judge(raw: bytes, arrival_us: int, spend: Spend = no_limit) -> Verdict:
-    """The verdict on one event's bytes that arrived at `arrival_us` (UTC microseconds).
+    """Return the verdict on the bytes of an event that arrived at `arrival_us` (UTC microseconds).
 
     Pure; never raises, whatever the bytes, except what `spend` raises.
     """
@@ -130,7 +130,7 @@ class _EventReader:
         return Clean(event)
 
     def checked_text(self, raw: bytes) -> bytes:
-        """The text as it can be read and stored; characters that had to be replaced are recorded as a repair."""
+        """Return the text in a form that can be read and stored. If characters had to be replaced, this is recorded as a repair."""
         mended = readable_text(raw)
         if mended is not raw:
             check_syntax(mended)
@@ -162,7 +162,7 @@ class _EventReader:
         )
 
     def nulls(self, wire: WireEvent | LooseWireEvent) -> None:
-        """Repair members that are null: they count as absent."""
+        """Record a repair for each member that is null; such a member counts as absent."""
         for member in ("run", "job", "dataset", "inputs", "outputs"):
             if getattr(wire, member) is None:
                 self.repair("null", f"$.{member}")
@@ -192,13 +192,13 @@ class _EventReader:
         return us
 
     def origin(self, text: str | None, code: str, path: str) -> str:
-        """A member that states where an event comes from. Any string is accepted, since the core schema requires no format."""
+        """Read a member that states where an event comes from. Any string is accepted, since the core schema requires no format."""
         if text is None:
             self.repair(code, path)
         return text or ""
 
     def type(self, value: str | UnsetType | None) -> tuple[str | None, str | None]:
-        """The event type, and the value as received."""
+        """Read the event type. Returns it, and the value as received."""
         if value is UNSET:
             return None, None
         if value in EVENT_TYPES:
@@ -235,7 +235,7 @@ class _EventReader:
         return tuple([self.dataset(wire, wire.output_facets, "output", path) for wire, path in listed])
 
     def without_query_names(self, job: Job, inputs: tuple[Dataset, ...], outputs: tuple[Dataset, ...]) -> tuple[Dataset, ...]:
-        """The outputs, whose columns do not come from names that exist only within the job's query."""
+        """Return the outputs without column sources that are names which exist only within the job's query."""
         if "sql" not in job.facets:
             return outputs
         found = replace_query_names(job, inputs, outputs, self.spend)
@@ -245,7 +245,7 @@ class _EventReader:
         return tuple([output for output, _ in found])
 
     def listed(self, wires: WireDatasets, path: str) -> list[tuple[WireDataset, str]]:
-        """The datasets that are not null, each with its path."""
+        """Return the datasets of a list that are not null, each with its path."""
         if not wires:
             return []
         self.spend((len(wires) - wires.count(None)) * _DATASET_NS)
@@ -255,7 +255,7 @@ class _EventReader:
         return [(wire, f"{path}[{index}]") for index, wire in enumerate(wires) if wire is not None]
 
     def dataset(self, wire: WireDataset, access: Raw, side: Where, path: str, *, carries_lineage: bool = False) -> Dataset:
-        """A dataset; `access` are its inputFacets or outputFacets."""
+        """Read a dataset. `access` are its inputFacets or outputFacets."""
         namespace, name = self.names(wire, path)
         facets = self.facets("dataset", wire.facets, path, "facets")
         if "lineage" in facets:
@@ -266,7 +266,7 @@ class _EventReader:
         return Dataset(namespace, name, facets, access_facets)
 
     def lineage(self, facets: Facets, carrier: Literal["job", "dataset"] | None, path: str) -> Facets:
-        """The facets without an explicit lineage that this carrier may not have: datasets may have one in a DatasetEvent only."""
+        """Return the facets, without explicit lineage if this carrier may not have it. Datasets may only have it in a DatasetEvent."""
         text = facets["lineage"]
         if carrier is not None and (is_deleted(text) or lineage_carrier(text) == carrier):
             return facets

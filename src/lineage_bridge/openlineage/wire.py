@@ -22,7 +22,7 @@ ABSENT = Raw(b"")
 
 
 class WireNamed(Struct, gc=False):
-    """A job, or a dataset without what belongs to its side of the event."""
+    """A job of an event, or a dataset without its input or output facets, as decoded from JSON."""
 
     namespace: str | UnsetType | None = UNSET
     name: str | UnsetType | None = UNSET
@@ -30,14 +30,14 @@ class WireNamed(Struct, gc=False):
 
 
 class WireDataset(WireNamed, gc=False, rename="camel"):
-    """A dataset, as input, as output or alone."""
+    """A dataset of an event, as decoded from JSON: an input, an output, or the dataset of a DatasetEvent."""
 
     input_facets: Raw = ABSENT
     output_facets: Raw = ABSENT
 
 
 class WireRun(Struct, gc=False, rename="camel"):
-    """A run."""
+    """The run of an event, as decoded from JSON."""
 
     run_id: str | None = None
     facets: Raw = ABSENT
@@ -47,7 +47,7 @@ WireDatasets = list[WireDataset | None] | UnsetType | None
 
 
 class WireBody(Struct, gc=False, rename="camel"):
-    """The members whose type always matters."""
+    """The members of an event whose type always matters."""
 
     event_type: str | UnsetType | None = UNSET
     run: WireRun | UnsetType | None = UNSET
@@ -89,7 +89,7 @@ class RejectedEventError(Exception):
 
 
 def reject(code: str, path: str, message: str) -> NoReturn:
-    """Raise RejectedEventError."""
+    """Raise RejectedEventError with these values."""
     raise RejectedEventError(code, path, message)
 
 
@@ -118,7 +118,7 @@ def check_syntax(raw: bytes) -> None:
 
 
 def _last_wins(raw: bytes) -> bytes:
-    """The same JSON, in which every decoded object only has the last of each repeated member."""
+    """Remove repeated members from a JSON text: every decoded object only keeps the last of them."""
     return msgspec.json.encode(_without_repeats(Raw(raw), {"run": {}, "job": {}, "dataset": {}, "inputs": {}, "outputs": {}}))
 
 
@@ -135,7 +135,7 @@ def _without_repeats(value: Raw, inner: Mapping[str, Mapping[str, Any]]) -> Raw:
 
 
 def string_of(value: str | Raw | None) -> str | None:
-    """The string in a member of a LooseWireEvent; None for anything else."""
+    """The string in a member of a LooseWireEvent; None if the member has any other value."""
     if value is None or isinstance(value, str):
         return value
     text = bytes(value)
@@ -151,7 +151,9 @@ def check_utf8(raw: bytes) -> None:
 
 
 def readable_text(raw: bytes) -> bytes:
-    """The text, within the limits of size and depth, without characters that a store cannot keep; the same object if it has none."""
+    """Check the limits of size and depth, and replace characters that a store cannot keep. Returns the text; the same object if nothing
+    was replaced.
+    """
     if len(raw) > MAX_BYTES:
         reject("too_large", "$", f"the event has {len(raw)} bytes, the limit is {MAX_BYTES}")
     if not raw.isascii():

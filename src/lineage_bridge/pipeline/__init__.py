@@ -1,1 +1,1 @@
-"""Spark: everything that imports pyspark."""
+"""The pipeline on Spark. Only this package imports pyspark."""

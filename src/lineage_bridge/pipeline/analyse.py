@@ -1,4 +1,4 @@
-"""Whole-graph analysis as a Spark batch: Spark joins and reduces the rows, the driver walks the edges in memory.
+"""Analyses the whole graph in a Spark batch: Spark joins and reduces the rows, the driver walks the edges in memory.
 
 The nodes are groups: all names of a dataset are one node. Self-flows are ignored. A hub is an extra vertex between its inputs and its
 outputs, so that its pairs are not enumerated.
@@ -72,7 +72,7 @@ def _collect(frames: Frames) -> Collected:
 
 
 def edges_of(frames: Frames, heads: DataFrame) -> DataFrame:
-    """Distinct edges (from_hub, from, to_hub, to) between different groups, or between a group and a hub."""
+    """The distinct edges (from_hub, from, to_hub, to) between different groups, or between a group and a hub."""
     flows = frames[GraphTable.FLOW].transform(_grouped, heads, "source").transform(_grouped, heads, "target")
     flows = flows.where("source <> target").select(*_edge(F.lit(False), F.col("source"), F.lit(False), F.col("target")))
     ends = frames[GraphTable.HUB].transform(_grouped, heads, "dataset")
@@ -86,7 +86,7 @@ def _edge(*columns: Column) -> Iterator[Column]:
 
 
 def touched_of(frames: Frames, heads: DataFrame) -> DataFrame:
-    """One row per group and side: when a job last wrote or read it."""
+    """When a job last wrote each group, and when one last read it: one row per group and side."""
     touches = frames[GraphTable.SHAPE_IO].join(frames[GraphTable.JOB_SHAPE], on="shape", how="inner")
     return touches.transform(_grouped, heads, "dataset").groupBy("dataset", "side").agg(F.max("last").alias("last"))
 
@@ -124,7 +124,9 @@ def measure(collected: Collected, unused_before_us: int) -> Analysis:
 
 
 def _cycles(graph: Condensed, nodes: list[Node]) -> Iterator[tuple[Node, ...]]:
-    """Sets of groups that all reach each other, largest first. At least two each: a hub between a dataset and itself is a self-flow."""
+    """Find the cycles: sets of groups that all reach each other, largest first. A set has at least two groups, because a hub between a
+    dataset and itself is a self-flow.
+    """
     members: dict[int, list[Node]] = {}
     for node, component in zip(nodes, graph.component.tolist(), strict=False):
         members.setdefault(component, []).append(node)
@@ -150,7 +152,7 @@ def _by_name(node: Node) -> tuple[str, str, int]:
 
 
 def _vertices(edges: pa.Table, end: str, ids: Ints, hubs: Ints) -> Ints:
-    """The vertex numbers of the edges' ends: groups are numbered first, hubs after them."""
+    """The numbers of the vertices at one end of the edges. Groups are numbered first, hubs after them."""
     values, is_hub = _ints(edges, end), _marks(edges, f"{end}_hub")
     return np.where(is_hub, len(ids) + np.searchsorted(hubs, values), np.searchsorted(ids, values))
 

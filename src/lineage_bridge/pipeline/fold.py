@@ -67,7 +67,7 @@ def _no_collection() -> Iterator[None]:
 
 
 def _names(key: bytes, refused: Refused) -> Names:
-    """The worker's names, cached across batches, because they depend only on the key and the refused names."""
+    """The names and ids that a worker knows. They are cached across batches, because they depend only on the key and the refused names."""
     if (key, refused) not in _NAMES:
         _NAMES.clear()
         _NAMES[key, refused] = Names(key, refused)
@@ -79,7 +79,7 @@ def _ranges_of(batch: pa.RecordBatch) -> Iterator[RangeRow]:
 
 
 def _noting_ranges(batches: Iterable[pa.RecordBatch], ranges: set[RangeRow]) -> Iterator[StoredRecord]:
-    """Yield the records of the batches, and add the offset ranges of each batch to `ranges`."""
+    """Yield the records of the batches, and add the offset range of each batch to `ranges`."""
     for batch in batches:
         ranges.update(_ranges_of(batch))
         yield from _records_of(batch)
@@ -91,13 +91,15 @@ def _records_of(batch: pa.RecordBatch) -> Iterator[StoredRecord]:
 
 
 def collect(facts: DataFrame) -> tuple[Batch, list[int]]:
-    """FACTS as one batch for the store, and the process ids of the workers that made it. Runs one Spark job."""
+    """Collect FACTS into one batch for the store. Returns also the process ids of the workers that made it. Runs one Spark job."""
     table = facts.toArrow()
     return gather(zip(table.column("relation").to_pylist(), table.column("rows").to_pylist(), strict=True))
 
 
 def gather(packed: Iterable[tuple[str, bytes]]) -> tuple[Batch, list[int]]:
-    """The rows of all Spark partitions as one batch, and the workers' process ids. Raises StoreError if the offset ranges leave a gap."""
+    """Combine the rows of all Spark partitions into one batch. Returns also the workers' process ids. Raises StoreError if the offset
+    ranges leave a gap.
+    """
     rows: dict[str, list[Row]] = {}
     for relation, some in packed:
         rows.setdefault(relation, []).extend(_ROWS.decode(some))

@@ -36,13 +36,13 @@ def merge_rows(rows: DataFrame, *, relation: Relation) -> DataFrame:
 
 
 def _simple(relation: Relation) -> list[Column]:
-    """Aggregations of the columns that are merged on their own. A SAME column has one value per key, so MAX returns it."""
+    """The aggregations of columns that are merged on their own. A SAME column has one value per key, so MAX returns it."""
     by_rule = {MergeRule.MIN: F.min, MergeRule.MAX: F.max, MergeRule.SAME: F.max}
     return [by_rule[column.rule](column.name).alias(column.name) for column in relation.columns if column.rule in by_rule]
 
 
 def _chosen(relation: Relation) -> list[Column]:
-    """Aggregations of the groups of columns that are merged together: one struct per group, its order columns before its values."""
+    """The aggregations of columns that are merged in groups. Each group is a struct, in which its order columns precede its values."""
     found = []
     for group, columns in groups_of(relation).items():
         order = [column.name for column in columns if column.ordinal]
@@ -68,7 +68,7 @@ def unpack(facts: DataFrame, *, relation: Relation) -> DataFrame:
 
 
 def _unpacker(name: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function that Spark's workers run for a relation."""
+    """Make the function that Spark's workers run for a relation."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         packed = (rows for batch in batches for rows in batch.column("rows").to_pylist())

@@ -1,4 +1,4 @@
-"""Spark's Java process: its scratch folder, its log file, and how it is stopped."""
+"""Starts and stops Spark's Java process, with its scratch folder and its log file."""
 
 import os
 import re
@@ -28,7 +28,7 @@ _QUERY = "=== Streaming Query ==="
 
 
 class SparkProcess:
-    """A session and the Java process it runs in. The process works in `folder`; its output goes to `log_path`."""
+    """A Spark session and the Java process in which it runs. The process works in `folder`; its output goes to `log_path`."""
 
     def __init__(self, folder: Path, log_path: Path, *, master: str, memory: str, jars: Sequence[Path] = ()) -> None:
         self.scratch = _fresh(folder)
@@ -44,14 +44,14 @@ class SparkProcess:
         listener.handle_error = _pass_over  # type: ignore[method-assign,assignment]  # of this one object
 
     def check(self) -> None:
-        """Raise UnavailableError if the process has ended."""
+        """Check that the process is running. Raises UnavailableError if it has ended."""
         if self.java.poll() is not None:
             raise UnavailableError(
                 f"Spark (process {self.java.pid}) ended: {_ending(self.java.returncode)}", "see logs/spark.log in the data folder"
             )
 
     def end(self) -> None:
-        """Stop the session if its process is alive and responds; end the process in any case."""
+        """End the process. If it is alive and responds, the session is stopped before."""
         if self.java.poll() is None:
             stopper = threading.Thread(target=self._stop, name="stopper", daemon=True)
             stopper.start()
@@ -85,7 +85,7 @@ def _fresh(folder: Path) -> Path:
 
 @contextmanager
 def _output_to(path: Path) -> Iterator[None]:
-    """Send the output of programs that are started in this context to a new file. The previous file is kept as `.1`."""
+    """Send the output of programs that are started in a `with` block to a new file. The previous file is kept as `.1`."""
     with suppress(FileNotFoundError):
         path.replace(path.with_name(f"{path.name}.1"))
     for stream in (sys.stdout, sys.stderr):

@@ -32,7 +32,7 @@ ALL = Budget(2**62)
 
 @dataclass(frozen=True)
 class Chunk:
-    """How much of the log is folded at once: limits in bytes and records, and the size of the parts that are read in parallel."""
+    """How much of the log is folded at once, in bytes and records, and the size of the parts that are read in parallel."""
 
     limit_bytes: int = 128 * 1024 * 1024
     limit_records: int = 60_000
@@ -41,7 +41,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Progress:
-    """How many bytes of the log are in the store, and how many are not yet."""
+    """The progress of a replay: how many bytes of the log are in the store, and how many are not yet."""
 
     done: int
     left: int

@@ -30,7 +30,9 @@ def run_replay(settings: Settings, store: GraphStore, key: bytes, scratch: Path,
 
 @contextmanager
 def spark_batch(settings: Settings, scratch: Path, log_name: str) -> Iterator[SparkSession]:
-    """A session for one batch. Raises UnavailableError if Spark fails; SIGTERM and SIGINT end it at once with KeyboardInterrupt."""
+    """Start a Spark session for one batch. Raises UnavailableError if Spark fails. SIGTERM and SIGINT end it at once with
+    KeyboardInterrupt.
+    """
     log_path = settings.paths.logs / log_name
     spark = SparkProcess(scratch, log_path, master=settings.spark_master, memory=settings.spark_memory)
     try:

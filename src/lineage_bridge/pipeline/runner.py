@@ -117,7 +117,9 @@ def _watch(
 
 
 def _is_active(query: StreamingQuery, spark: SparkProcess) -> bool:
-    """Ask Spark. If its process hangs, this call blocks, so no status is written. Raises UnavailableError if the process has ended."""
+    """Ask Spark whether the query is active. If Spark's process hangs, this call blocks, so no status is written. Raises
+    UnavailableError if the process has ended.
+    """
     spark.check()
     with suppress(*SPARK_ERRORS):
         if query.isActive:
@@ -129,7 +131,9 @@ def _is_active(query: StreamingQuery, spark: SparkProcess) -> bool:
 
 
 class _Settler(threading.Thread):
-    """Computes the derived values that batches left, between the batches. In a thread, so that status updates never wait for the store."""
+    """Computes, between the batches, the derived values that these have left. It runs in a thread, so that status updates never wait
+    for the store.
+    """
 
     def __init__(self, serve: Serve, status: StatusFile, stop: threading.Event) -> None:
         super().__init__(name="settler", daemon=True)
@@ -174,7 +178,7 @@ def _counter(status: StatusFile) -> Callable[[Batch, list[int], int], None]:
 
 @contextmanager
 def _beating(status: StatusFile) -> Iterator[None]:
-    """Write the status every second, from a thread."""
+    """Write the status every second from a thread, during a `with` block."""
     done = threading.Event()
 
     def beat() -> None:
@@ -192,7 +196,7 @@ def _beating(status: StatusFile) -> Iterator[None]:
 
 @contextmanager
 def exclusive(paths: DataFolder) -> Iterator[None]:
-    """Hold the lock that allows one pipeline per data folder. Raises StoreLockedError if another process holds it."""
+    """Hold the lock that allows only one pipeline per data folder. Raises StoreLockedError if another process holds it."""
     paths.data_dir.mkdir(parents=True, exist_ok=True)
     lock = FileLock(paths.pipeline_lock, timeout=0, thread_local=False)
     try:
@@ -220,7 +224,7 @@ def _leave() -> None:
 
 
 def _failed(error: Exception, status: StatusFile, paths: DataFolder) -> LineageBridgeError:
-    """Report a failure: its summary in the status file, its full text in Spark's log, and the error to raise as the result."""
+    """Report a failure: its summary in the status file, its full text in Spark's log. Returns the error to raise."""
     log_path, text = paths.logs / SPARK_LOG, text_of(error)
     status.write(state="failed", error=gist(text))
     with suppress(OSError), log_path.open("a", encoding="utf-8") as file:

@@ -24,7 +24,9 @@ from lineage_bridge.tracing import span, traceparent
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a micro-batch: bytes, records, and rows for derived values beyond the batch's own. `trigger_ms`: time between batches."""
+    """The limits of a micro-batch: bytes, records, and rows for derived values in addition to its own. `trigger_ms`: the time between
+    batches.
+    """
 
     batch_bytes: int = 48 * 1024 * 1024
     batch_records: int = 20_000
@@ -93,7 +95,7 @@ class Serve:
             return self.store.settle(Budget(self.limits.derived_rows))
 
     def check(self) -> None:
-        """Raise what is wrong with the store, also while a commit is under way."""
+        """Raise the error that the store has met, also while a commit is under way."""
         self.store.check()
 
     def commit(self, batch: Batch, workers: list[int], parent: str = "") -> None:
@@ -104,7 +106,7 @@ class Serve:
             self.done(batch, workers, (time.monotonic_ns() - started_ns) // 1000)
 
     def position(self, source: str) -> dict[int, int]:
-        """Partition to offset: where the next batch of a source starts."""
+        """The position at which the next batch of a source starts: the offset of each partition."""
         with self.store_lock:
             return self.store.position(source)
 

@@ -30,18 +30,18 @@ class RangePartition(InputPartition):
 
 
 class LogSource(DataSource):
-    """Options: directory, start (an offset), parts (how many Spark partitions a batch has).
+    """The event log as a data source of Spark. Options: directory, start (an offset), parts (how many Spark partitions a batch has).
 
     A stream also has limit_bytes and limit_records, for each of its micro-batches; a batch also has end (an offset).
     """
 
     @classmethod
     def name(cls) -> str:
-        """The format's name."""
+        """The name under which Spark knows the data source."""
         return FORMAT
 
     def schema(self) -> StructType:
-        """OFFSET_RANGES."""
+        """The schema of the rows, which is OFFSET_RANGES."""
         return OFFSET_RANGES
 
     def reader(self, schema: StructType) -> "LogBatchReader":  # noqa: ARG002 - Spark's argument
@@ -62,22 +62,22 @@ class LogSource(DataSource):
 
 
 class LogBatchReader(DataSourceReader):
-    """An offset range, split into parts of similar size."""
+    """Plans a batch: splits an offset range into parts of similar size."""
 
     def __init__(self, directory: str, start: int, end: int, parts: int) -> None:
         self.log, self.start, self.end, self.parts = LogReader(directory), start, end, parts
 
     def partitions(self) -> list[InputPartition]:
-        """Adjacent ranges that cover the offset range, each with at least one record."""
+        """Return adjacent ranges that cover the offset range, each with at least one record."""
         return [RangePartition(*part) for part in self.log.split(self.start, self.end, self.parts)]
 
     def read(self, partition: InputPartition) -> Iterator[tuple[str, int, int, int]]:
-        """One row of OFFSET_RANGES."""
+        """Yield the only row of a partition, in the form of OFFSET_RANGES."""
         yield as_row(partition)
 
 
 class LogStreamReader(DataSourceStreamReader):
-    """Plans the micro-batches. Lives in one long-lived Python process."""
+    """Plans the micro-batches of a stream. It lives in one long-lived Python process."""
 
     def __init__(self, directory: str, start: int, limit_bytes: int, limit_records: int, parts: int) -> None:
         self.log = LogReader(directory)
@@ -85,11 +85,13 @@ class LogStreamReader(DataSourceStreamReader):
         self.limit_bytes, self.limit_records, self.parts = limit_bytes, limit_records, parts
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
-        """The store's position."""
+        """The offset at which the stream begins: the store's position."""
         return {"offset": self.start}
 
     def latestOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
-        """The end of the next micro-batch: durable, and at most one batch, by the limits, beyond the last planned offset."""
+        """The offset at which the next micro-batch ends. It is durable, and at most one batch, by the limits, beyond the last
+        planned offset.
+        """
         if self.log.durable_end() > self.planned:
             self.planned = max(self.planned, self.log.cut(self.planned, self.limit_bytes, self.limit_records))
         return {"offset": self.planned}
@@ -100,34 +102,34 @@ class LogStreamReader(DataSourceStreamReader):
         return [RangePartition(*part) for part in self.log.split(start["offset"], end["offset"], self.parts)]
 
     def read(self, partition: InputPartition) -> Iterator[tuple[str, int, int, int]]:
-        """One row of OFFSET_RANGES."""
+        """Yield the only row of a partition, in the form of OFFSET_RANGES."""
         yield as_row(partition)
 
 
 def as_row(partition: InputPartition) -> tuple[str, int, int, int]:
-    """A partition as one row of OFFSET_RANGES."""
+    """Convert a partition to a row of OFFSET_RANGES."""
     offsets = cast("RangePartition", partition)
     return LOG_SOURCE, 0, offsets.start, offsets.end
 
 
 class LogRangeReader:
-    """Reads offset ranges of the log in `directory` for the fold. Cheap to create and safe to pickle."""
+    """Reads offset ranges of the log in `directory` for the fold. It costs little to create, and can be pickled."""
 
     def __init__(self, directory: Path) -> None:
         self.log = LogReader(directory)
 
     def __call__(self, source: str, partition: int, start: int, end: int) -> Iterator[StoredRecord]:
-        """The records from `start` up to, not including, `end`. The log has one source and one partition."""
+        """Yield the records from `start` up to, not including, `end`. The log has only one source and one partition."""
         for offset, record in self.log.read(start, end):
             yield StoredRecord(source, partition, offset, record)
 
 
 class ArchiveRangeReader:
-    """Reads ranges of the archive in `root` for the fold. Cheap to create and safe to pickle."""
+    """Reads ranges of the archive in `root` for the fold. It costs little to create, and can be pickled."""
 
     def __init__(self, root: Path) -> None:
         self.archive = ArchiveReader(root)
 
     def __call__(self, source: str, partition: int, start: int, end: int) -> Iterator[StoredRecord]:
-        """The records with addresses from `start` up to, not including, `end`."""
+        """Yield the records with addresses from `start` up to, not including, `end`."""
         return self.archive.read(source, partition, start, end)

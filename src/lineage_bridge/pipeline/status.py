@@ -14,9 +14,11 @@ State = Literal["starting", "running", "failed"]
 
 @dataclass(frozen=True)
 class Status:
-    """The pipeline's status at one time. Times are UTC microseconds. `workers`: process ids of the Python workers that folded the last
-    batch. `position` maps "source/partition" to offset. `left`: the number of keys still to be derived. Since its start it has committed
-    `batches` with `events` records of events, in `commit_us`; the last at `committed_us`, when its oldest event had waited `freshness_us`.
+    """The status of the pipeline. Times are UTC microseconds.
+
+    `workers`: process ids of the Python workers that folded the last batch. `position` maps "source/partition" to offset. `left`: the
+    number of keys still to be derived. Since its start it has committed `batches` with `events` records of events, in `commit_us`; the
+    last at `committed_us`, when its oldest event had waited `freshness_us`.
     """
 
     state: State
@@ -36,7 +38,7 @@ class Status:
 
 
 class StatusFile:
-    """The status and the file it is written to. Thread-safe."""
+    """The status of the pipeline, and the file to which it is written. Thread-safe."""
 
     def __init__(self, path: Path, now_us: Callable[[], int]) -> None:
         self.path, self.now_us = path, now_us
@@ -60,7 +62,9 @@ class StatusFile:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Replace a file's content atomically: a reader sees the old or the new content, never a part. Raises OSError, and leaves nothing."""
+    """Replace the content of a file atomically: a reader sees the old or the new content, never a part. Raises OSError; the old content
+    then stays.
+    """
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         fresh.write_bytes(content)

@@ -22,7 +22,7 @@ def is_archive(entry: str) -> bool:
 
 
 def leave_archives() -> None:
-    """Remove Spark's archives from this process's `sys.path`."""
+    """Remove Spark's archives from `sys.path` of this process, so that imports do not search them."""
     for entry in filter(is_archive, list(sys.path)):
         sys.path.remove(entry)
         sys.path_importer_cache.pop(entry, None)

@@ -1,4 +1,4 @@
-"""Analysis of the whole graph: what it reads and what it found."""
+"""The interfaces for the analysis of the whole graph: what it reads, and its findings."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -20,7 +20,7 @@ class FindingsReader(Protocol):
     summary: FindingsSummary
 
     def lines(self, part: str, limit: int, offset: int) -> list[bytes]:
-        """Lines of a part (impact, cycle, orphan, unused), each a JSON object."""
+        """A page of the lines in one part (impact, cycle, orphan, unused). Each line is a JSON object."""
 
     def every(self, part: str) -> Iterator[bytes]:
-        """All lines of a part, read once."""
+        """All lines in one part of the findings, read once."""

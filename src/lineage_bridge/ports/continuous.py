@@ -1,4 +1,4 @@
-"""Targets that are published to continuously: how far each follows the change feed."""
+"""The interfaces for targets that are published to continuously, and how far each follows the change feed."""
 
 from typing import Any, NamedTuple, Protocol
 
@@ -45,7 +45,7 @@ class FollowRepository(Protocol):
     """Stores how far targets follow the change feed. Safe for many processes and threads at once."""
 
     def state(self, name: str) -> FollowState | None:
-        """The state of a target; None if it does not follow the feed yet."""
+        """How far a target has followed the change feed; None if it does not follow it yet."""
 
     def begin(self, name: str, state: FollowState) -> None:
         """Store the state with which a target begins to follow the feed; replaces any earlier state."""
@@ -54,7 +54,7 @@ class FollowRepository(Protocol):
         """Replace the state of a target; return False, and store nothing, if it no longer follows the feed."""
 
     def report(self, name: str) -> PublicationReport | None:
-        """The last continuous publication."""
+        """The report of a target's last continuous publication; None before the first."""
 
     def save_report(self, name: str, report: PublicationReport) -> None:
         """Replace the report of a target that follows."""

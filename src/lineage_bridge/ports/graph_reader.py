@@ -1,4 +1,4 @@
-"""The graph store, as questions read it: one protocol for each kind of question."""
+"""The interface by which questions read the graph store, with one protocol for each kind of question."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Protocol
@@ -21,7 +21,7 @@ class ProgressReader(Protocol):
     """Reads how far the store has applied the log."""
 
     def position(self) -> dict[tuple[str, int], int]:
-        """(source, partition) to the offset up to which the store has applied the log."""
+        """The offset up to which the store has applied the log, for each (source, partition)."""
 
     def settling(self) -> bool:
         """Whether some derived values of applied events are still to be computed."""
@@ -34,13 +34,13 @@ class NodeReader(Protocol):
         """The node of exactly this name."""
 
     def by_spelling(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
-        """The node that a name means in any spelling: as seen, or as made by the naming rules or an alias."""
+        """The node that a name denotes in any spelling: one that was seen, or one that the naming rules or an alias give."""
 
     def near(self, kind: NodeKind, namespace: str, name: str, limit: int = 5) -> list[Node]:
         """Nodes with similar names, the most similar first."""
 
     def matching(self, kind: NodeKind, namespace: str | None, name: str | None, limit: int | None, offset: int) -> list[Node]:
-        """Nodes by globs on namespace and name, sorted by name."""
+        """Nodes whose namespace and name match globs, sorted by name."""
 
     def count(self, kind: NodeKind) -> int:
         """How many nodes of a kind there are."""
@@ -52,33 +52,37 @@ class NodeReader(Protocol):
         """Whether any node of a kind is in exactly this namespace."""
 
     def spelt(self, nodes: Iterable[Node], style: str) -> dict[int, Node]:
-        """Node id to the node under its preferred name: `standard`, or as `lineagebridge` would write it."""
+        """Each of these nodes by its id, under its preferred name in a style: `standard`, or `lineagebridge` for the names that
+        LineageBridge writes.
+        """
 
     def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
         """The canonical node of a node's group, and all its members."""
 
     def names_of(self, nodes: Iterable[Node]) -> dict[int, tuple[Node, ...]]:
-        """Node id to all names of the node, for those that have several."""
+        """All names of each of these nodes that has several, by node id."""
 
     def facets(self, node: Node, job: Node | None = None, keys: Sequence[str] = ()) -> dict[str, str]:
-        """The current facets of a node under all its names, key to JSON text; with `job`, those of the job and the node together."""
+        """The JSON texts of the current facets of a node under all its names, by key; with `job`, those of the job and the node
+        together.
+        """
 
     def aliases(self, which: AliasFilter) -> list[AliasRecord]:
-        """Aliases with their evidence."""
+        """The aliases that a filter selects, with their evidence."""
 
 
 class SearchReader(Protocol):
-    """Full-text search."""
+    """Searches nodes by their names and texts."""
 
     def by_name(self, text: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
         """Nodes whose name or namespace contains every word of the text, best match first."""
 
     def page(self, which: SearchFilter) -> SearchPage:
-        """Nodes by their names and by the texts of their facets."""
+        """A page of nodes that match a search by their names or by the texts of their facets."""
 
 
 class LineageReader(Protocol):
-    """Follows flows. With `at_us`, each answer is as of that time."""
+    """Answers questions that follow flows. With `at_us`, an answer is as of that time."""
 
     def walk(
         self,
@@ -92,10 +96,12 @@ class LineageReader(Protocol):
         at_us: int | None = None,
         ended: bool = False,
     ) -> Walk:
-        """Follow flows `upstream`, `downstream` or `both` (their union) for `depth` hops; flows that have ended only with `ended`."""
+        """Follow flows `upstream`, `downstream` or `both` (the union of the two) for `depth` hops. Ended flows are only followed if
+        `ended` is set.
+        """
 
-    def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
-        """The nodes that a change of this node affects, or that this node depends on."""
+    def impact(self, origins: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
+        """The nodes that a change of any of these nodes affects, or that any of these nodes depends on."""
 
     def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:
         """The paths that data takes from one node to another, at most `most` of them."""
@@ -107,13 +113,13 @@ class LineageReader(Protocol):
         """How much each hop of a walk upstream that this reader returned read and wrote, sources first."""
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
-        """The columns that a column is made from, or goes into. A trace as of an earlier time has no proofs."""
+        """The columns from which a column is derived, or which are derived from it, with the events that prove it."""
 
     def job_ports(self, job: Node, *, now_us: int, at_us: int | None = None) -> list[Port]:
         """The inputs and outputs of a job, sorted by side and name."""
 
     def job_ports_of(self, jobs: Iterable[Node], *, now_us: int, at_us: int | None = None) -> dict[int, list[Port]]:
-        """Job id to the inputs and outputs of the job, sorted by side and name."""
+        """The inputs and outputs of each of these jobs by its id, sorted by side and name."""
 
     def declared_flows(
         self, datasets: Collection[Node], limits: WalkLimits, *, now_us: int, at_us: int | None = None, ended: bool = False
@@ -125,10 +131,10 @@ class RunReader(Protocol):
     """Looks up runs, their lineage and their statistics."""
 
     def page(self, which: RunFilter) -> RunPage:
-        """Runs by job, parent, state and time."""
+        """A page of the runs that a filter selects by job, parent, state and time."""
 
     def find(self, run_id: str) -> list[RunRecord]:
-        """The run of an id (as sent, or as a UUID), one record for each of its jobs.
+        """The run with an id (as sent, or as a UUID), as one record for each of its jobs.
 
         A run that never sent an event is found under the jobs that other runs name for it.
         """
@@ -137,7 +143,7 @@ class RunReader(Protocol):
         """The newest run of a job; with `with_datasets`, the newest that named a dataset."""
 
     def latest_of(self, jobs: Iterable[Node], *, with_datasets: bool) -> dict[int, RunRecord]:
-        """Job id to the newest run, for those of these jobs that have one."""
+        """The newest run of each of these jobs that has one, by job id."""
 
     def tree(self, run: bytes, limit: int) -> RunTree:
         """A run with all runs inside it."""
@@ -156,13 +162,13 @@ class EventReader(Protocol):
     """Looks up events and quarantined records."""
 
     def page(self, which: EventFilter) -> list[EventRecord]:
-        """Events by filter."""
+        """A page of the events that a filter selects."""
 
     def of_run(self, run_id: str, limit: int | None = None) -> list[EventRecord]:
         """The events of a run (its id as sent, or as a UUID), oldest first."""
 
     def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:
-        """Quarantined records, newest first, without those accepted since; with `event`, only those of that event id."""
+        """A page of quarantined records, newest first, without those accepted since; with `event`, only those with that event id."""
 
     def quarantine_counts(self, of: Callable[[str], bool] | None = None) -> QuarantineCounts:
         """The newest 10,000 quarantined records, counted by reason; with `of`, only those whose sample it accepts."""
@@ -178,22 +184,24 @@ class InventoryReader(Protocol):
         """
 
     def quiet(self) -> "Iterator[tuple[GraphReader, list[Node]]]":
-        """Jobs without an observed run, and datasets that no job names or that declare their own lineage; in portions, see `heads`."""
+        """Jobs without an observed run, and datasets that no job names or that declare their own lineage; in portions, like those
+        of `heads`.
+        """
 
     def canonical_nodes(self, nodes: Iterable[Node]) -> dict[int, Node]:
-        """Node id to the canonical node of its group."""
+        """The canonical node of each of these nodes, by node id."""
 
     def entries(self, heads: Sequence[Node]) -> list[InventoryEntry]:
         """The inventory entries of canonical nodes."""
 
     def described(self, nodes: Iterable[Node]) -> dict[int, InventoryEntry]:
-        """Node id to the inventory entry of its group."""
+        """The inventory entry of each of these nodes' groups, by node id."""
 
     def by_node_id(self, text: str) -> list[Node]:
-        """The canonical nodes that a node id may mean; several where the id is ambiguous."""
+        """The canonical nodes that a node id may denote. There are several if the id is ambiguous."""
 
     def ran(self, jobs: Sequence[Node]) -> list[Node]:
-        """Which of these canonical jobs have an observed run."""
+        """Those of these canonical jobs that have an observed run."""
 
     def ports(self, jobs: Iterable[Node], *, now_us: int) -> list[Port]:
         """The inputs and outputs of these jobs, under all their names, without those that have ended."""
@@ -206,43 +214,43 @@ class InventoryReader(Protocol):
 
 
 class GraphReader(Protocol):
-    """All questions to the graph store. Made per request; all answers of one reader come from one read transaction."""
+    """All questions to the graph store. A reader is made for each request, and all its answers come from one read transaction."""
 
     @property
     def progress(self) -> ProgressReader:
-        """How far the store has applied the log."""
+        """The reader of how far the store has applied the log."""
 
     @property
     def nodes(self) -> NodeReader:
-        """Nodes, their facets and their names."""
+        """The reader of nodes, their facets and their names."""
 
     @property
     def search(self) -> SearchReader:
-        """Full-text search."""
+        """The reader for searches."""
 
     @property
     def lineage(self) -> LineageReader:
-        """Walks, impact, paths and traces."""
+        """The reader of walks, impact, paths and traces."""
 
     @property
     def runs(self) -> RunReader:
-        """Runs, their lineage and their statistics."""
+        """The reader of runs, their lineage and their statistics."""
 
     @property
     def history(self) -> HistoryReader:
-        """What changed over time."""
+        """The reader of what changed over time."""
 
     @property
     def events(self) -> EventReader:
-        """Events and quarantined records."""
+        """The reader of events and quarantined records."""
 
     @property
     def inventory(self) -> InventoryReader:
-        """Every dataset, job and edge."""
+        """The reader of every dataset, job and edge."""
 
     @property
     def whole(self) -> WholeGraphReader:
-        """Reads the whole graph, to export, verify or analyse it."""
+        """The reader of the whole graph, to export, verify or analyse it."""
 
     def within(self, namespaces: Collection[str]) -> "GraphReader":
         """A reader in the same transaction whose lists (of nodes, events and aliases, not walks) are restricted to these namespaces.

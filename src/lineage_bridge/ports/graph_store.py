@@ -1,4 +1,4 @@
-"""The graph store, as the pipeline writes it."""
+"""The interface by which the pipeline writes the graph store."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Budget:
 
 
 class RowCount(NamedTuple):
-    """How many rows a relation has in the store in use and in the replayed one."""
+    """How many rows a relation has in the store in use, and in the replayed one."""
 
     relation: str
     before: int
@@ -38,19 +38,20 @@ class RowCount(NamedTuple):
 
 
 class GraphStore(Protocol):
-    """The graph store, opened by the pipeline alone."""
+    """The graph store, opened for writing by the pipeline alone."""
 
     def position(self, source: str) -> dict[int, int]:
-        """Partition to offset: where the next batch of `source` starts."""
+        """The offset at which the next batch starts, for each partition of `source`."""
 
     def apply(self, batch: Batch, budget: Budget) -> None:
         """Merge one batch in one transaction. Raises PositionError, CollisionError."""
 
     def settle(self, budget: Budget) -> int:
-        """Derive what earlier batches left in the queues; returns how many keys remain."""
+        """Derive what earlier batches left in the queues. Returns how many keys are still left."""
 
     def check(self) -> None:
-        """Raise StoreDamagedError if the store is known to be damaged or was replaced, StoreError if it does not answer as it should.
+        """Check the store. Raises StoreDamagedError if it is known to be damaged or was replaced, StoreError if it does not answer
+        as it should.
 
         May be called from another thread at any time.
         """

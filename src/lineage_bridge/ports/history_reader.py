@@ -1,4 +1,4 @@
-"""Questions about changes over time, and about foreign assertions."""
+"""The interface for questions about changes over time, and about foreign assertions."""
 
 from collections.abc import Collection
 from typing import Protocol
@@ -9,13 +9,13 @@ from lineage_bridge.model.history import FacetHistory, FacetPage, ForeignFilter,
 
 
 class HistoryReader(Protocol):
-    """What changed over time."""
+    """Answers questions about what changed over time."""
 
     def schemas(self, dataset: Node, at_us: int | None = None) -> SchemaHistory:
-        """The schema versions of a dataset, under all its names, until `at_us`, if given."""
+        """The schema versions of a dataset under all its names; with `at_us`, those stated by then."""
 
     def facet(self, node: Node, key: str, at_us: int | None = None, page: FacetPage | None = None) -> FacetHistory:
-        """The versions of one facet of a node, under all its names, until `at_us`, if given; all of them without a page."""
+        """The versions of one facet of a node under all its names; with `at_us`, those stated by then. Without a page, all of them."""
 
     def lifecycle(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
         """The lifecycle changes of a dataset, under all its names, the newest first."""
@@ -23,7 +23,7 @@ class HistoryReader(Protocol):
     def foreign(self, which: ForeignFilter, limit: int, offset: int, max_bytes: int) -> ForeignPage:
         """Foreign assertions of limited principals, the most recent first.
 
-        Fewer than `limit` where the texts reach `max_bytes`, but not none.
+        A page ends early if its texts reach the limit of bytes, but has at least one.
         """
 
     def diff(self, node: Node, direction: str, depth: int, limits: WalkLimits, between: Between, *, now_us: int) -> GraphDiff:

@@ -1,4 +1,4 @@
-"""Interfaces of inputs: their stored state, users' operations on them, and the log that their events are appended to."""
+"""The interfaces of inputs: their stored state, users' operations on them, and the log to which their events are appended."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -13,14 +13,14 @@ from lineage_bridge.openlineage.verdict import Rejected
 
 
 class PartitionPosition(NamedTuple):
-    """The next event to read of a partition."""
+    """The position in a partition: the next event to read."""
 
     where: StreamPartition
     at: EventPosition
 
 
 class FilePosition(NamedTuple):
-    """The next event to read of a file.
+    """The position in a file: the next event to read.
 
     `mark` tells whether the file has changed since everything in it was read; empty if that is not known.
     """
@@ -44,7 +44,7 @@ class InputPositions(msgspec.Struct, frozen=True):
 
 
 class InputStart(msgspec.Struct, frozen=True):
-    """The first positions of partitions that have none yet. The input counts as opened from then on."""
+    """The first positions of partitions that have none yet. After them, the input counts as opened."""
 
     session: str
     partitions: list[PartitionPosition]
@@ -100,7 +100,7 @@ class InputRepository(Protocol):
     """Stores inputs. Safe for many processes and threads at once."""
 
     def added(self) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Name to (kind, settings) of the inputs that users added."""
+        """The kind and settings of each input that users added, by name."""
 
     def save(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
         """Add an input, or replace its settings."""
@@ -115,7 +115,7 @@ class InputRepository(Protocol):
         """Pause or resume an input."""
 
     def ledgers(self) -> dict[str, bytes]:
-        """Name to the last saved positions and counts of an input."""
+        """The last saved positions and counts of each input, by name."""
 
     def save_ledger(self, name: str, ledger: bytes, files: Sequence[FilePosition] = (), *, replaces: bool = False) -> None:
         """Save positions and counts of an input, and the positions of files that have changed; with `replaces`, others are deleted."""
@@ -124,7 +124,7 @@ class InputRepository(Protocol):
         """The saved positions of files with these keys, at most one for each key."""
 
     def save_files(self, name: str, files: Sequence[FilePosition], *, replaces: bool) -> None:
-        """Save positions of files only, as `save_ledger` does."""
+        """Save positions of files, like `save_ledger`, but nothing else."""
 
 
 class InputService(Protocol):
@@ -137,10 +137,10 @@ class InputService(Protocol):
         """All inputs, by name."""
 
     def record(self, name: str) -> InputRecord:
-        """One input."""
+        """The input with this name."""
 
     def check(self, name: str) -> None:
-        """Raise NotFoundError if there is no such input."""
+        """Check that there is an input with this name. Raises NotFoundError otherwise."""
 
     def add(self, name: str, kind: str, settings: Mapping[str, Any], *, replace: bool) -> InputRecord:
         """Add an input."""
@@ -155,10 +155,12 @@ class InputService(Protocol):
         """Try each step of reading an input, without ingesting an event."""
 
     def left_out(self, name: str, event: Event) -> Rejected | None:
-        """Why an input does not take in an event, by the setting `jobs` that it has now; None if it does, or if there is no such input."""
+        """The reason why an input does not accept an event, according to its present setting `jobs`; None if it accepts it, or if
+        there is no such input.
+        """
 
     def events_in(self, value: bytes) -> Sequence[bytes]:
-        """The events in a value of a record, as inputs read values now; the value itself if that is not possible."""
+        """Read the events in the value of a record, as inputs read values now. If that is not possible, the value itself is returned."""
 
     def problem(self, records: Sequence[InputRecord]) -> str:
         """The reason why these inputs are not read; empty if they are."""

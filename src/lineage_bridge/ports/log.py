@@ -1,4 +1,4 @@
-"""The event log, for callers that append to it, read it back or fold it."""
+"""The interfaces of the event log: for appending to it, and for reading records back."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -31,14 +31,14 @@ class OffsetLog(EventLog, Protocol):
     """The event log on disk, in which each record has an offset."""
 
     def submit(self, records: Sequence[LogRecord]) -> "Future[list[int]]":
-        """Append records; the future gives their offsets. Raises as EventLog does."""
+        """Append records. The future gives their offsets. Raises the errors of EventLog."""
 
 
 class RecordReader(Protocol):
     """Reads durable records back."""
 
     def durable_end(self) -> int:
-        """The durable end of the log; 0 when it is empty."""
+        """The end of the last durable record of the log; 0 when the log is empty."""
 
     def record_at(self, address: RecordAddress) -> LogRecord:
         """The record at an address. Raises OffsetError where there is none, RecordError where it is damaged."""
@@ -54,4 +54,4 @@ class RangeReader(Protocol):
     """Reads the records in offset ranges."""
 
     def __call__(self, source: str, partition: int, start: int, end: int) -> Iterator[StoredRecord]:
-        """The records of a partition from offset `start` up to, but not including, `end`."""
+        """Read the records of a partition from offset `start` up to, but not including, `end`."""

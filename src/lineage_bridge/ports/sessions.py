@@ -1,4 +1,4 @@
-"""The store of browser sessions."""
+"""The interface of the store of browser sessions."""
 
 from collections.abc import Collection, Mapping
 from typing import Protocol
@@ -13,7 +13,7 @@ class SessionRepository(Protocol):
         """All sessions, the oldest first."""
 
     def replace(self, ended: Collection[bytes], session: BrowserSession | None = None) -> None:
-        """Delete the sessions with these digests, and store a new one, if there is one: both or neither."""
+        """Delete the sessions with these digests, and store a new one if it is given: both or neither."""
 
     def note_uses(self, uses: Mapping[bytes, int]) -> None:
         """Store when sessions were last used, by digest."""

@@ -1,4 +1,4 @@
-"""Interfaces of sources: their stored state, and users' operations on them."""
+"""The interfaces of sources: their stored state, and users' operations on them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from lineage_bridge.model.sources import KindRecord, SourceCheck, SourceRecord, 
 
 @dataclass(frozen=True)
 class OutboxMessage:
-    """A request body that a source wants posted to a path of the API. Messages are sent in the order of `number`."""
+    """A message of a source: a request body to send to a path of the API. Messages are sent in the order of `number`."""
 
     number: int
     path: str
@@ -20,7 +20,7 @@ class SourceRepository(Protocol):
     """Stores the sources, their state, their snapshots and the outbox. Safe for many processes and threads at once."""
 
     def added(self) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Name to (kind, settings) of the sources that users added."""
+        """The kind and settings of each source that users added, by name."""
 
     def save(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
         """Add a source, or replace its settings."""
@@ -29,7 +29,7 @@ class SourceRepository(Protocol):
         """Delete a source that a user added, and the state of any source of this name."""
 
     def states(self) -> dict[str, SourceState]:
-        """Name to the state of the source."""
+        """The state of each source, by name."""
 
     def pause(self, name: str, *, paused: bool) -> None:
         """Pause or resume polling of a source."""
@@ -66,7 +66,7 @@ class SourceService(Protocol):
         """All sources, by name."""
 
     def record(self, name: str) -> SourceRecord:
-        """One source."""
+        """The source with this name."""
 
     def pending(self) -> int:
         """How many messages of sources are not delivered to the API yet."""
@@ -81,7 +81,7 @@ class SourceService(Protocol):
         """Pause or resume a source."""
 
     def poll(self, name: str) -> SourceRecord:
-        """Poll a source now."""
+        """Poll a source as soon as possible."""
 
     def test(self, name: str) -> list[SourceCheck]:
         """Try each step of observing a source."""

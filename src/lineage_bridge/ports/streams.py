@@ -1,4 +1,4 @@
-"""Inputs of the form stream, which Spark reads without the log: the ranges it reads, and the results."""
+"""The interfaces for inputs of the form stream, which Spark reads without the log: the ranges to read, and the results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -9,7 +9,7 @@ from lineage_bridge.model.sources import InputProgress
 
 
 class StreamRange(NamedTuple):
-    """Records of a partition to read: those with offsets in [start, end)."""
+    """A range of a partition to read: the records with offsets in [start, end)."""
 
     where: StreamPartition
     start: int
@@ -29,7 +29,7 @@ class SparkRead(NamedTuple):
 
 
 class StreamRow(NamedTuple):
-    """A row that Spark read."""
+    """A row that Spark read, which is one record of a stream."""
 
     where: StreamPartition
     offset: int
@@ -55,9 +55,9 @@ JudgeRow = Callable[[StreamRow], JudgedRow]
 
 
 class TakenRows(NamedTuple):
-    """The rows that were read and folded: their number, those without a value, their bytes, and when the newest row was written to the
-    stream. `filtered` events were left out. The bytes are those of the rows or of the records in them, whichever is more, also of what
-    was left out.
+    """What was read and folded: the number of rows, of rows without a value, and of their bytes, and when the newest row was written to
+    the stream. `filtered` events were left out. The bytes are those of the rows or of the records in them, whichever is more, also of
+    what was left out.
 
     `is_cut`: the ranges hold more bytes than are taken in at once. Then nothing was taken in: plan fewer rows, as `read` and `size`
     suggest.
@@ -72,10 +72,10 @@ class TakenRows(NamedTuple):
 
 
 class StreamFeed(Protocol):
-    """Reads, judges, archives, folds and commits what inputs of the stream plan.
+    """Reads, validates, archives, folds and commits the ranges that inputs of the form stream have planned.
 
-    Raises SourceError when ranges cannot be read, UnavailableError when it has to be tried again, and errors of the store, which end the
-    pipeline.
+    Raises SourceError when ranges cannot be read, UnavailableError when it has to be tried again, and errors of the store, which end
+    the pipeline.
     """
 
     parallelism: int
@@ -100,7 +100,7 @@ class StreamFeed(Protocol):
         """
 
     def finish(self, name: str) -> None:
-        """Wait until all that was taken in is committed."""
+        """Wait until everything that was taken in is committed."""
 
     def progress(self, name: str) -> InputProgress:
         """The counts of an input's events in the archive."""

@@ -1,4 +1,4 @@
-"""Interfaces of targets: their stored state, the ledger of published objects, and users' operations on them."""
+"""The interfaces of targets: their stored state, the ledger of published objects, and users' operations on them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class LedgerEntry(NamedTuple):
-    """The ledger's entry of a published object. `key` is JSON: kind (`job`, `dataset`), namespace and name, as in the target.
+    """An entry of the ledger, about one published object. `key` is JSON: kind (`job`, `dataset`), namespace and name, as in the target.
 
-    `state` is `published`; `sending` or `deleting` while the outcome is unknown; `refused` if the target refuses it (`detail` says why).
-    `ours`: LineageBridge created it. `fingerprint` is the digest of the sent content, `visible` of the part that can be read back.
-    `revision` counts how often it was sent; `changed_us` is the time of the last change, in UTC microseconds.
+    `state` is `published`; `sending` or `deleting` while the outcome is unknown; `refused` if the target refuses it (`detail` says
+    why). `ours`: LineageBridge created it. `fingerprint` is the digest of the sent content, `visible` of the part that can be read
+    back. `revision` counts how often it was sent; `changed_us` is the time of the last change, in UTC microseconds.
     """
 
     key: str
@@ -30,9 +30,9 @@ class LedgerEntry(NamedTuple):
 
 
 class PlannedOperation(msgspec.Struct, frozen=True):
-    """`action` is `create`, `update` or `delete`, or `read` for an object that could not be read there.
+    """An operation of a plan. `action` is `create`, `update` or `delete`, or `read` for an object that could not be read at the target.
 
-    `outcome` is empty in a plan, else `done`, `refused`, `failed` or `not_tried`; `code` is why it failed, in a word.
+    `outcome` is empty in a plan, else `done`, `refused`, `failed` or `not_tried`; `code` is the reason for a failure, in a word.
     """
 
     action: str
@@ -112,29 +112,29 @@ class TargetRecord(NamedTuple):
 
 
 class PublicationLedger(Protocol):
-    """The published objects of each target; `destination` is the target's name with the address that it publishes to.
+    """Stores which objects were published to each target. `destination` is the target's name with the address that it publishes to.
 
     Safe for many processes and threads at once.
     """
 
     def entries(self, destination: str) -> dict[str, LedgerEntry]:
-        """The entries by key."""
+        """All entries of a destination, by key."""
 
     def page(self, destination: str, after: str, limit: int) -> list[LedgerEntry]:
-        """At most `limit` entries whose keys follow `after`, in order of key."""
+        """At most `limit` entries whose keys come after `after`, sorted by key."""
 
     def counts(self, destination: str) -> dict[str, int]:
-        """How many entries there are, by state."""
+        """The number of a destination's entries in each state."""
 
     def record(self, destination: str, entries: Iterable[LedgerEntry], forgotten: Iterable[str] = ()) -> None:
-        """Store entries and forget keys, in one transaction."""
+        """Store some entries and delete those with the keys in `forgotten`, in one transaction."""
 
 
 class TargetRepository(Protocol):
     """Stores targets. Safe for many processes and threads at once."""
 
     def added(self) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Name to (kind, settings) of the targets that users added."""
+        """The kind and settings of each target that users added, by name."""
 
     def save(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
         """Add a target, or replace its settings."""
@@ -149,7 +149,7 @@ class TargetRepository(Protocol):
         """Pause or resume a target."""
 
     def report(self, name: str) -> PublicationReport | None:
-        """The last plan or publication."""
+        """The report of a target's last plan or publication; None before the first."""
 
     def save_report(self, name: str, report: PublicationReport) -> None:
         """Replace the report of a target."""
@@ -165,7 +165,7 @@ class TargetService(Protocol):
         """All targets, by name."""
 
     def record(self, name: str) -> TargetRecord:
-        """One target."""
+        """The target with this name."""
 
     def followed(self) -> "dict[str, ContinuousStatus]":
         """The state of continuous publishing, for targets that have it and are not paused."""
@@ -174,13 +174,13 @@ class TargetService(Protocol):
         """Add a target."""
 
     def remove(self, name: str) -> None:
-        """Remove a target. What was published stays there."""
+        """Remove a target. What was published stays at the target."""
 
     def pause(self, name: str, *, paused: bool) -> TargetRecord:
         """Pause or resume a target."""
 
     def test(self, name: str) -> list[SourceCheck]:
-        """Try each step of publishing, without changing anything there."""
+        """Try each step of publishing, without changing anything at the target."""
 
     def start(self, name: str, *, plan_only: bool, prune: bool, overwrite: bool) -> TargetRecord:
         """Start a plan or a publication. Raises RequestError if the target is paused or one is under way."""
@@ -192,4 +192,4 @@ class TargetService(Protocol):
         """The names of the targets with a running plan or publication that was requested."""
 
     def ledger(self, name: str, after: str, limit: int) -> Sequence[LedgerEntry]:
-        """The published objects of a target, by key."""
+        """A page of the objects that were published to a target, sorted by key."""

@@ -1,4 +1,4 @@
-"""Interfaces of extraction tasks: their stored state, and users' operations on them."""
+"""The interfaces of extraction tasks: their stored state, and users' operations on them."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -14,10 +14,10 @@ class TaskRepository(Protocol):
         """Store a new task; the oldest ended ones beyond a limit are deleted."""
 
     def record(self, task: str) -> TaskRecord | None:
-        """A task by its id."""
+        """The task with this id; None if there is none."""
 
     def records(self, which: TaskFilter) -> list[TaskRecord]:
-        """Tasks, the newest first."""
+        """The tasks that a filter selects, newest first."""
 
     def save(self, task: TaskRecord) -> None:
         """Store the state of a task."""
@@ -42,7 +42,7 @@ class TaskRepository(Protocol):
         """The number of the newest undelivered message of a source; 0 if all were delivered."""
 
     def count_pending(self, source: str, newest: int) -> int:
-        """How many messages of a source up to a number are undelivered."""
+        """The number of a source's messages, up to the one numbered `newest`, that are not delivered yet."""
 
     def mark_interrupted(self, now_us: int) -> None:
         """Mark all unfinished tasks as interrupted, because their process has ended."""
@@ -58,10 +58,10 @@ class TaskService(Protocol):
         """Resume a stopped task. Credentials that came with its request must be sent again; the other options are ignored."""
 
     def cancel(self, task_id: str) -> TaskRecord:
-        """Stop a task soon; the events it has sent stay."""
+        """Stop a task soon. The events that it has sent stay."""
 
     def record(self, task_id: str) -> TaskRecord:
         """A task and its progress."""
 
     def records(self, which: TaskFilter) -> list[TaskRecord]:
-        """Tasks, the newest first."""
+        """The tasks that a filter selects, newest first."""

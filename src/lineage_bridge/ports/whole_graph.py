@@ -1,4 +1,4 @@
-"""The whole graph, as commands of the server's own machine read it."""
+"""The interface by which commands on the server's own machine read the whole graph."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -19,13 +19,13 @@ class WholeGraphReader(Protocol):
         """The graph as sorted NDJSON lines of some types (all if empty), with labels as of `now_us`."""
 
     def differences(self, names: Names, on_progress: Callable[[str], None]) -> Iterator[Difference]:
-        """Compare each derived table with what the facts give. `on_progress` is called with the name of each step."""
+        """Compare each derived table with what follows from the facts. `on_progress` is called with the name of each step."""
 
     def tables(self) -> GraphTables:
         """The graph as plain tables."""
 
     def record_addresses(self, source: str, partition: int) -> Iterator[tuple[int, bytes]]:
-        """Offset and event id of each record of a log that the graph knows: accepted events and quarantined records."""
+        """The offset and event id of each record of a log that the graph knows: accepted events and quarantined records."""
 
     def erased_runs(self) -> list[bytes]:
         """The runs that were erased."""

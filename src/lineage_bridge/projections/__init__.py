@@ -1,1 +1,1 @@
-"""The graph in other forms: nodes and edges, OpenLineage events, and nodes and edges back into events."""
+"""Converts the graph to other forms (nodes and edges, OpenLineage events), and nodes and edges back to events."""

@@ -1,4 +1,4 @@
-"""Cuts the last hop off a walk, and counts the cut nodes at each node that stays."""
+"""Removes the last hop of a walk, and counts the removed nodes at each node that stays."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -15,7 +15,9 @@ class NextHop(NamedTuple):
 
 
 def cut_walk(walk: Walk, depth: int) -> tuple[Walk, Mapping[int, NextHop]]:
-    """The walk without nodes further away than `depth` hops; and, by the id of each node at the cut, how many nodes lie beyond it."""
+    """The walk without nodes further away than `depth` hops. Returns also, for each node at the cut, how many nodes lie beyond it, by
+    node id.
+    """
     far = {id_ for id_, distance in walk.distances.items() if distance > depth}
     if not far:
         return replace(walk, depth=depth), {}
@@ -47,7 +49,7 @@ def _beyond(walk: Walk, far: set[int]) -> dict[int, tuple[set[int], set[int]]]:
 
 
 def _crossing(edges: Iterable[Edge], far: set[int]) -> Iterator[tuple[int, int, bool]]:
-    """For each edge that leads beyond the shown nodes: the shown node, the node beyond, and whether that is upstream."""
+    """For each edge that leads out of the shown nodes: the shown node, the node beyond, and whether that is upstream."""
     for edge in edges:
         source, target = edge.source.id, edge.target.id
         if source in far and target not in far:

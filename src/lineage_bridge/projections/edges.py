@@ -35,7 +35,7 @@ class GraphLink:
 
     @property
     def key(self) -> tuple[int, int, Side | None]:
-        """Two links with the same key are one edge."""
+        """The identity of the edge. Links with the same key are the same edge."""
         return self.src.id, self.dst.id, self.side
 
     def add(self, other: "GraphLink") -> None:
@@ -63,7 +63,7 @@ def merge_links(links: Iterable[GraphLink]) -> list[GraphLink]:
 
 
 def port_links(ports: Iterable[Port], heads: Mapping[int, Node]) -> Iterator[GraphLink]:
-    """Links from inputs to their job, and from a job to its outputs. `heads`: node id -> the node that stands for its group."""
+    """Make links from inputs to their job, and from a job to its outputs. `heads`: for each node id, the node that stands for its group."""
     for port in ports:
         job, dataset = heads[port.job.id], heads[port.dataset.id]
         source, target = (dataset, job) if port.side == Side.INPUT else (job, dataset)
@@ -71,14 +71,14 @@ def port_links(ports: Iterable[Port], heads: Mapping[int, Node]) -> Iterator[Gra
 
 
 class EdgeBuilder:
-    """Builds edges from links. `entries`: node id to the inventory entry, for the nodes at both ends."""
+    """Builds edges from links. `entries`: the inventory entries of the nodes at both ends, by node id."""
 
     def __init__(self, entries: Mapping[int, InventoryEntry]) -> None:
         self.entries = entries
         self._facets: dict[int, ImportFacet | None] = {}
 
     def edge(self, link: GraphLink) -> LineageEdge:
-        """The edge of a link. If it was only declared, and an import states it, it has the import's values."""
+        """The edge of a link. If it was only declared, and an import stated it, it has the values of the import."""
         src, dst = self.entries[link.src.id], self.entries[link.dst.id]
         imported = self._imported(link, src, dst) if link.origin == Origin.DECLARED else None
         return LineageEdge(
@@ -94,7 +94,7 @@ class EdgeBuilder:
         )
 
     def edge_with_columns(self, reader: GraphReader, link: GraphLink) -> LineageEdge:
-        """The edge of a link; from a job to an output, with the job's statements about columns."""
+        """The edge of a link. If it leads from a job to an output, it has the job's statements about columns."""
         edge = self.edge(link)
         if link.side != Side.OUTPUT:
             return edge

@@ -1,4 +1,4 @@
-"""Events of views, as values: OpenLineage events with the members that a view fills."""
+"""The events in views, as values: OpenLineage events with the members that a view fills in."""
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
@@ -26,7 +26,7 @@ class ViewJob(ViewDataset, frozen=True, omit_defaults=True):
 class ViewEvent(
     Struct, frozen=True, rename={"event_time": "eventTime", "schema_url": "schemaURL", "event_type": "eventType"}, omit_defaults=True
 ):
-    """An OpenLineage event that sums up a job by its newest run, or a job or dataset that was only declared."""
+    """An OpenLineage event that summarizes a job by its newest run, or a job or dataset that was only declared."""
 
     event_time: str
     producer: str

@@ -1,4 +1,4 @@
-"""A walk as nodes and edges: a flow from one dataset to another through a job is two edges."""
+"""Shows a walk as nodes and edges. A flow from one dataset to another through a job becomes two edges."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,9 @@ Heads = Mapping[int, Node]
 
 @dataclass(frozen=True)
 class Hops:
-    """Nodes, nearest first, with the origin; the links between them; and how many edges each node id is from the origin."""
+    """The nodes that a walk reached, nearest first, with the origin; the links between them; and the number of edges from the origin to
+    each node, by node id.
+    """
 
     nodes: list[Node]
     links: list[GraphLink]
@@ -25,7 +27,7 @@ class Hops:
 
 
 def walk_hops(reader: GraphReader, origin: Node, direction: str, hops: int, now_us: int) -> Walk:
-    """A walk that reaches everything within `hops` edges.
+    """Walk far enough to reach everything within `hops` edges.
 
     A flow is two edges, so half as many flows suffice, unless some flows are single edges.
     """
@@ -67,7 +69,7 @@ def _links(edge: Edge, heads: Heads) -> Iterator[GraphLink]:
 
 
 def _steps(walk: Walk, heads: Heads, *, up: bool) -> dict[int, set[tuple[int, int | None]]]:
-    """Node id -> where the walk leads from there: the next node, and the job in between if there is one."""
+    """Where the walk leads from each node: pairs of the next node, and the job in between if there is one, by node id."""
     steps: dict[int, set[tuple[int, int | None]]] = defaultdict(set)
     for link in port_links(walk.ports, heads):
         near, far = (link.dst, link.src) if up else (link.src, link.dst)
@@ -81,7 +83,7 @@ def _steps(walk: Walk, heads: Heads, *, up: bool) -> dict[int, set[tuple[int, in
 
 
 def _distances(origin: Node, steps: Mapping[int, set[tuple[int, int | None]]], hops: int) -> dict[int, int]:
-    """Edges from the origin, of nodes at most `hops` away. A path through a job follows the job's flows only."""
+    """The number of edges from the origin to each node that is at most `hops` away. A path through a job only follows the job's flows."""
     distances: dict[int, int] = {}
     queue = [(0, origin.id)]
     while queue:

@@ -20,12 +20,12 @@ _JSON = msgspec.json.Decoder()
 
 
 def node_id_text(node_id: int) -> str:
-    """A node's id as text: 16 hexadecimal digits."""
+    """Write the id of a node as 16 hexadecimal digits."""
     return f"{node_id & 0xFFFF_FFFF_FFFF_FFFF:016x}"
 
 
 def lineage_node(entry: InventoryEntry, *, facets: bool = False) -> LineageNode:
-    """A dataset or job as a node; with its current facets if `facets` is set."""
+    """A dataset or job in the JSON format for nodes. With `facets`, its current facets are included."""
     imported = read_import_facet(entry.facets) or ImportFacet()
     named, attributes = entry.named, json_object(imported.attributes) | _attributes(entry.facets)
     env, cluster = environment(named.namespace)
@@ -92,6 +92,6 @@ def _text(attributes: Json, key: str) -> str | None:
 
 
 def json_object(text: str | None) -> Json:
-    """The JSON object that a text holds; empty for any other text."""
+    """Parse a text that contains a JSON object. For any other text, the result is empty."""
     value = _JSON.decode(text) if text else None
     return value if isinstance(value, dict) else {}

@@ -1,13 +1,15 @@
-"""An overview of the whole graph: datasets by system and namespace, jobs by type and state, and the jobs that need attention."""
+"""Computes an overview of the whole graph: datasets by system and namespace, jobs by type and state, and the jobs that need attention."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from heapq import nsmallest
 
 from lineage_bridge.graph.identity.node_ids import EXTERNAL, system_of
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
+from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.projections.job_states import URGENT, job_state
@@ -24,13 +26,13 @@ class UrgentJob:
 
     @property
     def rank(self) -> tuple[int, int, str, str]:
-        """The sort key of urgent jobs: the worst state first, then the latest event."""
+        """The key by which urgent jobs are sorted: the worst state first, then the latest event."""
         return URGENT.index(self.state), -self.run.last, self.job.namespace, self.job.name
 
 
 @dataclass
 class Overview:
-    """Counts of everything: datasets by (system, namespace), jobs by (type, state); and at most `most` urgent jobs, the worst first."""
+    """The numbers of datasets by (system, namespace) and of jobs by (type, state), and at most `most` urgent jobs, the worst first."""
 
     datasets: Counter[tuple[str, str]] = field(default_factory=Counter)
     jobs: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -38,7 +40,7 @@ class Overview:
 
 
 def system_name(namespace: str) -> str:
-    """The system of a namespace, as views name it: one of the known systems, or the scheme, or the namespace itself."""
+    """The name of the system to which a namespace belongs: a known system, or the scheme, or the namespace itself."""
     known = system_of(namespace)
     return known if known != EXTERNAL else namespace.partition("://")[0].lower()
 
@@ -51,16 +53,40 @@ def read_overview(graph: GraphReader, now_us: int, most: int) -> Overview:
     for reader, heads in graph.inventory.heads((NodeKind.JOB,)):
         states = list(_job_states(reader, heads, now_us))
         overview.jobs.update((job_type, state) for _, job_type, state, _ in states)
-        found = [UrgentJob(job, job_type, state, run) for job, job_type, state, run in states if run and state in URGENT]
+        found = [UrgentJob(entry.node, job_type, state, run) for entry, job_type, state, run in states if run and state in URGENT]
         overview.urgent = nsmallest(most, [*overview.urgent, *found], key=lambda item: item.rank)
     return overview
 
 
-def _job_states(reader: GraphReader, jobs: list[Node], now_us: int) -> Iterator[tuple[Node, str, str, RunRecord | None]]:
+@dataclass(frozen=True)
+class JobFilter:
+    """Which jobs to list, by their type and state as the overview counts them, and by globs on any of their names. None filters nothing."""
+
+    type: str | None = None
+    state: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+
+    def matches(self, entry: InventoryEntry, job_type: str, state: str) -> bool:
+        """Whether a job passes."""
+        return (
+            self.type in (None, job_type)
+            and self.state in (None, state)
+            and any(fnmatchcase(n.namespace, self.namespace or "*") and fnmatchcase(n.name, self.name or "*") for n in entry.members)
+        )
+
+
+def read_jobs(graph: GraphReader, which: JobFilter, now_us: int) -> Iterator[Node]:
+    """The jobs that pass a filter, each once, in the order of the names that the overview counts them by."""
+    for reader, heads in graph.inventory.heads((NodeKind.JOB,)):
+        yield from (entry.node for entry, job_type, state, _ in _job_states(reader, heads, now_us) if which.matches(entry, job_type, state))
+
+
+def _job_states(reader: GraphReader, jobs: list[Node], now_us: int) -> Iterator[tuple[InventoryEntry, str, str, RunRecord | None]]:
     newest = reader.runs.latest_of(jobs, with_datasets=False)
     for entry in reader.inventory.entries(jobs):
         run = _observed(newest.get(entry.node.id))
-        yield entry.node, entry.node_id.type, job_state(run, now_us), run
+        yield entry, entry.node_id.type, job_state(run, now_us), run
 
 
 def _observed(run: RunRecord | None) -> RunRecord | None:
@@ -68,7 +94,9 @@ def _observed(run: RunRecord | None) -> RunRecord | None:
 
 
 def by_first(counts: Counter[tuple[str, str]]) -> Iterable[tuple[str, list[tuple[str, int]]]]:
-    """The counts of each first member, by the second; both the largest first, then by name."""
+    """Group counts by the first member of their keys; within each group, counts by the second. Both are sorted, the largest first, then
+    by name.
+    """
     groups: dict[str, list[tuple[str, int]]] = {}
     for (first, second), count in counts.items():
         groups.setdefault(first, []).append((second, count))

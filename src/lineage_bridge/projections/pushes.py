@@ -1,4 +1,4 @@
-"""Pushes: publications in the request and answer formats of the LineageBridge prototype. Pure."""
+"""Converts pushes, which are publications in the request and answer formats of the LineageBridge prototype. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
@@ -10,7 +10,7 @@ from lineage_bridge.projections.shapes import PushResult
 
 
 class PushProvider(NamedTuple):
-    """A catalog that can be pushed to, by targets of `kind`. They need the package's extra `extra`, which installs `library`.
+    """A catalog that pushes can go to, by targets of `kind`. They need the package's extra `extra`, which installs `library`.
 
     `options` are those of the prototype, each with the setting of a target that decides it, or with the only value that it may have.
     `takes_events`: one event is published there for each object.

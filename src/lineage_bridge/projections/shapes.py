@@ -43,10 +43,11 @@ class LineageNode(Struct, frozen=True, omit_defaults=True):
 
 
 class LineageEdge(Struct, frozen=True, omit_defaults=True):
-    """Data goes from one node to another: a dataset is read by a job, a job writes a dataset, or a dataset comes from another directly.
+    """An edge: data moves from one node to another. A dataset is read by a job, a job writes a dataset, or a dataset is derived from
+    another directly.
 
-    `confidence` (0 to 1) follows from `origin` (`observed`, `declared`, `inferred`), or was stated by an import. `facets`, in an export, is
-    what the job states about the columns of its outputs.
+    `confidence` (0 to 1) follows from `origin` (`observed`, `declared`, `inferred`), or was stated by an import. `facets`, in an
+    export, is what the job states about the columns of its outputs.
     """
 
     src_id: str
@@ -71,11 +72,11 @@ class GraphStats(Struct, frozen=True):
 
 
 class PushResult(Struct, frozen=True):
-    """How a push went, as numbers of what was written in the catalog.
+    """The result of a push, as numbers of what was written in the catalog.
 
-    `tables_updated` counts events for catalogs that take events. `errors` are what failed or was refused; `skipped` what was left alone,
-    or cannot be expressed there. `bridge_rows_inserted` is always 0, since nothing is written beside the catalog. `targets` are the names
-    of the targets that were published to, `unchanged` the objects that were there already as they should be.
+    `tables_updated` counts events for catalogs that take events. `errors` are what failed or was refused; `skipped` what was left
+    alone, or cannot be expressed there. `bridge_rows_inserted` is always 0, since nothing is written beside the catalog. `targets` are
+    the names of the targets that were published to, `unchanged` the objects that were there already as they should be.
     """
 
     tables_updated: int = 0

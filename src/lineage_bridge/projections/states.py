@@ -1,6 +1,6 @@
-"""The graph as it is now, as OpenLineage events: one for each job, and one for each dataset that no job's event describes completely.
+"""Converts the present graph to OpenLineage events: one for each job, and one for each dataset that no job's event describes completely.
 
-Unlike a view, which sums up a job by its newest run, these events have what a job reads and writes in the graph.
+Unlike a view, which summarizes a job by its newest run, these events have what a job reads and writes in the graph.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The whole graph from afar: systems and their environments, how many datasets they have, and how many jobs move data between them."""
+"""Summarizes the whole graph: systems and their environments, how many datasets they have, and how many jobs move data between them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ class EnvironmentKey(NamedTuple):
 
     @property
     def id(self) -> str:
-        """16 hexadecimal digits, the same in every answer."""
+        """The id of the environment: 16 hexadecimal digits, the same in every answer."""
         return sha256("\0".join(self).encode()).hexdigest()[:16]
 
 
@@ -42,7 +42,7 @@ def environment_at(namespace: str, scale: Scale) -> EnvironmentKey:
 
 @dataclass
 class Contents:
-    """Datasets by namespace; jobs that only read (`readers`) and that only write (`writers`) there."""
+    """What an environment has: its datasets by namespace, and the jobs that only read (`readers`) or only write (`writers`) there."""
 
     namespaces: Counter[str] = field(default_factory=Counter)
     readers: int = 0
@@ -50,7 +50,7 @@ class Contents:
 
     @property
     def datasets(self) -> int:
-        """How many datasets there are."""
+        """The number of datasets in the environment."""
         return self.namespaces.total()
 
     def largest(self) -> list[tuple[str, int]]:
@@ -60,7 +60,9 @@ class Contents:
 
 @dataclass
 class Moved:
-    """How many jobs read at one end and write at the other, and how many flows without a job lead there."""
+    """What moves between two environments: how many jobs read in the one and write in the other, and how many flows without a job there
+    are.
+    """
 
     jobs: int = 0
     direct: int = 0
@@ -85,7 +87,7 @@ class SystemFlows:
             self.contents.setdefault(item if item in self.contents else REST, Contents()).namespaces[namespace] += count
 
     def home(self, dataset: Node) -> EnvironmentKey:
-        """Where a dataset counts."""
+        """The environment in which a dataset counts."""
         item = environment_at(dataset.namespace, self.scale)
         if item not in self.contents and len(self.contents) >= self.most:
             item = REST
@@ -93,7 +95,7 @@ class SystemFlows:
         return item
 
     def add_job(self, ends: "JobEnds") -> None:
-        """Count a job by what it reads and writes."""
+        """Count a job in the environments in which it reads and writes."""
         for source in ends.inputs:
             for target in ends.outputs:
                 self.flows.setdefault((source, target), Moved()).jobs += 1
@@ -111,7 +113,7 @@ class SystemFlows:
 
 @dataclass
 class JobEnds:
-    """Where a job reads and writes."""
+    """The environments in which a job reads, and those in which it writes."""
 
     inputs: set[EnvironmentKey] = field(default_factory=set)
     outputs: set[EnvironmentKey] = field(default_factory=set)
@@ -141,7 +143,7 @@ def read_system_flows(graph: GraphReader, scale: Scale, most: int, now_us: int) 
 
 
 def _ends(systems: SystemFlows, links: Iterable[GraphLink]) -> dict[int, JobEnds]:
-    """Node id of each job to where it reads and writes."""
+    """Where each job reads and writes, by the job's node id."""
     found: dict[int, JobEnds] = {}
     for link in links:
         ends = found.setdefault(_job_of(link).id, JobEnds())

@@ -1,4 +1,4 @@
-"""When things changed around a node: schemas, the code of jobs, their starts and failures, and flows."""
+"""Finds when things changed around a node: schemas, the code of jobs, starts and failures of runs, and flows."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _FAILED: Final = frozenset({"FAIL", "ABORT"})
 
 @dataclass(frozen=True)
 class Mark:
-    """A change of a node at a time, UTC microseconds. `text` gives details: a version, the key of a facet, a run's id.
+    """A change at a node and its time in UTC microseconds. `text` gives details: a version, the key of a facet, or a run's id.
 
     The change of a flow happened after `since`, and at `at` at the latest; `node` is then its job, and `text` is empty.
     """
@@ -48,7 +48,7 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Which nodes a timeline is about."""
+    """The nodes that a timeline is about: a node, the direction and the number of hops."""
 
     node: Node
     direction: str
@@ -87,7 +87,7 @@ class _Walks:
         self.is_spent = self.is_cut = False
 
     def at(self, at_us: int) -> Walk:
-        """The walk at a time."""
+        """The walk around the node at a time."""
         if at_us not in self._found:
             node, direction, depth = self._around.node, self._around.direction, self._around.depth
             walk = self._reader.lineage.walk(node, direction, depth, WalkLimits(), now_us=self._now_us, at_us=at_us)
@@ -106,7 +106,7 @@ class _Walks:
 
 
 def _nodes(*walks: Walk) -> Iterator[Node]:
-    """The datasets, each by its canonical name, and the jobs of walks."""
+    """The nodes of several walks: datasets by their canonical names, and jobs."""
     for walk in walks:
         by_id = {node.id: node for node in walk.nodes}
         yield from (by_id.get(walk.canonical.get(node.id, node.id), node) for node in walk.nodes)
@@ -115,7 +115,7 @@ def _nodes(*walks: Walk) -> Iterator[Node]:
 
 
 def _schema_marks(reader: GraphReader, dataset: Node) -> Iterator[Mark]:
-    """Marks of schema changes; a schema that lasted for minutes only does not count."""
+    """The marks of a dataset's schema changes. A schema that lasted for minutes only is ignored."""
     lasting = [version for version in reader.history.schemas(dataset).versions if not version.brief]
     for before, version in pairwise(lasting):
         yield Mark(version.first[0], "schema", dataset, version.version, before.version)
@@ -129,7 +129,7 @@ def _code_marks(reader: GraphReader, job: Node) -> Iterator[Mark]:
 
 
 def _run_marks(job: Node, runs: Iterable[RunRecord]) -> Iterator[Mark]:
-    """Marks of failed runs, and of starts of streaming runs; starts of batch runs are routine, and left out."""
+    """The marks of failed runs, and of the starts of streaming runs. Starts of batch runs are routine, and left out."""
     for run in runs:
         if run.state in _FAILED:
             yield Mark(run.ended if run.ended is not None else run.last, "failed", job, run.run_id)
@@ -138,7 +138,7 @@ def _run_marks(job: Node, runs: Iterable[RunRecord]) -> Iterator[Mark]:
 
 
 def _flow_marks(walks: _Walks, since: int, until: int) -> Iterator[Mark]:
-    """Flows that appeared or disappeared: the longest period whose ends differ is halved, until all are short."""
+    """The marks of flows that appeared or disappeared. The longest period whose ends differ is halved, until all periods are short."""
     periods = [(since, until)]
     done: list[tuple[int, int]] = []
     while periods:

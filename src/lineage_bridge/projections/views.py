@@ -1,4 +1,4 @@
-"""Views: the graph as OpenLineage events, each of which any receiver of OpenLineage takes by itself."""
+"""Makes views, which are the graph as OpenLineage events. A receiver of OpenLineage understands each of them by itself."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ ViewFilter = Callable[[str, Iterable[str]], bool]
 
 
 def run_events(graph: GraphReader, now_us: int, style: str, includes: ViewFilter) -> Iterator[ViewEvent]:
-    """One RunEvent for each job that ran, by its newest run that named a dataset, in the order of the jobs' names."""
+    """Yield a RunEvent for each job that ran, by its newest run that named a dataset, in the order of the jobs' names."""
     for reader, jobs in graph.inventory.heads((NodeKind.JOB,)):
         ran = reader.inventory.ran(jobs)
         records = _newest_runs(reader, ran, now_us)
@@ -46,7 +46,9 @@ def run_events(graph: GraphReader, now_us: int, style: str, includes: ViewFilter
 
 
 def _newest_runs(reader: GraphReader, jobs: Sequence[Node], now_us: int) -> dict[int, RunRecord]:
-    """Node id -> the newest run that named a dataset; where none did, the newest run with what the job is declared to read and write."""
+    """The newest run of each job that named a dataset, by job id. If none did, the newest run, with what the job is declared to read
+    and write.
+    """
     newest_runs = reader.runs.latest_of(jobs, with_datasets=True)
     # The newest "run" that named datasets may be a design-time statement, which has no run events.
     rest = [job for job in jobs if job.id not in newest_runs or _is_statement(reader, newest_runs[job.id])]
@@ -101,7 +103,7 @@ class ViewEventBuilder:
     # events
 
     def run_event(self, entry: InventoryEntry, record: RunRecord) -> ViewEvent:
-        """The event that sums up a job by a run."""
+        """The event that summarizes a job by a run."""
         return ViewEvent(
             event_time=format_time(record.ended if record.ended is not None else record.last),
             producer=PRODUCER,
@@ -137,16 +139,16 @@ class ViewEventBuilder:
     # their jobs and datasets
 
     def job(self, entry: InventoryEntry) -> ViewJob:
-        """A job with its facets, explicit lineage among them."""
+        """A job with its facets, including explicit lineage."""
         name = self.names[entry.node.id]
         return ViewJob(name.namespace, name.name, self.facets("job", entry.facets))
 
     def inputs(self, nodes: Iterable[Node]) -> list[ViewDataset]:
-        """Datasets that a job reads, in the order of their names."""
+        """The datasets that a job reads, as inputs of an event, in the order of their names."""
         return self._datasets(nodes, lambda _: {})
 
     def outputs(self, nodes: Iterable[Node], job: InventoryEntry) -> list[ViewDataset]:
-        """Datasets that a job writes, in the order of their names, with the job's statements about their columns."""
+        """The datasets that a job writes, as outputs of an event, in the order of their names, with the job's statements about columns."""
 
         def columns(dataset: InventoryEntry) -> dict[str, str]:
             text = column_lineage(self.reader, dataset, job)
@@ -169,7 +171,7 @@ class ViewEventBuilder:
         return {key: Raw(text) for key, text in kept.items() if text} or UNSET
 
     def _valid(self, where: Where, key: str, text: str) -> bytes:
-        """A facet's text, made valid; empty for one that cannot be read."""
+        """The text of a facet after correcting it, so that it is valid; empty if the facet cannot be read."""
         seen = inspect(where, key, text.encode())
         problems = seen.problems
         if "facet_shape" in problems:
@@ -182,7 +184,7 @@ class ViewEventBuilder:
         return _ENCODER.encode(self._renamed(value) if key in _LINEAGE else value)
 
     def _renamed(self, value: Any) -> Any:  # noqa: ANN401 - a JSON edge
-        """The value with every dataset and job in it renamed to the view's style."""
+        """A JSON value in which every dataset and job has its name in the view's style."""
         if isinstance(value, list):
             return [self._renamed(element) for element in value]
         if not isinstance(value, dict):
@@ -199,12 +201,12 @@ class ViewEventBuilder:
 
 
 def _stated_at(entry: InventoryEntry) -> str:
-    """When a job or dataset was last stated; at least when it was first named."""
+    """The time at which a job or dataset was last stated; at least the time at which it was first named."""
     return format_time(entry.last if entry.last is not None else entry.first or 0)
 
 
 def _without_nulls(value: Any) -> Any:  # noqa: ANN401 - a JSON edge
-    """The same without members that are null."""
+    """A JSON value without members that are null."""
     if isinstance(value, list | tuple):
         return [_without_nulls(element) for element in value]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The one graph read as nodes and edges, in portions, so that memory only holds one portion."""
+"""Reads the whole graph as nodes and edges, in portions, so that memory only holds one portion."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ KINDS = (NodeKind.DATASET, NodeKind.JOB)
 
 @dataclass(frozen=True)
 class NodeFilter:
-    """Which nodes to list; a member that is None filters nothing. `search` is a part of a node's names, in any case."""
+    """Which nodes to list. A member that is None filters nothing. `search` is a part of a node's names; case is ignored."""
 
     type: str | None = None
     system: str | None = None
@@ -35,7 +35,7 @@ class NodeFilter:
         return (NodeKind.JOB,) if self.type in JOB_TYPES else (NodeKind.DATASET,)
 
     def matches(self, node: LineageNode) -> bool:
-        """Whether a node passes."""
+        """Whether a node passes the filter."""
         search = (self.search or "").casefold()
         return (
             self.type in (None, node.node_type, node.node_id.split(":")[1])
@@ -134,7 +134,7 @@ class GraphCounter:
         self.parents[id_] = id_
 
     def add_edge(self, src_id: str, dst_id: str) -> None:
-        """Count an edge, which joins the components of its nodes."""
+        """Count an edge. The components of its nodes become one component."""
         self.edge_count += 1
         self.parents[self._root(src_id)] = self._root(dst_id)
 

@@ -37,7 +37,7 @@ _INERT = words(
 
 
 class SqlglotScript:
-    """Reads statements in order, with the definitions of earlier ones."""
+    """Reads the statements of a script in order. Each statement knows the tables and views that earlier ones defined."""
 
     def __init__(self, dialect: str, tables: Mapping[Name, Sequence[str]] | None = None) -> None:
         self._dialect = Dialect.get_or_raise(dialect)
@@ -46,7 +46,7 @@ class SqlglotScript:
             self.catalog.add_table(Table(name, [TableColumn(column) for column in columns]))
 
     def read(self, text: str) -> Iterator[tuple[str, Lineage]]:
-        """Each statement with its lineage. A statement that cannot be read still has its tables, and an error."""
+        """Each statement of a script with its lineage. One that cannot be parsed still yields an error and the tables that it names."""
         try:
             found = self._dialect.tokenize(text)
         except SqlglotError:
@@ -61,7 +61,7 @@ class SqlglotScript:
                 yield text[statement[0].start : statement[-1].end + 1], self._statement(text, statement)
 
     def _before_the_break(self, text: str) -> Iterator[tuple[str, Lineage]]:
-        """The statements before a quote that is never closed; the broken statement still has its tables."""
+        """Read a script with a quote that is never closed: the statements before the quote, then the error and tables of the broken one."""
         fault, end = Fault(1, 1, "a string, a quoted name or a comment is never closed"), 0
         try:
             tokens(text)
@@ -109,7 +109,7 @@ class SqlglotScript:
         return made
 
     def _apply(self, node: exp.Expr | None, lineage: Lineage) -> None:
-        """Apply a statement. Many move no data and define nothing."""
+        """Add what a statement reads, writes and defines. Statements of other types change nothing."""
         if isinstance(node, exp.Create):
             self._create(node, lineage)
         elif isinstance(node, exp.Insert):
@@ -201,7 +201,7 @@ class SqlglotScript:
 
 
 def _hinted(message: str, tokens: list[PlainToken], line: int, column: int) -> Fault:
-    """The error at a position, with a suggestion."""
+    """The error of a statement at this position in the script, with a suggestion if the mistake is a known one."""
     texts = ["" if token.token_type in _QUOTED else token.text for token in tokens]
     template = template_at(texts)
     if template is not None:

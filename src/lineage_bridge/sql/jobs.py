@@ -14,10 +14,10 @@ _NAME_SETTING = "pipeline.name"
 
 @dataclass(frozen=True)
 class StartedJob:
-    """A job of a script. `reads`: each table written, with the tables that its statements read for it.
+    """A job that a script starts. `reads`: for each table written, the tables that the job's statements read for it.
 
-    `name` is the one that the script sets, else the one that Flink makes of the tables written. `paths`: the names in `lineage`, with
-    catalog and database.
+    `name` is the one that the script sets, else the one that Flink makes from the tables written. `paths`: for each name in `lineage`,
+    the name with catalog and database.
     """
 
     name: str
@@ -28,12 +28,12 @@ class StartedJob:
 
     @property
     def tables(self) -> tuple[frozenset[Name], frozenset[Name]]:
-        """The tables read and the tables written, qualified with catalog and database."""
+        """The tables that the job reads and those that it writes, qualified with catalog and database."""
         return frozenset(self.paths[name] for name in self.lineage.inputs), frozenset(self.paths[name] for name in self.lineage.outputs)
 
 
 class _Open:
-    """A job whose statements are being read."""
+    """A job to which further statements of the script may still belong."""
 
     def __init__(self, set_head: str = "") -> None:
         self.set_head = set_head
@@ -43,7 +43,7 @@ class _Open:
 
 
 def jobs_of(script: StreamingScript, text: str) -> Iterator[StartedJob]:
-    """The jobs of a script, in order. The reader brings the tables that it already knows."""
+    """The jobs that a script starts, in order. `script` is the reader to use; it may already know tables."""
     name, job = "", _Open()
     for piece in _pieces(text):
         cursor = Cursor(piece)
@@ -63,7 +63,7 @@ def jobs_of(script: StreamingScript, text: str) -> Iterator[StartedJob]:
 
 
 def _pieces(text: str) -> Iterator[Sequence[Token]]:
-    """The texts between semicolons."""
+    """Split a script at its semicolons. Each piece is returned as text."""
     try:
         found = tokens(text)
     except TokenError as err:
@@ -85,7 +85,7 @@ def _begins(cursor: Cursor) -> bool:
 
 
 def _named(cursor: Cursor, before: str) -> str:
-    """The name of the jobs that follow: set by `SET 'pipeline.name' = 'x'`, removed by RESET."""
+    """The name of the jobs that follow a statement: `SET 'pipeline.name' = 'x'` sets it, RESET removes it, others leave it as it was."""
     if cursor.takes("RESET"):
         return "" if cursor.token is None or cursor.token.text == _NAME_SETTING else before
     if not cursor.takes("SET"):

@@ -1,4 +1,4 @@
-"""The lineage of a SQL script."""
+"""The lineage of a SQL script: tables, column flows and errors."""
 
 from dataclasses import dataclass, field
 
@@ -30,7 +30,7 @@ class IndirectFlow:
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that could not be read, and where: line and column from 1."""
+    """An error in a script, and its line and column, both counted from 1."""
 
     line: int
     column: int
@@ -39,7 +39,9 @@ class Fault:
 
 @dataclass
 class Lineage:
-    """Tables read and written, the flows between their columns, and what is defined, in the order of the script. Views are not tables."""
+    """The lineage of a script: tables read and written, column flows, and the objects that it defines, all in the script's order. Views
+    do not count as tables.
+    """
 
     inputs: dict[Name, None] = field(default_factory=dict)
     outputs: dict[Name, None] = field(default_factory=dict)
@@ -62,7 +64,7 @@ class Lineage:
         self.errors += other.errors
 
     def as_json(self) -> dict[str, object]:
-        """The output of `lineage-bridge sql --json`."""
+        """The lineage as `lineage-bridge sql --json` prints it."""
         return {
             "inputs": [written(name) for name in self.inputs],
             "outputs": [written(name) for name in self.outputs],

@@ -1,4 +1,4 @@
-"""Names of tables and columns: tuples of parts, written with dots."""
+"""Names of tables and columns as tuples of parts, and their text with dots."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ _PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
 
 def written(name: Iterable[str]) -> str:
-    """The parts joined by dots; a part that contains a dot, a back quote or white space is back-quoted."""
+    """The text of a name: its parts joined by dots. A part that contains a dot, a back quote or white space is put in back quotes."""
     return ".".join(f"`{part.replace('`', '``')}`" if _ODD.search(part) else part for part in name)
 
 

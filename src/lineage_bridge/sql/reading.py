@@ -1,4 +1,4 @@
-"""The lineage of a script in any dialect."""
+"""Computes the lineage of a script in any supported dialect."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,14 +11,15 @@ from lineage_bridge.sql.script import STREAMING, StreamingScript
 
 
 def dialects() -> tuple[str, ...]:
-    """The dialects that can be read: the streaming ones first."""
+    """The names of all supported dialects, the streaming ones first."""
     return (*STREAMING, *sorted(name for name in Dialect.classes if name))
 
 
 def lineage_of(text: str, dialect: str, tables: Mapping[Name, Sequence[str]] | None = None, kafka: str = "") -> Lineage:
-    """The lineage of a whole script.
+    """Compute the lineage of a whole script.
 
-    `tables`: the columns of tables that it does not define itself. `kafka`: the servers of the cluster with ksqlDB's topics.
+    `tables`: the columns of tables that the script does not define. `kafka`: the bootstrap servers of the cluster that has ksqlDB's
+    topics.
     """
     whole = Lineage()
     for _, lineage in _script(dialect, tables, kafka).read(text):
@@ -27,7 +28,7 @@ def lineage_of(text: str, dialect: str, tables: Mapping[Name, Sequence[str]] | N
 
 
 def tables_of(text: str, dialect: str) -> dict[Name, tuple[str, ...]]:
-    """The tables that a script defines, with their columns. A table that has columns beside them is left out."""
+    """The tables that a script defines, with their columns. A table is left out if it has columns that the script does not list."""
     script = _script(dialect, None)
     for _ in script.read(text):
         pass

@@ -42,10 +42,10 @@ _WRITTEN_BEHIND = frozenset({"INTO", "OVERWRITE"})
 
 
 class StreamingScript:
-    """Reads statements in order, with the definitions of earlier ones.
+    """Reads the statements of a script in order. Each statement knows the objects that earlier ones defined.
 
-    `kafka`: the servers (`host:port`, separated by commas) of the cluster that ksqlDB's topics are in, which its statements do not name.
-    `catalog`: the definitions of earlier scripts.
+    `kafka`: the bootstrap servers (`host:port`, separated by commas) of the cluster that has ksqlDB's topics, because ksqlDB's
+    statements do not name it. `catalog`: the definitions of earlier scripts.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class StreamingScript:
             self.catalog.add_outside(Table(name, [TableColumn(column) for column in columns]))
 
     def read(self, text: str) -> Iterator[tuple[str, Lineage]]:
-        """Each statement with its lineage. A statement that cannot be read still has its tables, and an error."""
+        """Each statement of a script with its lineage. One that cannot be parsed still yields an error and the tables that it names."""
         broken: TokenError | None = None
         try:
             found = tokens(text)
@@ -104,7 +104,7 @@ class StreamingScript:
 
     @singledispatchmethod
     def _apply(self, statement: st.Statement, lineage: Lineage) -> None:
-        """Apply a statement. Many move no data and define nothing."""
+        """Add what a statement reads, writes and defines. Statements of other types change nothing."""
 
     @_apply.register
     def _(self, statement: st.DefineTable, lineage: Lineage) -> None:

@@ -13,7 +13,9 @@ def chunks(ids: Iterable[int]) -> Iterator[list[int]]:
 
 
 def batches(items: Sequence[Item]) -> Iterator[list[Item]]:
-    """Split values into lists of only a few different lengths, so that few different statements are prepared. The last value may repeat."""
+    """Split values into lists of only a few different lengths, so that few different statements are prepared. To fill a list, its last
+    value may repeat.
+    """
     start, end = 0, len(items)
     while start < end:
         size = next((size for size in _CHUNKS if size >= end - start), _CHUNKS[-1])

@@ -34,6 +34,10 @@ class RowCursor(Protocol):
 class Driver(Protocol):
     """A connection of a database's own module, which runs statements in that database's SQL. `sqlite3.Connection` is one."""
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+
     def execute(self, sql: str, values: Values = (), /) -> RowCursor:
         """Run one statement."""
 
@@ -49,7 +53,7 @@ class Driver(Protocol):
 
 @runtime_checkable
 class BulkDriver(Protocol):
-    """A driver with calls of its own for many rows. Its `execute` fetches all rows of a query at once."""
+    """A driver that has calls of its own for many rows. Its `execute` fetches all rows of a query at once."""
 
     def scan(self, sql: str, values: Values = (), /) -> RowCursor:
         """Run a query, fetching its rows as they are read."""
@@ -59,7 +63,7 @@ class BulkDriver(Protocol):
 
 
 class _Rendered(dict[str, str]):
-    """Translates portable statements to the dialect, each once."""
+    """Translates statements in portable SQL to the dialect of the database. Each statement is translated only once."""
 
     def __init__(self, dialect: Dialect) -> None:
         super().__init__()
@@ -94,7 +98,7 @@ class StoreConnection:
         return self._executemany(self._rendered[sql], values)
 
     def scan(self, sql: str, values: Values = ()) -> RowCursor:
-        """Run a query with more rows than fit in memory at once: they are fetched as they are read, within its transaction."""
+        """Run a query whose rows do not all fit in memory. They are fetched as they are read, within the query's transaction."""
         return self._scan(self._rendered[sql], values)
 
     def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -103,6 +107,11 @@ class StoreConnection:
             self.raw.load(table, columns, rows)
         else:
             self.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})", rows)
+
+    def roll_back(self) -> None:
+        """End the transaction without its changes. SQLite has already done so by itself after some errors, such as a full disk."""
+        if self.raw.in_transaction:
+            self.execute("ROLLBACK")
 
     def interrupt(self) -> None:
         """Interrupt the running statement, and refuse later ones with AbandonedError. May be called from another thread."""

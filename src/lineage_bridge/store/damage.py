@@ -1,4 +1,4 @@
-"""Damaged database files: how they are recognised, and how one is set aside that can be computed again."""
+"""Recognises damaged database files, and sets a damaged one aside that can be computed again."""
 
 import logging
 import os
@@ -7,16 +7,18 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from lineage_bridge.errors import StoreDamagedError
+from lineage_bridge.errors import StoreDamagedError, StoreError
 
 _BESIDE = ("-wal", "-shm", "-journal", "")
 """Suffixes of the files of one database, the main file last, so that a write-ahead log is never combined with another main file."""
+REPLAYED = "a running pipeline computes the graph again; otherwise run: lineage-bridge replay"
+"""The hint for a graph whose tables contradict each other."""
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
 def damage_reported(path: Path) -> Iterator[None]:
-    """Raise StoreDamagedError for SQLite's errors about a damaged file; other errors are not changed."""
+    """A context in which SQLite's errors about a damaged file become StoreDamagedError. Other errors are not changed."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -52,7 +54,9 @@ def copy_database(source: Path, target: Path) -> None:
 
 @contextmanager
 def suspected_on_damage(path: Path) -> Iterator[None]:
-    """Like `damage_reported`; also marks the file, so that the process that owns it replaces it, unless it has been replaced meanwhile."""
+    """Like `damage_reported`. It also marks the file as damaged, so that the process that owns it replaces it, unless the file has been
+    replaced meanwhile.
+    """
     before = file_identity(path)
     try:
         with damage_reported(path):
@@ -64,8 +68,20 @@ def suspected_on_damage(path: Path) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def write_failures_reported(path: Path) -> Iterator[None]:
+    """Like `suspected_on_damage`; also raises StoreError when SQLite cannot write: the disk is full or fails, or the file is locked."""
+    try:
+        with suspected_on_damage(path):
+            yield
+    except sqlite3.OperationalError as error:
+        raise StoreError(
+            f"the graph store cannot be written: {error}", "check that the disk is not full and that the file can be written"
+        ) from error
+
+
 def file_identity(path: Path) -> tuple[int, int] | None:
-    """What distinguishes the file at a path from one that replaces it; None if there is no file."""
+    """A value that distinguishes the file at a path from one that replaces it; None if there is no file."""
     try:
         status = path.stat()
     except OSError:
@@ -74,12 +90,12 @@ def file_identity(path: Path) -> tuple[int, int] | None:
 
 
 def suspicion(path: Path) -> Path:
-    """The path of the marker file whose existence says that the database at `path` is damaged."""
+    """The path of a marker file. While it exists, the database at `path` is known to be damaged."""
     return path.with_name(f"{path.name}.suspect")
 
 
 def set_aside(path: Path) -> None:
-    """Rename a damaged database, so that it can be examined; replaces an earlier one. Raises OSError."""
+    """Rename a damaged database, so that it can be examined. It replaces one that was set aside earlier. Raises OSError."""
     aside = path.with_name(f"{path.name}.damaged")
     for suffix in _BESIDE:
         part = path.with_name(path.name + suffix)

@@ -1,4 +1,4 @@
-"""Merging rows into the table of a relation, in the store's portable SQL."""
+"""Merges rows into the table of a relation, in the store's portable SQL."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -11,7 +11,7 @@ SQL_TYPES = {Type.INT: "BIGINT", Type.TEXT: "TEXT", Type.BYTES: "BLOB"}
 
 
 def merged(relation: Relation, rows: Iterable[Row]) -> list[Row]:
-    """Merge rows that have the same key into one row."""
+    """Merge rows that have the same key into one row, by the merge rules of the relation."""
     size, merge = relation.key_size, relation.merge
     values: dict[Row, Row] = {}
     for row in rows:

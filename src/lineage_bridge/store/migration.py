@@ -1,4 +1,4 @@
-"""Migration of a database file with Alembic, for both the graph store and the state database."""
+"""Migrates the database files of the graph store and of the state database, with Alembic."""
 
 import os
 import sqlite3
@@ -16,7 +16,7 @@ from lineage_bridge.store.tables_hash import tables_hash
 
 @dataclass(frozen=True)
 class Schema:
-    """A schema with its history: its name in errors, the folder of its migrations, and its newest revision."""
+    """A database schema with its history: its name in errors, the folder of its migrations, and its newest revision."""
 
     name: str
     migrations: Path
@@ -93,7 +93,7 @@ def _upgrade(path: Path, schema: Schema, target: str) -> None:
 
 
 def version(path: Path) -> str | None:
-    """The schema revision of the file at `path`; None when it does not exist or has no tables of ours.
+    """The schema revision of the file at `path`; None if the file does not exist or has no tables of LineageBridge.
 
     Raises StoreDamagedError for a file that is no database.
     """
@@ -107,7 +107,7 @@ def version(path: Path) -> str | None:
 
 
 def has_expected_tables(connection: sqlite3.Connection, schema: Schema) -> bool:
-    """Whether a file of the newest revision has the tables that this revision creates now."""
+    """Whether a file of the newest revision has the tables that this revision now creates."""
     return tables_hash(connection) == schema.tables
 
 

@@ -1,4 +1,4 @@
-"""Asks a store something within a deadline, however long the store takes to answer."""
+"""Asks a store something with a deadline, however long the store takes to answer."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -14,7 +14,9 @@ _Answer = TypeVar("_Answer")
 
 
 class Probe(Generic[_Answer]):
-    """One question to a store, which one thread asks at a time. Safe for many threads at once: who asks meanwhile gets the same answer."""
+    """One question to a store. One thread asks it at a time; callers that come meanwhile get the same answer. Safe for many threads at
+    once.
+    """
 
     def __init__(self, ask: Callable[[], _Answer], deadline_s: float = DEADLINE_S) -> None:
         self._ask, self._deadline_s = ask, deadline_s
@@ -23,9 +25,10 @@ class Probe(Generic[_Answer]):
         self._since = 0.0
 
     def answer(self) -> _Answer:
-        """The answer. Raises what asking raises, and StoreUnreachableError when the question has not been answered by its deadline.
+        """Return the answer to the question. Raises the errors of asking, and StoreUnreachableError if there is no answer by the
+        deadline.
 
-        A question that nobody answers is not asked again: later calls raise at once until it ends.
+        While an earlier question is still unanswered, no other one is asked: calls raise at once until it ends.
         """
         with self._lock:
             if self._asked is None or self._asked.done():

@@ -1,4 +1,4 @@
-"""Readers of the store. A reader works within one read transaction, so all its answers have the same position."""
+"""Readers of the store. A reader works within one read transaction, so all its answers reflect the same position."""
 
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -54,7 +54,7 @@ class StoreReader:
         return StoreReader(self._connection, Nodes(self._connection, within=NamespaceCondition(namespaces)))
 
     def _with_nodes(self, nodes: Nodes) -> "StoreReader":
-        """A reader in the same transaction, with a node cache of its own."""
+        """A reader in the same transaction that uses another cache of nodes."""
         return StoreReader(self._connection, nodes)
 
 
@@ -68,7 +68,7 @@ class StoreLocation(Protocol):
         """A value that changes when another store replaces this one, so that connections to the earlier one are not reused."""
 
     def watched(self) -> AbstractContextManager[None]:
-        """A context manager around a question, which marks the store as damaged if the question finds damage."""
+        """A context around a question. If the question finds damage, the store is marked as damaged."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class _File:
 
 
 class ReaderPool:
-    """Readers over a store; connections are reused. Safe for many threads at once."""
+    """Opens readers of a store, and reuses their connections. Safe for many threads at once."""
 
     def __init__(self, location: Path | StoreLocation, size: int = 16) -> None:
         """`location` is a file of SQLite, or another StoreLocation."""

@@ -1,4 +1,4 @@
-"""A hash of the tables that a database file really has. It reveals a migration that was edited after its release."""
+"""Computes a hash of the tables that a database file really has. It reveals a migration that was edited after its release."""
 
 import hashlib
 import json

@@ -1,1 +1,3 @@
-"""The graph as principals limited to namespaces see it: one rule for each question of `ports.GraphReader`. The glossary explains "own"."""
+"""Limits what principals see who are limited to namespaces: one rule for each question of `ports.GraphReader`. docs/glossary.md explains
+"own".
+"""

@@ -42,7 +42,7 @@ class Border:
         self._groups: dict[int, int] = {}
 
     def load(self, nodes: Iterable[Node]) -> None:
-        """Decide about many nodes at once."""
+        """Decide for many nodes at once on which side of the border they are."""
         fresh = {node.id: node for node in nodes if node.id not in self._is_own and node.id not in self.beyond.behind}
         several = self.nodes.names_of(fresh.values()) if fresh else {}
         for id_, node in fresh.items():
@@ -59,11 +59,11 @@ class Border:
         return self._is_own[node.id]
 
     def touches(self, *nodes: Node) -> bool:
-        """Whether any of these nodes is one of the principal's own."""
+        """Whether one of these nodes is the principal's own."""
         return any(map(self.is_own, nodes))
 
     def require_own(self, node: Node) -> Node:
-        """The node, if it is one of the principal's own. Raises NotFoundError, as for a node that does not exist."""
+        """Return the node if it is the principal's own. Otherwise raises NotFoundError, as if it did not exist."""
         if not self.is_own(node):
             raise NotFoundError(f"there is no {node.kind.name.lower()} {node.name!r} in the namespace {node.namespace!r}")
         return node
@@ -76,7 +76,7 @@ class Border:
                     self.beyond.neighbours.setdefault(self.group(other), other)
 
     def note_flow(self, flow: Flow) -> None:
-        """Record the nodes of a flow as neighbours: its source and its job, its job and its target."""
+        """Record that the nodes of a flow are neighbours: source and job, job and target."""
         source, target, job = flow
         for pair in ((source, target),) if job.id in (source.id, target.id) else ((source, job), (job, target)):
             self.note_neighbours(*pair)
@@ -89,7 +89,7 @@ class Border:
         return self._groups[node.id]
 
     def has_name(self, node: Node) -> bool:
-        """Whether answers show the node's name: it is one of the principal's own, or recorded as a neighbour of one."""
+        """Whether answers show the name of a node, because it is the principal's own or a neighbour of an own node."""
         return self.is_own(node) or self.group(node) in self.beyond.neighbours
 
     def shown(self, node: Node) -> Node:
@@ -97,7 +97,9 @@ class Border:
         return self.all_shown([node])[node.id]
 
     def all_shown(self, nodes: Iterable[Node]) -> Mapping[int, Node]:
-        """Node id to the node as answers may show it. New places are numbered in the order of ids, which reveals nothing about names."""
+        """Each of these nodes as answers may show it, by node id. New places are numbered in the order of ids, which reveals
+        nothing about names.
+        """
         every = {node.id: node for node in nodes}
         self.load(every.values())
         hidden = {self.group(node): node for node in every.values() if not self.has_name(node)}
@@ -116,5 +118,5 @@ class Border:
         return self.beyond.neighbours.get(group) or self.beyond.places[group]
 
     def behind(self, node: Node) -> Node:
-        """The node that a place stands for; any other is itself."""
+        """The real node that a place stands for. Any other node is returned unchanged."""
         return self.beyond.behind.get(node.id, node)

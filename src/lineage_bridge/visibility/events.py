@@ -1,4 +1,4 @@
-"""Events of own jobs and datasets, accepted and rejected."""
+"""Reads the events, accepted and rejected, of the principal's own jobs and datasets."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,15 +16,15 @@ class LimitedEvents:
         self._events, self._lists, self._border = events, lists, border
 
     def page(self, which: EventFilter) -> list[EventRecord]:
-        """Events of own jobs, and of own datasets that have no job."""
+        """The events of own jobs, and those of own datasets that have no job."""
         return self._lists.page(which)
 
     def of_run(self, run_id: str, limit: int | None = None) -> list[EventRecord]:
-        """The events of a run of own jobs."""
+        """The events of a run, if its job is the principal's own."""
         return self._lists.of_run(run_id, limit)
 
     def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:
-        """Rejected events of own jobs, if the beginning of their text names one."""
+        """The rejected events of own jobs, if the job is named in the beginning of the event's text."""
         return page_of(lambda most, start: self._events.quarantine(code, most, start, event), self._own, limit, offset)
 
     def _own(self, records: Sequence[QuarantineRecord]) -> list[QuarantineRecord]:
@@ -34,5 +34,5 @@ class LimitedEvents:
         return self._border.visibility.owns(sender_of(sample.encode("utf-8", "replace")).namespace)
 
     def quarantine_counts(self, of: Callable[[str], bool] | None = None) -> QuarantineCounts:
-        """Rejected events of own jobs, by reason, among the newest of all."""
+        """The numbers of rejected events of own jobs, by reason, among the newest of all."""
         return self._events.quarantine_counts(lambda sample: self._is_own(sample) and (of is None or of(sample)))

@@ -1,4 +1,4 @@
-"""The findings of an analysis that concern the principal's own nodes."""
+"""Reads the findings of an analysis that concern the principal's own nodes."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -16,7 +16,7 @@ _IMPACT: Final = "impact"
 
 
 class LimitedFindings:
-    """Implements ports.FindingsReader: lines about own nodes, by the names that nodes go by. Counts are of these lines."""
+    """Implements ports.FindingsReader with the lines about own nodes, under their preferred names. Counts are of these lines."""
 
     def __init__(self, findings: FindingsReader, visibility: Visibility) -> None:
         self._findings, self._visibility = findings, visibility
@@ -26,11 +26,11 @@ class LimitedFindings:
         self.summary: FindingsSummary = msgspec.structs.replace(whole, parts=parts, nodes=counts.get(_IMPACT, 0), flows=None)
 
     def lines(self, part: str, limit: int, offset: int) -> list[bytes]:
-        """Lines of a part."""
+        """A page of the lines in a part of the findings."""
         return list(islice(self.every(part), offset, offset + limit))
 
     def every(self, part: str) -> Iterator[bytes]:
-        """All lines of a part."""
+        """All lines in a part of the findings."""
         return (shown for line in self._findings.every(part) if (shown := self._shown(part, line)) is not None)
 
     def _shown(self, part: str, line: bytes) -> bytes | None:

@@ -1,4 +1,4 @@
-"""Flows, ports and walks across the border."""
+"""Limits flows, ports and walks to what may be shown across the border."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -7,20 +7,20 @@ from typing import TypeVar
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import ColumnEdge, Edge, Node, Port, Walk
-from lineage_bridge.model.lineage import TracedFlow
+from lineage_bridge.model.lineage import ImpactFlow, TracedFlow
 from lineage_bridge.visibility.border import Border, Flow
 
 Columns = TypeVar("Columns", ColumnEdge, TracedFlow)
 Item = TypeVar("Item")
 
 
-def flow_of(item: Edge | ColumnEdge | TracedFlow) -> Flow:
-    """The three nodes of a flow."""
+def flow_of(item: Edge | ColumnEdge | ImpactFlow | TracedFlow) -> Flow:
+    """The three nodes of a flow: source, job and target."""
     return item.source, item.target, item.job
 
 
 def leading_on(border: Border, flows: Sequence[Flow]) -> set[tuple[int, int, int]]:
-    """The ids of flows that may be in an answer: those at own nodes, and those on paths from own nodes to own nodes."""
+    """The ids of the flows that may be in an answer: those at own nodes, and those on paths between own nodes."""
     border.load(node for flow in flows for node in flow)
     own = [flow for flow in flows if border.touches(*flow)]
     pairs = [(border.group(source), border.group(target)) for source, target, _ in flows]
@@ -31,7 +31,7 @@ def leading_on(border: Border, flows: Sequence[Flow]) -> set[tuple[int, int, int
 
 
 def unique(items: Iterable[Item], key: Callable[[Item], object]) -> list[Item]:
-    """The first item of each key."""
+    """The items without those whose key an earlier item has."""
     found: dict[object, Item] = {}
     for item in items:
         found.setdefault(key(item), item)
@@ -43,7 +43,7 @@ def _ids(flow: Flow) -> tuple[int, int, int]:
 
 
 def _reached(start: set[int], steps: Iterable[tuple[int, int]]) -> set[int]:
-    """The groups on paths from these groups."""
+    """The groups that can be reached from these groups in steps."""
     ahead: dict[int, set[int]] = defaultdict(set)
     for here, there in steps:
         ahead[here].add(there)
@@ -56,7 +56,9 @@ def _reached(start: set[int], steps: Iterable[tuple[int, int]]) -> set[int]:
 
 
 def shown_edges(border: Border, edges: Sequence[Edge]) -> tuple[Edge, ...]:
-    """The edges at own nodes, and, without details, those on paths to own nodes; equal edges once."""
+    """The edges as answers may show them: those at own nodes, and, without details, those on paths to own nodes. Equal edges are shown
+    once.
+    """
     kept_ids = leading_on(border, [flow_of(edge) for edge in edges])
     kept = [edge for edge in edges if _ids(flow_of(edge)) in kept_ids]
     for edge in kept:
@@ -136,5 +138,5 @@ def shown_walk(border: Border, walk: Walk) -> Walk:
 
 
 def by_name(node: Node) -> tuple[NodeKind, str, str]:
-    """The order of nodes in answers."""
+    """The key by which answers sort nodes."""
     return node.kind, node.namespace, node.name

@@ -1,4 +1,4 @@
-"""Changes of own nodes over time."""
+"""Reads how the principal's own nodes changed over time."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -108,7 +108,9 @@ class LimitedHistory:
         return replace(found, changes=self._changes(found.changes))
 
     def _changes(self, changes: Collection[GraphChange]) -> tuple[GraphChange, ...]:
-        """Changes of edges and ports at own nodes; changes of own nodes, and of neighbours in these edges and ports."""
+        """The changes that may be shown: those of edges and ports at own nodes, of own nodes, and of neighbours in these edges and
+        ports.
+        """
         border = self._border
         border.load(node for change in changes for node in _nodes_of(change))
         kept = [change for change in changes if change.node or border.touches(*_nodes_of(change))]
@@ -172,7 +174,7 @@ class LimitedHistory:
 
 
 def _page(history: FacetHistory, page: FacetPage | None) -> FacetHistory:
-    """The first versions that fit on a page by their total size in bytes, but at least one."""
+    """The first versions that fit on a page, whose size in bytes is limited; at least one."""
     if page is None:
         return history
     rest = history.entries[page.offset :]

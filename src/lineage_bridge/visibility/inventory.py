@@ -1,4 +1,4 @@
-"""The inventory of own nodes, with their neighbours."""
+"""Reads the inventory of the principal's own nodes, with their neighbours."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -16,15 +16,15 @@ OpenReader = Callable[[GraphReader], GraphReader]
 
 
 class LimitedInventory:
-    """Implements ports.InventoryReader. `lists` is a reader limited to the principal's namespaces; `open_reader` limits a reader as this
-    one is limited.
+    """Implements ports.InventoryReader. `lists` is a reader limited to the principal's namespaces; `open_reader` opens a reader with
+    the same limits as this one.
     """
 
     def __init__(self, inventory: InventoryReader, lists: InventoryReader, border: Border, open_reader: OpenReader) -> None:
         self._inventory, self._lists, self._border, self._open_reader = inventory, lists, border, open_reader
 
     def heads(self, kinds: Sequence[NodeKind]) -> Iterator[tuple[GraphReader, list[Node]]]:
-        """Own datasets and jobs."""
+        """The canonical nodes of own datasets and jobs."""
         for reader, nodes in self._lists.heads(kinds):
             yield self._open_reader(reader), nodes
 
@@ -39,12 +39,12 @@ class LimitedInventory:
         return {**every, **self._inventory.canonical_nodes(self._own(every.values()))}
 
     def entries(self, heads: Sequence[Node]) -> list[InventoryEntry]:
-        """The entries of own nodes; for others, only the name in the answer."""
+        """The entries of own nodes in full. Those of other nodes have only the name in the answer."""
         known = {entry.node.id: self._entry(entry) for entry in self._inventory.entries(self._own(heads))}
         return [known.get(node.id) or _bare(node) for node in heads]
 
     def described(self, nodes: Iterable[Node]) -> dict[int, InventoryEntry]:
-        """The same by node id, of the groups of these nodes."""
+        """The entries of these nodes, by the ids of all nodes in their groups."""
         every = list(nodes)
         known = self._inventory.described(self._own(every))
         return {node.id: self._entry(known[node.id]) if node.id in known else _bare(node) for node in every}
@@ -62,7 +62,7 @@ class LimitedInventory:
         return self._own(self._inventory.by_node_id(text))
 
     def ran(self, jobs: Sequence[Node]) -> list[Node]:
-        """The own ones of these jobs that have an observed run."""
+        """Those of these jobs that are own and have an observed run."""
         return self._inventory.ran(self._own(jobs))
 
     def ports(self, jobs: Iterable[Node], *, now_us: int) -> list[Port]:
@@ -80,5 +80,5 @@ class LimitedInventory:
 
 
 def _bare(node: Node) -> InventoryEntry:
-    """The entry of a node beyond the border: its name only."""
+    """The entry of a node beyond the border. It has only a name."""
     return InventoryEntry(node, node, (node,), make_node_id(node.kind, node.namespace, node.name, None), {}, None, None)

@@ -1,13 +1,25 @@
-"""Questions that follow flows, across the border."""
+"""Answers questions that follow flows across the border."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, Passed
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
-from lineage_bridge.model.lineage import Gap, HiddenCounts, Impact, Ledger, LedgerHop, Path, Paths, Trace, TracedColumn, TraceOptions
+from lineage_bridge.model.lineage import (
+    Gap,
+    HiddenCounts,
+    Impact,
+    ImpactFlow,
+    Ledger,
+    LedgerHop,
+    Path,
+    Paths,
+    Trace,
+    TracedColumn,
+    TraceOptions,
+)
 from lineage_bridge.ports.graph_reader import LineageReader
 from lineage_bridge.visibility.border import Border
 from lineage_bridge.visibility.flows import flow_of, shown_columns, shown_edges, shown_ports, shown_walk, unique
@@ -42,10 +54,11 @@ class LimitedLineage:
         self._walks.append((shown, found))
         return shown
 
-    def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
-        """Own nodes and neighbours; other nodes are only counted."""
-        found = self._lineage.impact(self._border.require_own(node), direction, depth, limits, at_us)
-        self._note_neighbours(node, direction, depth, limits, at_us)
+    def impact(self, origins: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
+        """The affected nodes, and the flows between them: own nodes and neighbours are listed, other nodes are only counted."""
+        found = self._lineage.impact([self._border.require_own(node) for node in origins], direction, depth, limits, at_us)
+        for node in origins:
+            self._note_neighbours(node, direction, depth, limits, at_us)
         self._border.load(item.node for item in found.affected)
         named = [item for item in found.affected if self._border.has_name(item.node)]
         names = self._border.all_shown(item.node for item in named)
@@ -53,7 +66,14 @@ class LimitedLineage:
         hidden = [node.kind for node in unique(unnamed, self._border.group)]
         beyond = HiddenCounts(hidden.count(NodeKind.DATASET), hidden.count(NodeKind.JOB))
         affected = unique((replace(item, node=names[item.node.id]) for item in named), lambda item: item.node.id)
-        return replace(found, affected=tuple(affected), beyond=beyond)
+        return replace(found, affected=tuple(affected), beyond=beyond, flows=self._impact_flows(found.flows))
+
+    def _impact_flows(self, flows: Sequence[ImpactFlow]) -> tuple[ImpactFlow, ...]:
+        """The flows at own nodes whose nodes all have names."""
+        border = self._border
+        kept = [flow for flow in flows if border.touches(*flow_of(flow)) and all(map(border.has_name, flow_of(flow)))]
+        names = border.all_shown(node for flow in kept for node in flow_of(flow))
+        return tuple(replace(f, source=names[f.source.id], target=names[f.target.id], job=names[f.job.id]) for f in kept)
 
     def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:
         """Paths between two of the principal's own nodes. Nodes between them may be shown as places."""
@@ -132,7 +152,7 @@ class LimitedLineage:
         return self.job_ports_of([job], now_us=now_us, at_us=at_us)[job.id]
 
     def job_ports_of(self, jobs: Iterable[Node], *, now_us: int, at_us: int | None = None) -> dict[int, list[Port]]:
-        """The same for several jobs, including places."""
+        """The inputs and outputs of several jobs, by the rule of `job_ports`; nodes beyond the border are places."""
         behind = {job.id: self._border.behind(job) for job in jobs}
         found = self._lineage.job_ports_of(behind.values(), now_us=now_us, at_us=at_us)
         return {id_: shown_ports(self._border, found[job.id]) for id_, job in behind.items()}

@@ -1,4 +1,4 @@
-"""Nodes, names, facets and search, limited to the principal's own nodes."""
+"""Reads nodes, names, facets and search results, limited to the principal's own nodes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -24,11 +24,11 @@ class LimitedNodes:
         self._nodes, self._lists, self._border = nodes, lists, border
 
     def find(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
-        """The node of exactly this name."""
+        """The own node with exactly this name."""
         return self._if_own(self._nodes.find(kind, namespace, name))
 
     def by_spelling(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
-        """The node that a name means in any spelling."""
+        """The own node that has this name in any spelling."""
         return self._if_own(self._nodes.by_spelling(kind, namespace, name))
 
     def _if_own(self, node: Node | None) -> Node | None:
@@ -41,15 +41,15 @@ class LimitedNodes:
         return [node for node in found if self._border.is_own(node)][:limit]
 
     def matching(self, kind: NodeKind, namespace: str | None, name: str | None, limit: int | None, offset: int) -> list[Node]:
-        """Nodes by globs, under their names in the principal's namespaces."""
+        """Own nodes whose names match globs, under their names in the principal's namespaces."""
         return self._lists.matching(kind, namespace, name, limit, offset)
 
     def count(self, kind: NodeKind) -> int:
-        """How many names there are in the principal's namespaces."""
+        """The number of names in the principal's namespaces."""
         return self._lists.count(kind)
 
     def namespaces(self) -> list[str]:
-        """The principal's namespaces in the graph."""
+        """Those namespaces of the graph that are the principal's."""
         return sorted(self._border.own)
 
     def has_namespace(self, kind: NodeKind, namespace: str) -> bool:
@@ -57,7 +57,7 @@ class LimitedNodes:
         return namespace in self._border.own and self._nodes.has_namespace(kind, namespace)
 
     def spelt(self, nodes: Iterable[Node], style: str) -> dict[int, Node]:
-        """Node id to the node: under its preferred name if it is one of the principal's own, else unchanged."""
+        """Each of these nodes by its id: an own node under its preferred name, any other unchanged."""
         every = {node.id: node for node in nodes}
         self._border.load(every.values())
         own = [node for node in every.values() if self._border.is_own(node)]
@@ -68,7 +68,7 @@ class LimitedNodes:
         return self._nodes.group(node) if self._border.is_own(node) else (node, (node,))
 
     def names_of(self, nodes: Iterable[Node]) -> dict[int, tuple[Node, ...]]:
-        """Node id to all names of the node, for those of these nodes that are the principal's own."""
+        """All names of each of these nodes that is own, by node id."""
         every = list(nodes)
         self._border.load(every)
         return self._nodes.names_of([node for node in every if self._border.is_own(node)])
@@ -110,9 +110,9 @@ class LimitedSearch:
         self._lists = lists
 
     def by_name(self, text: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
-        """Own nodes by name."""
+        """Own nodes that match a search by name."""
         return self._lists.by_name(text, kind, limit, offset)
 
     def page(self, which: SearchFilter) -> SearchPage:
-        """Own nodes by their names and by the texts of their facets."""
+        """Own nodes that match a search by their names or by the texts of their facets."""
         return self._lists.page(which)

@@ -1,4 +1,4 @@
-"""Pages of items that pass a filter outside the store."""
+"""Makes pages of items that pass a filter which the store does not know."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice

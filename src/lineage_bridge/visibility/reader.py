@@ -39,11 +39,11 @@ class LimitedReader:
 
     @property
     def progress(self) -> ProgressReader:
-        """How far the store has applied the log, which is the same for all."""
+        """How far the store has applied the log. This is the same for all principals."""
         return self._reader.progress
 
     def within(self, namespaces: Collection[str]) -> GraphReader:
-        """A reader whose lists contain only what is both in these namespaces and in the principal's."""
+        """A reader whose lists only contain what is both in these namespaces and in the principal's."""
         return LimitedReader(self._reader, self._visibility, self._own & frozenset(namespaces))
 
     def interrupt(self) -> None:
@@ -51,35 +51,35 @@ class LimitedReader:
         self._reader.interrupt()
 
     def _limited(self, reader: GraphReader) -> GraphReader:
-        """A reader of a portion, with the same limits and the same places."""
+        """Wrap a reader of a portion of the graph, with the same limits and the same places."""
         return LimitedReader(reader, self._visibility, self._own, self._border.beyond)
 
 
 class NoWholeGraph:
-    """Implements ports.WholeGraphReader for limited principals, which may not read the whole graph."""
+    """Implements ports.WholeGraphReader for limited principals. They may not read the whole graph, so every method raises RefusedError."""
 
     def lines(self, only: frozenset[str], *, now_us: int) -> Iterator[bytes]:
-        """Refused."""
+        """Raises RefusedError, because the principal is limited."""
         _refuse(only, now_us)
 
     def differences(self, names: Names, on_progress: Callable[[str], None]) -> Iterator[Difference]:
-        """Refused."""
+        """Raises RefusedError, because the principal is limited."""
         _refuse(names, on_progress)
 
     def tables(self) -> GraphTables:
-        """Refused."""
+        """Raises RefusedError, because the principal is limited."""
         _refuse()
 
     def record_addresses(self, source: str, partition: int) -> Iterator[tuple[int, bytes]]:
-        """Refused."""
+        """Raises RefusedError, because the principal is limited."""
         _refuse(source, partition)
 
     def erased_runs(self) -> list[bytes]:
-        """Refused."""
+        """Raises RefusedError, because the principal is limited."""
         _refuse()
 
     def refolded(self, names: Names, at_us: int | None, without: frozenset[bytes]) -> AbstractContextManager[GraphReader]:
-        """Refused."""
+        """Raises RefusedError, because the principal is limited."""
         _refuse(names, at_us, without)
 
 
@@ -93,7 +93,7 @@ def _refuse(*_: object) -> NoReturn:
 
 
 def limited(graph: OpenGraph, visibility: Callable[[], Visibility | None]) -> OpenGraph:
-    """Wrap `graph` so that its readers are limited to the visibility of the current principal (None: everything)."""
+    """Wrap the function `graph`, which opens readers: they are limited to what the current principal may see (None: everything)."""
 
     @contextmanager
     def open_reader() -> Iterator[GraphReader]:

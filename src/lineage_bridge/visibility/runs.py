@@ -1,4 +1,4 @@
-"""Runs of own jobs, and what they read and wrote."""
+"""Reads the runs of the principal's own jobs, and what they read and wrote."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ class LimitedRuns:
         self._runs, self._border = runs, border
 
     def page(self, which: RunFilter) -> RunPage:
-        """Runs of own jobs."""
+        """A page of runs of own jobs."""
         truncated = False
 
         def fetch(limit: int, offset: int) -> Sequence[RunRecord]:
@@ -34,7 +34,7 @@ class LimitedRuns:
         return RunPage(tuple(page_of(fetch, self._own, which.limit, which.offset)), truncated)
 
     def find(self, run_id: str) -> list[RunRecord]:
-        """The run of an id under each own job."""
+        """The runs with this id, one for each own job."""
         return self._own(self._runs.find(run_id))
 
     def latest(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
@@ -75,7 +75,7 @@ class LimitedRuns:
         return list(dict.fromkeys(shown))
 
     def statistics(self, which: StatisticsFilter) -> StatisticsPage:
-        """Statistics of own jobs, and of other jobs on own datasets."""
+        """The statistics of own jobs, and those of other jobs about own datasets."""
         truncated = False
 
         def fetch(limit: int, offset: int) -> Sequence[StatisticsSeries]:

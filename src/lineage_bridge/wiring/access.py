@@ -1,4 +1,4 @@
-"""API keys, and who may use the server."""
+"""Sets up API keys, and the rules about who may use the server."""
 
 import os
 import threading
@@ -24,21 +24,21 @@ NOTE_USES_S: Final = 60.0
 
 
 def key_service(settings: Settings, on_change: Callable[[], None] = lambda: None) -> ApiKeys:
-    """The API keys of a data folder, whether or not a server runs on it."""
+    """The service for the API keys of a data folder, whether or not a server runs on it."""
     state = state_database(settings)
     return ApiKeys(ApiKeyRepository(state), state.key(), now_us, token_bytes, on_change, teams(settings))
 
 
 def asks_for_keys(settings: Settings) -> bool:
-    """Whether the server refuses requests without an API key. Raises ConfigError for settings that contradict each other."""
+    """Whether the server refuses requests without credentials. Raises ConfigError for settings that contradict each other."""
     if settings.insecure_open and settings.auth == "required":
         raise ConfigError("insecure_open and auth = 'required' contradict each other", "remove one of the two settings")
     return settings.auth == "required" or not (settings.is_local or settings.insecure_open)
 
 
 def check_reachable(settings: Settings) -> None:
-    """Raise ConfigError if the server requires credentials that nobody has: no active key, no issuer and no proxy; also if logins cannot
-    work.
+    """Check that somebody has the credentials that the server requires: an active key, an issuer or a proxy; also that logins can work.
+    Raises ConfigError.
     """
     login_clients(settings, people(settings))
     if (
@@ -53,8 +53,8 @@ def check_reachable(settings: Settings) -> None:
 
 
 def authenticator(settings: Settings, stack: ExitStack) -> KeyAuthenticator:
-    """Create the authenticator of API keys, and the internal key of LineageBridge's own processes in its file. Closing `stack` stores last
-    uses.
+    """Create the authenticator of API keys, and write the internal key of LineageBridge's own processes to its file. Closing `stack`
+    stores when keys were last used.
     """
     state = state_database(settings)
     key, text = internal_key(state.key(), now_us(), token_bytes)
@@ -76,7 +76,7 @@ class _KeyUses:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop."""
+        """Stop, and store the last uses."""
         self._stop.set()
         self._thread.join()
         self._store()
@@ -92,7 +92,7 @@ class _KeyUses:
 
 
 def _write_private(settings: Settings, text: str) -> None:
-    """Write the internal key into its file, which only this user may read, as a whole."""
+    """Write the internal key to its file, which only this user may read. The file is replaced as a whole."""
     path = settings.paths.internal_key
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     fresh.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The API's process."""
+"""Sets up and runs the API's process."""
 
 import logging
 import signal
@@ -35,6 +35,7 @@ from lineage_bridge.sources.runtime.tasks import TaskService
 from lineage_bridge.store.probe import Probe
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.state.inputs import InputRepository
+from lineage_bridge.store.state.pins import PinStore
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.tasks import TaskRepository
 from lineage_bridge.store.whole.analysis import Findings
@@ -66,7 +67,7 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | None = None) -> "Iterator[FastAPI]":
-    """The API over the log, which it alone writes, and the graph. Raises LogLockedError if another process writes the log.
+    """Create the API over the log, which it alone writes, and the graph. Raises LogLockedError if another process writes the log.
 
     `questions` is the path of the socket where another process answers questions; without it, this one does.
     """
@@ -133,6 +134,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 input_log=ledger,
                 targets=target_service(settings, partial(changes_behind, pool.reader)),
                 tasks=_tasks(stack, settings, service, pool, received.ends, partial(_size, graph, pool)),
+                pins=PinStore(state_database(settings)),
                 findings=lambda: Findings(paths.analysis),
                 is_graph_suspect=paths.graph_suspect.exists if database is None else lambda: False,
                 log_health=lambda: _log_health(watch.found()),
@@ -169,7 +171,7 @@ def _report(recovery: Recovery) -> None:
 
 
 def _log_health(found: LogCheck | None) -> "LogHealth":
-    """The result of a check of the log, for answers; None while the log is being checked."""
+    """Convert the result of a check of the log to the form in answers; None while the log is being checked."""
     from lineage_bridge.api.services import LogHealth  # noqa: PLC0415  # loads the web server
 
     if found is None:
@@ -213,7 +215,7 @@ def _tasks(
 
 
 def _size(graph: str, pool: ReaderPool) -> GraphSize:
-    """The graph with this id, and its current size."""
+    """The current size of the graph, with its id."""
     try:
         with pool.reader() as reader:
             counted = graph_stats(reader, now_us())
@@ -223,7 +225,7 @@ def _size(graph: str, pool: ReaderPool) -> GraphSize:
 
 
 def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _LOCAL_DISK, questions: str | None = None) -> None:
-    """Answer on `listener` until a signal; running requests are finished first. `questions`: see `api`.
+    """Answer requests on `listener` until a signal. Requests that are running then are finished first. `questions` is passed to `api`.
 
     With a certificate in the settings, connections are encrypted; its file is checked for changes every few seconds.
     """

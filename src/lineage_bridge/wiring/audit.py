@@ -1,4 +1,4 @@
-"""The audit trail of a data folder."""
+"""Opens the audit trail of a data folder."""
 
 import getpass
 import json
@@ -25,17 +25,19 @@ _log = logging.getLogger(__name__)
 
 
 def audit_repository(settings: Settings) -> AuditRepository:
-    """The stored entries."""
+    """The repository with the entries of the audit trail."""
     return AuditRepository(state_database(settings))
 
 
 def audit_trail(settings: Settings, publish: Callable[[AuditHead], None] = lambda _: None) -> HashChain:
-    """The trail. Commands that change a data folder without its server publish no head: the server's next one covers their entries."""
+    """The audit trail of a data folder. Commands that change the folder without its server publish no head: the next head of the server
+    covers their entries.
+    """
     return HashChain(audit_repository(settings), now_us, token_bytes, publish)
 
 
 def publish_head(log: EventLog, head: AuditHead) -> None:
-    """Append a head to the log, as an operation without effect on the graph."""
+    """Append a head of the audit trail to the log, as an operation without effect on the graph."""
     operation = json.dumps({"operation": CHANNEL, "head": format_head(head)}).encode()
     try:
         ingest_operation(operation, Sender(CHANNEL), log, now_us()).add_done_callback(_report)
@@ -50,7 +52,7 @@ def _report(offsets: "Future[Any]") -> None:
 
 
 def by_command(action: str, target: str, details: str = "") -> Change:
-    """A change made by a command on the server's machine."""
+    """Make the entry for a change by a command on the server's machine."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):
@@ -64,7 +66,9 @@ def record_command(settings: Settings, action: str, target: str = "", **details:
 
 
 def heads_in_log(settings: Settings, on_progress: Callable[[int], None]) -> Iterator[AuditHead]:
-    """The heads that the log has. Reads all of it; `on_progress` gets the number of records read, from time to time."""
+    """Find the heads of the audit trail in the log, all of which is read. `on_progress` gets the number of records read, from time to
+    time.
+    """
     reader = log_reader(settings)
     for count, (_, record) in enumerate(reader.read(0, reader.durable_end()), start=1):
         if count % _REPORT_RECORDS == 0:

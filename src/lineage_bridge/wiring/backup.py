@@ -1,4 +1,4 @@
-"""Backups: a consistent copy of the data folder while a server runs, and restoring one."""
+"""Makes backups, which are consistent copies of a data folder, also while a server runs; and restores them."""
 
 import hashlib
 import json
@@ -93,7 +93,7 @@ def restore(settings: Settings, source: Path, on_file: OnFile) -> LogCheck:
             raise RequestError(f"the file {name} of the backup is missing or was changed", "use another backup; nothing was restored")
     if list_segments(paths.log) or paths.graph.exists() or paths.state.exists() or ArchiveReader(paths.archive).partitions():
         raise RequestError(f"{str(paths.data_dir)!r} holds data already", "name an empty folder with --data-dir, or move the data away")
-    with _stopped(paths):
+    with _server_stopped(paths):
         # The restored log is another one than that which a graph in PostgreSQL was computed from.
         paths.graph_owner.unlink(missing_ok=True)
         for name in sorted(files):
@@ -109,13 +109,15 @@ def restore_state(settings: Settings) -> None:
     paths = settings.paths
     if not is_sound(paths.state_copy):
         raise RequestError(f"the copy {str(paths.state_copy)!r} is missing or damaged", "restore state.db from a backup")
-    with _stopped(paths):
+    with _server_stopped(paths):
         set_aside(paths.state)
         copy_database(paths.state_copy, paths.state)
 
 
 class StateCopies:
-    """Keeps a copy of the state database: when it is opened, and once an hour. Raises StoreDamagedError if it is damaged then."""
+    """Keeps a copy of the state database, which is made at once and then once an hour. Raises StoreDamagedError if the database is
+    damaged at the start.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._state, self._copy = state_database(settings), settings.paths.state_copy
@@ -126,7 +128,7 @@ class StateCopies:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop."""
+        """Stop making copies."""
         self._stop.set()
         self._thread.join()
 
@@ -138,7 +140,7 @@ class StateCopies:
 
 
 def _manifest(source: Path) -> dict[str, str]:
-    """File to SHA-256 of a backup. Raises RequestError."""
+    """Read the list of files in a backup, with the SHA-256 of each. Raises RequestError."""
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         files = json.loads((source / MANIFEST).read_bytes())["files"]
         if all(not Path(name).is_absolute() and ".." not in Path(name).parts for name in files):
@@ -147,8 +149,8 @@ def _manifest(source: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _stopped(paths: DataFolder) -> Iterator[None]:
-    """Hold the lock of a server on this folder. Raises UnavailableError while one runs."""
+def _server_stopped(paths: DataFolder) -> Iterator[None]:
+    """Hold the lock of the server on this folder, so that none can start. Raises UnavailableError while one runs."""
     paths.data_dir.mkdir(parents=True, exist_ok=True)
     lock = FileLock(paths.serve_lock, timeout=0)
     try:
@@ -183,7 +185,7 @@ def _copy_partition(of: ArchivedPartition, archive: Path, target: Path, on_file:
 
 
 def _copy(source: Path, target: Path, size: int | None = None) -> None:
-    """Copy a file, or its first `size` bytes, durably; only its owner may read the copy."""
+    """Copy a file, or its first `size` bytes, and make the copy durable. Only its owner may read it."""
     with source.open("rb") as read, os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as write:
         if size is None:
             shutil.copyfileobj(read, write, _PIECE)

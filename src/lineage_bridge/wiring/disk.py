@@ -1,4 +1,4 @@
-"""How much of its disk an installation uses."""
+"""Measures how much of its disk an installation uses."""
 
 import shutil
 from collections.abc import Callable
@@ -19,7 +19,7 @@ def disk_space(folder: Path, records: AllRecords) -> tuple[int, int]:
 
 
 def store_bytes(paths: DataFolder, graph: Callable[[], int] | None) -> dict[str, int]:
-    """The bytes of the graph and of the state database; without the graph's while its database does not answer.
+    """The bytes of the graph and of the state database. The graph is left out while its database does not answer.
 
     `graph` returns the size of a graph that is not in the data folder, or raises StoreError.
     """

@@ -1,4 +1,4 @@
-"""Commands over the whole graph: export, verify, analyse."""
+"""The commands over the whole graph: export, verify, analyse."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,7 +19,7 @@ from lineage_bridge.wiring.shared import readers, state_database
 
 @contextmanager
 def export_lines(settings: Settings, at_us: int | None, only: frozenset[str], *, demo: bool) -> Iterator[Iterator[bytes]]:
-    """The graph as lines (store/whole/export.py), now or as of a time in UTC microseconds, with or without the demo's runs."""
+    """Export the graph as lines (store/whole/export.py), now or as of a time in UTC microseconds, with or without the demo's runs."""
     state = state_database(settings)
     without = frozenset() if demo else frozenset(run for edition in state.editions() for run in run_ids(edition))
     with readers(settings) as pool, pool.reader() as now, ExitStack() as stack:
@@ -30,7 +30,7 @@ def export_lines(settings: Settings, at_us: int | None, only: frozenset[str], *,
 
 
 def differences(settings: Settings, on_progress: Callable[[str], None] = lambda _: None) -> list[Difference]:
-    """Each derived table of the graph, compared with what the facts give, and the log with the records that the graph knows.
+    """Compare each derived table of the graph with what follows from the facts, and the log with the records that the graph knows.
 
     `on_progress` is called with the name of each step.
     """
@@ -58,5 +58,5 @@ def analyse(settings: Settings, unused_days: int) -> Findings:
 
 
 def last_analysis(settings: Settings) -> Findings:
-    """The findings of the last analysis. Raises NotFoundError."""
+    """Read the findings of the last analysis. Raises NotFoundError."""
     return Findings(settings.paths.analysis)

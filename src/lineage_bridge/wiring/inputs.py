@@ -1,4 +1,4 @@
-"""The process that reads inputs, the API's service for inputs, and the log that received events are written to."""
+"""Sets up the process that reads inputs, the API's service for inputs, and the log that received events are written to."""
 
 import logging
 import os
@@ -50,12 +50,12 @@ _INTAKE: Final = 'set `intake` to the name of an input in the settings file with
 
 
 def input_progress(settings: Settings, ledger: InputLedger, name: str) -> InputProgress | None:
-    """The counts of an input's events in the log and the archive."""
+    """Count the events of an input in the log and the archive."""
     return added(ledger.progress(name), saved_progress(settings.paths.archive, name))
 
 
 def streamed_positions(settings: Settings, name: str) -> dict[StreamPartition, EventPosition]:
-    """The end of the archive in each partition of an input."""
+    """The position at which the archive ends, for each partition of an input."""
     archive = ArchiveReader(settings.paths.archive)
     ends = {of.where: archive.end(of.source, of.partition) for of in archive.partitions() if of.input == name}
     return {where: EventPosition.at(end) for where, end in ends.items()}
@@ -113,7 +113,7 @@ def run_inputs(settings: Settings) -> None:
 
 
 def read_streams(settings: Settings, feed: StreamFeed, missing: Callable[[], str], stop: threading.Event) -> None:
-    """Read the inputs of the stream until `stop`, in the pipeline's process, into `feed`; `missing`: see StreamReader."""
+    """Read the inputs of the form stream into `feed` until `stop`, in the pipeline's process. `missing` is passed to StreamReader."""
     service, key, path = input_service(settings), state_database(settings).key(), settings.paths.streams_report
     known: list[InputRecord] = []
 
@@ -143,7 +143,9 @@ def read_streams(settings: Settings, feed: StreamFeed, missing: Callable[[], str
 
 
 def _write_report(path: Path, report: InputsReport) -> None:
-    """Write the state of the inputs, for the API. On a full disk the last report stays, and reading continues as far as possible."""
+    """Write the state of the inputs to the file that the API reads. If the disk is full, the last report stays, and reading continues
+    as far as possible.
+    """
     try:
         replace_file(path, msgspec.json.encode(report))
     except OSError as error:
@@ -151,7 +153,7 @@ def _write_report(path: Path, report: InputsReport) -> None:
 
 
 def _report(path: Path) -> InputsReport | None:
-    """The last report of the process that reads inputs; None if it does not run."""
+    """Read the last report of the process that reads inputs; None if it does not run."""
     try:
         found = read_report(path.read_bytes())
     except OSError:
@@ -179,7 +181,7 @@ def intake_settings(settings: Settings) -> KafkaInputSettings | None:
 
 @dataclass(frozen=True)
 class ReceivedLog:
-    """The embedded log in `folder`, and the topic that received events are written to instead, if there is one."""
+    """The log that received events are written to: the embedded log in `folder`, or a topic instead if the settings name one."""
 
     folder: Path
     writer: LogWriter
@@ -191,7 +193,7 @@ class ReceivedLog:
         return self.topic or self.writer
 
     def state(self) -> str:
-        """Whether events can be written: HEALTHY, or why not."""
+        """Whether events can be written: HEALTHY, or the reason why not."""
         from lineage_bridge.api.services import HEALTHY  # noqa: PLC0415  # loads the web server
 
         if not os.access(self.folder, os.W_OK):
@@ -199,15 +201,15 @@ class ReceivedLog:
         return self.topic.problem if self.topic and self.topic.problem else HEALTHY
 
     def limits(self) -> RecordLimits:
-        """How large a record may be."""
+        """The maximum size of a record."""
         return RecordLimits(self.topic.most_bytes, size_of) if self.topic else ANY_SIZE
 
     def topic_ends(self) -> Position:
-        """The end of the topic; empty without one."""
+        """The end of each partition of the topic; empty if there is no topic."""
         return self.topic.ends() if self.topic else {}
 
     def token(self) -> str:
-        """The end of the topic as a token; empty without a topic."""
+        """The position at the end of the topic, as a token; empty if there is no topic."""
         return encode(self.topic_ends()) if self.topic else ""
 
     def ends(self) -> Position:

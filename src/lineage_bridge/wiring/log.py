@@ -1,4 +1,4 @@
-"""Commands on the event log: check, repair, restore; and its comparison with the graph."""
+"""The commands on the event log (check, repair, restore), and its comparison with the graph."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -59,15 +59,15 @@ def repair(settings: Settings) -> list[RepairOutcome]:
     lock = DirectoryLock(paths.log)
     try:
         done = repair_log(paths.log, disk)
-        with _archive_alone(paths.pipeline_lock):
+        with _pipeline_stopped(paths.pipeline_lock):
             return [*done, *(repair_archive(paths.archive, disk) if paths.archive.exists() else ())]
     finally:
         lock.release()
 
 
 @contextmanager
-def _archive_alone(path: Path) -> Iterator[None]:
-    """Hold the lock of the pipeline, which writes the archive. Raises UnavailableError while it runs."""
+def _pipeline_stopped(path: Path) -> Iterator[None]:
+    """Hold the lock of the pipeline, so that no process writes the archive. Raises UnavailableError while one runs."""
     lock = FileLock(path, timeout=0)
     try:
         lock.acquire()
@@ -78,8 +78,8 @@ def _archive_alone(path: Path) -> Iterator[None]:
 
 
 def restore(settings: Settings, paths: Sequence[Path], on_record: Callable[[], None]) -> int:
-    """Append the records that the log lacks, and return their number. Raises LogLockedError while a server runs, RequestError,
-    StoreUnreachableError.
+    """Append the records in some files that the log lacks, and return their number. Raises LogLockedError while a server runs,
+    RequestError, StoreUnreachableError.
     """
     for path in paths:
         if not path.exists():
@@ -94,9 +94,9 @@ def restore(settings: Settings, paths: Sequence[Path], on_record: Callable[[], N
 
 
 def compare_with_graph(settings: Settings, graph: GraphReader, names: Names) -> Difference:
-    """The records of the log and of the archive up to the graph's position, compared with those that the graph knows.
+    """Compare the records of the log and of the archive, up to the graph's position, with those that the graph knows.
 
-    `surplus` counts records that the graph has and they lack, `missing` those that the graph should have and lacks.
+    `surplus` counts records that only the graph has, `missing` those that the graph should have and lacks.
     """
     reader, archive = log_reader(settings), ArchiveReader(settings.paths.archive)
     position = graph.progress.position()
@@ -129,10 +129,10 @@ def _read_offset(pool: ReaderPool) -> int:
 
 
 def applied_offset(pool: ReaderPool, paths: DataFolder, wait_s: float | None = None) -> int:
-    """The offset up to which the store has read the log: offsets before it must not be issued again.
+    """The offset up to which the store has read the log. No offset before it may be issued again.
 
-    While its database does not answer, within `wait_s` seconds if that is given, it is the offset that the pipeline reported last, or noted
-    when it began.
+    While its database does not answer, within `wait_s` seconds if that is given, it is the offset that the pipeline reported last, or
+    noted when it began.
     """
     try:
         return _read_offset(pool) if wait_s is None else Probe(partial(_read_offset, pool), wait_s).answer()

@@ -1,4 +1,4 @@
-"""People who log in with a browser: at the issuers of the settings, and their sessions."""
+"""Sets up logins with a browser at the issuers in the settings, and the sessions that follow."""
 
 import logging
 import threading
@@ -30,14 +30,16 @@ _log = logging.getLogger(__name__)
 
 
 class BrowserLogins(NamedTuple):
-    """The API's services for logins; empty if no issuer has a client id."""
+    """The services of the API for logins; empty if no issuer has a client id."""
 
     logins: Logins | None = None
     browsers: SignedInBrowsers | None = None
 
 
 def browser_logins(settings: Settings, known: People, stack: ExitStack) -> BrowserLogins:
-    """The logins of the settings, and the sessions that there are. Closing `stack` stores their last uses. Raises ConfigError."""
+    """Create the logins that the settings define, and load the sessions. Closing `stack` stores when sessions were last used. Raises
+    ConfigError.
+    """
     clients = login_clients(settings, known)
     if not clients:
         return BrowserLogins()
@@ -50,7 +52,9 @@ def browser_logins(settings: Settings, known: People, stack: ExitStack) -> Brows
 
 
 def login_clients(settings: Settings, known: People) -> list[LoginClient]:
-    """This server as an application of the issuers that gave it a client id. Raises ConfigError for settings that cannot be used."""
+    """Describe this server as an application of each issuer that gave it a client id. Raises ConfigError for settings that cannot be
+    used.
+    """
     issuers = [issuer for issuer in known.issuers if issuer.settings.client_id]
     if issuers:
         _external(settings)
@@ -92,7 +96,7 @@ class _Tidying:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop."""
+        """Stop, and run the function a last time."""
         self._stop.set()
         self._thread.join()
         self._tidy()

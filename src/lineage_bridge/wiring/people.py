@@ -1,4 +1,4 @@
-"""Creates the authenticators of people and programs without API keys: by issuers' tokens and by a proxy."""
+"""Creates the authenticators of people and programs without API keys, by tokens of issuers and by a proxy."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from lineage_bridge.wiring.processes import now_us
 
 @dataclass(frozen=True)
 class People:
-    """The authenticators of people: by the tokens of issuers, and by a proxy."""
+    """The authenticators of people and programs without API keys, by tokens of issuers and by a proxy."""
 
     issuers: tuple[TrustedIssuer, ...]
     tokens: TokenAuthenticator
@@ -34,12 +34,12 @@ class People:
 
 
 def teams(settings: Settings) -> Teams:
-    """The teams of the settings."""
+    """The teams that the settings define."""
     return Teams(settings.teams, neighbours=settings.beyond_border == "names")
 
 
 def people(settings: Settings) -> People:
-    """The authentication of people by the settings; keys of issuers are not fetched yet. Raises ConfigError."""
+    """Create the authenticators that the settings define. Keys of issuers are not fetched yet. Raises ConfigError."""
     roles = Roles(settings.roles, settings.oidc, teams(settings))
     issuers = tuple(
         TrustedIssuer(name, issuer, IssuerKeys(name, issuer, fetcher(issuer.ca_file))) for name, issuer in sorted(settings.oidc.items())
@@ -48,6 +48,6 @@ def people(settings: Settings) -> People:
 
 
 def knows_people(settings: Settings) -> bool:
-    """Whether any principal can authenticate without an API key. Raises ConfigError for settings that cannot be used."""
+    """Whether a principal can authenticate without an API key. Raises ConfigError for settings that cannot be used."""
     people(settings)
     return bool(settings.oidc or (settings.trusted_proxy.addresses and settings.trusted_proxy.user_header))

@@ -1,4 +1,4 @@
-"""The pipeline's process, and replaying the log into a new store."""
+"""Sets up the pipeline's process, and replays the log into a new store."""
 
 import os
 import shutil
@@ -42,9 +42,9 @@ _NAME_BYTES = 63
 
 @contextmanager
 def open_store(path: Path, names: Names, *, stitch: bool = True) -> Iterator[GraphStore]:
-    """The graph store at `path`, to write; with `stitch`, it infers flows between runs that belong together.
+    """Open the graph store at `path` for writing. With `stitch`, it infers flows between runs that belong together.
 
-    A damaged one is set aside, and an empty one takes its place: the pipeline folds the log again.
+    A damaged store is set aside and replaced by an empty one, into which the pipeline folds the log again.
     """
     if suspicion(path).exists():
         set_aside(path)
@@ -61,9 +61,10 @@ def open_store(path: Path, names: Names, *, stitch: bool = True) -> Iterator[Gra
 
 @contextmanager
 def open_database(settings: Settings, database: "PostgresqlDatabase", key: bytes) -> Iterator[GraphStore]:
-    """The graph store in PostgreSQL, to write, while its schema's lock is held.
+    """Open the graph store in PostgreSQL for writing, while the lock of its schema is held.
 
-    Raises StoreLockedError, StoreError if it is another installation's, was computed from another log, or has read more than the log has.
+    Raises StoreLockedError, and StoreError if it is another installation's, was computed from another log, or has read more than the
+    log has.
     """
     from lineage_bridge.store.postgresql.connection import connect_writer  # noqa: PLC0415  # an extra
 
@@ -81,7 +82,7 @@ def open_database(settings: Settings, database: "PostgresqlDatabase", key: bytes
 
 
 def run_pipeline(settings: Settings, store: Callable[[Path, Names], AbstractContextManager[GraphStore]] | None = None) -> None:
-    """Run the stream from the log to the store until a signal. Raises as `pipeline.runner.run_pipeline` does."""
+    """Run the stream from the log to the store until a signal. Raises the errors of `pipeline.runner.run_pipeline`."""
     from lineage_bridge.pipeline.runner import run_pipeline as run  # noqa: PLC0415  # loads Spark
 
     key, database = state_database(settings).key(), graph_database(settings)
@@ -157,7 +158,9 @@ def replay(settings: Settings, to: Path | None, *, anyway: bool, on_progress: Ca
 def _replay_database(
     settings: Settings, database: "PostgresqlDatabase", key: bytes, *, anyway: bool, on_progress: Callable[[str, int, int], None]
 ) -> list[RowCount]:
-    """As `replay`, for a graph in PostgreSQL: the fresh store is built in a second schema, and its tables replace those of the graph."""
+    """Replay into a graph in PostgreSQL. The fresh store is built in a second schema, and its tables replace those of the graph.
+    Returns and raises what `replay` does.
+    """
     from lineage_bridge.pipeline.replayer import alone, run_replay  # noqa: PLC0415  # loads Spark
     from lineage_bridge.store.postgresql import rebuild as in_database  # noqa: PLC0415  # an extra
 
@@ -189,12 +192,14 @@ def _replay_database(
 
 
 def _name(part: str) -> str:
-    """The name of a connection that holds a lock, for those who find it held."""
+    """The name of a connection that holds a lock, which others see if they find the lock held."""
     return f"{part} {os.getpid()} on {socket.gethostname()}".encode()[:_NAME_BYTES].decode(errors="ignore")
 
 
 def check_key(settings: Settings, key: bytes) -> None:
-    """Raise StoreError when the graph's ids were made with another key: the state database was lost or belongs to another graph."""
+    """Check that the ids in the graph were made with this key. Raises StoreError otherwise: the state database was lost or belongs to
+    another graph.
+    """
     paths = settings.paths
     where = paths.graph
     with closing(ReaderPool(where)) as pool, suppress(StoreMissingError, StoreVersionError, StoreDamagedError), pool.reader() as graph:

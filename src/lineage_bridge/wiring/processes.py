@@ -1,4 +1,6 @@
-"""What every process needs: logging, the clock, the state of other processes, a lock against a second process of its kind, and a socket."""
+"""What every process needs: logging, the clock, the state of other processes, a lock against a second process of the same kind, and a
+socket.
+"""
 
 import json
 import logging
@@ -27,12 +29,12 @@ _QUIET = {"alembic": logging.WARNING, "httpx": logging.WARNING, "pyspark": loggi
 
 
 def version() -> str:
-    """This program's version."""
+    """The version of this program."""
     return version_of("lineage-bridge")
 
 
 def now_us() -> int:
-    """The time now in UTC microseconds."""
+    """The current time in UTC microseconds."""
     return time.time_ns() // 1000
 
 
@@ -49,7 +51,9 @@ def configure_telemetry(settings: Settings, program: str) -> None:
 
 
 def _is_not_from_py4j(record: logging.LogRecord) -> bool:
-    """Whether a record is not from py4j, which logs each lost connection, also under the root logger; the pipeline reports a lost Spark."""
+    """Whether a log record is from another library than py4j. That one logs each lost connection, also under the root logger; the
+    pipeline itself reports that Spark was lost.
+    """
     return "py4j" not in record.pathname
 
 
@@ -74,7 +78,9 @@ def is_alive(pid: int) -> bool:
 
 
 def end_with_parent(on_input: Callable[[], None] = lambda: None) -> None:
-    """Stop this process when its parent, which holds the other end of its standard input, ends. What it writes there calls `on_input`."""
+    """End this process when its parent ends, which holds the other end of the standard input. When the parent writes to it, `on_input`
+    is called.
+    """
 
     def watch() -> None:
         while os.read(0, 1):
@@ -86,7 +92,9 @@ def end_with_parent(on_input: Callable[[], None] = lambda: None) -> None:
 
 @contextmanager
 def alone_until_signal(lock_file: Path, taken: str) -> Iterator[threading.Event]:
-    """Hold a lock while the block lasts; SIGTERM and SIGINT set the event. Raises UnavailableError with the text `taken` if it is held."""
+    """Hold a lock during a `with` block. SIGTERM and SIGINT set the event that it yields. If the lock is held already, raises
+    UnavailableError with the text `taken`.
+    """
     lock = FileLock(lock_file, timeout=0)
     try:
         lock.acquire()
@@ -102,7 +110,7 @@ def alone_until_signal(lock_file: Path, taken: str) -> Iterator[threading.Event]
 
 
 def listen(settings: Settings) -> socket.socket:
-    """A socket that listens at the address of the settings. Raises UnavailableError when another program does."""
+    """Open a socket that listens at the address in the settings. Raises UnavailableError if another program uses the address."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

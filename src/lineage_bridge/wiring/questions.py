@@ -1,4 +1,4 @@
-"""The process that answers questions for the API, so that they take no time or memory from the process that accepts events."""
+"""Runs the process that answers questions for the API, so that they take no time or memory from the process that accepts events."""
 
 import asyncio
 import os
@@ -19,14 +19,16 @@ SWITCH_S = 0.0005
 
 
 class _ElsewhereOnly:
-    """Stands for services that only the API's own process has."""
+    """Represents, in the process that answers questions, services that only the API's own process has. Using one raises
+    UnavailableError.
+    """
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - stands for any service
         raise UnavailableError(f"internal error: the process that answers questions was asked for {name!r}", "please report this")
 
 
 class _LogToRead(_ElsewhereOnly):
-    """The event log, to which the API's own process alone appends."""
+    """The event log as the process that answers questions sees it. Only the API's own process appends to it."""
 
     def __init__(self, records: AllRecords) -> None:
         self.end = records.durable_end
@@ -64,6 +66,7 @@ def answer_questions(settings: Settings, listener: socket.socket) -> None:
             input_log=elsewhere,
             targets=elsewhere,
             tasks=elsewhere,
+            pins=elsewhere,
             lanes=question_lanes(settings),
         )
         asyncio.run(answer(create_question_app(services), listener))

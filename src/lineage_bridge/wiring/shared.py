@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def sealed_secrets(settings: Settings) -> SealedFile:
-    """The file of sealed secrets."""
+    """The file of sealed secrets, with the keys that the settings name."""
     key_file = os.environ.get(SECRETS_KEY_FILE) or platformdirs.user_config_path("lineage-bridge") / "secrets.key"
     return SealedFile(
         Path(os.environ.get(SECRETS_FILE) or settings.paths.secrets).expanduser(),
@@ -34,7 +34,7 @@ def sealed_secrets(settings: Settings) -> SealedFile:
 
 
 def source_context(settings: Settings) -> SourceContext:
-    """The context of the sources of this process: secrets, folders and addresses that they may use."""
+    """What sources in this process may use: secrets, folders and addresses."""
     secrets = Secrets(sealed_secrets(settings).secret, folders=_secret_folders(settings), variables=settings.secret_variables)
     folders = tuple(Path(folder).expanduser() for folder in settings.input_folders.split(os.pathsep) if folder)
     withheld = frozenset[str]() if settings.machine_credentials else _withhold_machine_credentials(os.environ)
@@ -42,7 +42,8 @@ def source_context(settings: Settings) -> SourceContext:
 
 
 def _withhold_machine_credentials(environ: MutableMapping[str, str]) -> frozenset[str]:
-    """Disable metadata look-ups of Amazon's clients in this process; returns the other clouds whose clients would use metadata addresses.
+    """Keep Amazon's clients in this process from looking up credentials of the machine. Returns the other clouds whose clients would
+    use metadata addresses.
 
     Amazon's clients, in Python and in pyarrow, have no setting for it that both read.
     """
@@ -54,14 +55,16 @@ def _withhold_machine_credentials(environ: MutableMapping[str, str]) -> frozense
 
 
 def _has_google_s_file(home: str) -> bool:
-    """Whether there is a file of default credentials where the client in pyarrow looks for it; the folder may be closed to this process."""
+    """Whether there is a file of default credentials where Google's client in pyarrow looks for it. The folder may be closed to this
+    process.
+    """
     with suppress(OSError):
         return bool(home) and (Path(home) / ".config" / "gcloud" / "application_default_credentials.json").exists()
     return False
 
 
 def _secret_folders(settings: Settings) -> tuple[Path, ...]:
-    """Below which folders secrets are read from files."""
+    """The folders below which secrets may be read from files."""
     if settings.secret_folders:
         return tuple(Path(folder).expanduser() for folder in settings.secret_folders.split(os.pathsep) if folder)
     credentials = os.environ.get("CREDENTIALS_DIRECTORY", "")
@@ -75,7 +78,7 @@ def state_database(settings: Settings) -> StateDatabase:
 
 
 def internal_credentials(settings: Settings) -> str:
-    """The key of our own processes, as the API wrote it last; empty if it wrote none."""
+    """The API key of LineageBridge's own processes, as the API last wrote it; empty if it wrote none."""
     try:
         return settings.paths.internal_key.read_text(encoding="ascii").strip()
     except OSError:
@@ -83,12 +86,12 @@ def internal_credentials(settings: Settings) -> str:
 
 
 def log_reader(settings: Settings) -> LogReader:
-    """A reader of the log."""
+    """Create a reader of the event log."""
     return LogReader(settings.paths.log)
 
 
 def all_records(settings: Settings) -> AllRecords:
-    """A reader of the records of the log and of the archive."""
+    """Create a reader of the records in the log and in the archive."""
     return AllRecords(log_reader(settings), ArchiveReader(settings.paths.archive))
 
 
@@ -117,7 +120,7 @@ def graph_database(settings: Settings) -> "PostgresqlDatabase | None":
 
 
 def note_store(settings: Settings) -> "PostgresqlDatabase | None":
-    """As `graph_database`, for the server: from now on, the graph of its data folder is where these settings say."""
+    """Like `graph_database`, for the server. It also notes in the data folder that the graph is where these settings say."""
     note = settings.paths.graph_elsewhere
     if not settings.store:
         note.unlink(missing_ok=True)
@@ -130,7 +133,7 @@ def note_store(settings: Settings) -> "PostgresqlDatabase | None":
 
 @contextmanager
 def readers(settings: Settings) -> Iterator[ReaderPool]:
-    """A pool of graph readers; the graph need not exist yet."""
+    """Create a pool of readers of the graph. The graph need not exist yet."""
     pool = ReaderPool(graph_database(settings) or settings.paths.graph)
     try:
         yield pool
@@ -139,7 +142,7 @@ def readers(settings: Settings) -> Iterator[ReaderPool]:
 
 
 def question_lanes(settings: Settings) -> "Lanes":
-    """The lanes, with their limits from the settings."""
+    """Create the lanes of questions, with the limits in the settings."""
     from lineage_bridge.api.answering.lanes import LIMITS, Cost, Lanes, Limit  # noqa: PLC0415  # loads the web server
 
     wait_s = settings.question_wait_s

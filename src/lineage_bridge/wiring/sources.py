@@ -1,4 +1,4 @@
-"""The process that observes sources."""
+"""Sets up the process that observes sources."""
 
 import os
 from collections.abc import Callable
@@ -35,7 +35,9 @@ def run_sources(settings: Settings) -> None:
 
 
 def _credentials(settings: Settings) -> Callable[[], str]:
-    """The API key for a server on this data folder, which has another at each start; or the user's, for one that runs elsewhere."""
+    """The API key for sending events: the internal one for a server on this data folder, which has another at each start, or else the
+    user's.
+    """
     if not settings.url:
         return lambda: internal_credentials(settings)
     key = user_credentials(settings, os.environ)

@@ -30,7 +30,12 @@ def job(number: int, inputs: list[Any], outputs: list[Any], *, own: bool) -> byt
 
 CHAIN = (
     job(1, [dataset("a", OURS)], [dataset("b", THEIRS)], own=True),
-    job(2, [dataset("b", THEIRS)], [dataset("c", THEIRS, ("outputFacets", {"outputStatistics": facet(rowCount=7)}))], own=False),
+    job(
+        2,
+        [dataset("b", THEIRS, ownership=facet(owners=[{"name": "their team"}]))],
+        [dataset("c", THEIRS, ("outputFacets", {"outputStatistics": facet(rowCount=7)}))],
+        own=False,
+    ),
     job(3, [dataset("c", THEIRS)], [dataset("d", OURS)], own=False),
     job(4, [dataset("c", THEIRS)], [dataset("e", THEIRS)], own=False),
 )
@@ -79,6 +84,28 @@ def test_an_impact_counts_what_lies_beyond(chain: Server, neighbours: bool, beyo
     assert "beyond" not in whole
     assert len(limited["affected"]) + sum(beyond) == len(whole["affected"])
     assert f"{OURS} d" in names([item["node"] for item in limited["affected"]])
+
+
+def test_an_impact_has_the_flows_at_ones_own_whose_ends_have_names(chain: Server) -> None:
+    ours, everybody = clients(chain, neighbours=True)
+    limited, whole = (get(client, "/graph/impact", **A, flows="true", details="true") for client in (ours, everybody))
+    named = {node["id"]: node["name"] for node in (*limited["origins"], *(item["node"] for item in limited["affected"]))}
+    assert [[named[flow[end]] for end in ("source", "job", "target")] for flow in limited["flows"]] == [["a", "j1", "b"]]
+    assert len(whole["flows"]) == 4
+    assert {item["node"]["name"]: item["details"].get("owners") for item in limited["affected"]} == {
+        "d": None,
+        "j1": None,
+        "b": None,
+        "j3": None,
+    }
+    assert next(item["details"]["owners"] for item in whole["affected"] if item["node"]["name"] == "b") == ["their team"]
+
+
+def test_an_impact_of_several_is_refused_if_one_of_them_is_not_ones_own(chain: Server) -> None:
+    ours, everybody = clients(chain, neighbours=True)
+    both = {"namespace": [OURS, THEIRS], "name": ["a", "c"]}
+    assert ours.get("/api/v1/graph/impact", params=both).status_code == 404
+    assert everybody.get("/api/v1/graph/impact", params=both).status_code == 200
 
 
 def test_a_path_leads_through_places(chain: Server) -> None:

@@ -58,6 +58,10 @@ read    GET     /api/v1/aliases
 read    GET     /api/v1/analysis
 read    GET     /api/v1/changes
 read    GET     /api/v1/estate
+read    GET     /api/v1/pins
+read    GET     /api/v1/pins/x
+read    POST    /api/v1/pins
+read    DELETE  /api/v1/pins/x
 read    GET     /api/v1/graph/diff
 read    GET     /api/v1/graph/drift
 read    GET     /api/v1/graph/facets/foreign

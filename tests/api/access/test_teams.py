@@ -21,12 +21,14 @@ from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.store.state.keys import WatchedKeys
 from lineage_bridge.visibility.border import BEYOND
 
-pytestmark = pytest.mark.long
-
 SEEDS = (1, 2)
 TEAMS = {"ours": TeamSettings(namespaces=OWN)}
 TRIED_ELSEWHERE = {
     "GET /api/v1/analysis": "test_an_analysis_is_of_ones_own",
+    "GET /api/v1/pins": "tests/api/routes/operations/test_pins.py",
+    "GET /api/v1/pins/{pin_id}": "as above",
+    "POST /api/v1/pins": "as above",
+    "DELETE /api/v1/pins/{pin_id}": "as above",
     "GET /api/v1/push/providers": "test_what_is_of_all_is_refused",
     "GET /api/v1/ready": "tells of the server",
     "GET /metrics": "test_what_is_of_all_is_refused",
@@ -88,6 +90,7 @@ def questions(scene: Scene, server: Server, names: dict[Name, str]) -> Iterator[
     yield from _of_the_estate()
     for route in ("/lineage/events", "/lineage/jobs", "/quarantine"):
         yield route, route, {}
+    yield "/lineage/jobs", "/lineage/jobs", {"type": "job"}
     yield "/graphs/enriched/view", "/graphs/enriched/view", {"names": "standard"}
     yield "/lineage/events", "/lineage/events", {"records": "true", "namespace": "*"}
     yield "/lineage/datasets", "/lineage/datasets", {"namespace": "*", "limit": 1, "offset": 2}
@@ -148,6 +151,7 @@ def _of_dataset(name: Name, scene: Scene) -> Iterator[Question]:
         yield "/graph/trace", "/graph/trace", {**about, "direction": direction, "indirect": "true"}
         yield "/graph/trace", "/graph/trace", {**about, "direction": direction, "field": f"column{name[1]}"}
     yield "/graph/statistics", "/graph/statistics", {**about, "since": format_time(T0)}
+    yield "/lineage/events", "/lineage/events", {"dataset_namespace": name[0], "dataset": name[1]}
     yield "/search", "/search", {"q": f"described{name[1]}"}
     yield "/search", "/search", {"owner": f"owner{name[1]}"}
     yield "/lineage/datasets/detail", "/lineage/datasets/detail", {**about, "name": name[1][:-1]}
@@ -170,7 +174,7 @@ def _around(about: dict[str, str], kind: str) -> Iterator[Question]:
         yield "/graph/timeline", "/graph/timeline", {**whole, "since": format_time(T0 - 1)}
         yield "/graph/pulse", "/graph/pulse", {**whole, "window_s": 86_400}
         if direction != "both":
-            yield "/graph/impact", "/graph/impact", whole
+            yield "/graph/impact", "/graph/impact", {**whole, "flows": "true", "details": "true"}
 
 
 def is_about_others(scene: Scene, path: str, query: dict[str, Any]) -> bool:
@@ -250,6 +254,10 @@ def test_ones_own_is_as_everybody_sees_it(filled: Server, scene: Scene) -> None:
             assert _affected(scene, impacts[0]) == _affected(scene, impacts[1])
     for route, members in (("/lineage/datasets", OWN), ("/lineage/jobs", OWN), ("/lineage/events", OWN)):
         same(both, route, {}, lambda found, spaces=members: [item for item in found if _namespace(item) in spaces])
+    for name in scene.own_names:
+        if not name[0].endswith("jobs"):
+            events = {"dataset_namespace": name[0], "dataset": name[1]}
+            same(both, "/lineage/events", events, lambda found: [item for item in found if _namespace(item) in OWN])
     for work in scene.jobs:
         if scene.is_own(work.job):
             same(both, f"/lineage/events/{work.run}", {})

@@ -60,7 +60,7 @@ def test_a_question_waits_until_the_graph_has_caught_up(lagging: Server) -> None
 
 
 def test_a_question_is_asked_again_if_the_graph_caught_up_right_after_the_first_answer(lagging: Server) -> None:
-    answered = []
+    answered: list[bool] = []
 
     def graph() -> AbstractContextManager[GraphReader]:
         if answered:

@@ -14,8 +14,6 @@ from tests.confluent.installation import TASKS, Installation, installed
 from tests.confluent.organization.resources import DEV, STAGING
 from tests.servers.web.faulty import Faulty
 
-pytestmark = pytest.mark.long
-
 END_TO_END = """
 import httpx
 import time

@@ -12,8 +12,6 @@ from tests.confluent import changes
 from tests.confluent.installation import Installation, installed
 from tests.confluent.organization.resources import DEV
 
-pytestmark = pytest.mark.long
-
 
 @pytest.fixture
 def there() -> UnityCatalog:

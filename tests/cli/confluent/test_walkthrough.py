@@ -12,8 +12,6 @@ from tests.confluent.installation import Installation, installed
 from tests.confluent.organization.resources import ANALYTICS, PROD
 from tests.sources.http import Reply, Request, Standin, standing
 
-pytestmark = pytest.mark.long
-
 ORDERS = ("confluent://env-p9k2x7/lkc-p1ord7", "orders")
 EVENT = {"eventTime", "eventType", "run", "job", "inputs", "outputs"}
 

@@ -1,5 +1,6 @@
 """What answers say to people: marks, names, values, and how to see more."""
 
+import json
 import uuid
 
 import pytest
@@ -155,6 +156,16 @@ def test_statistics_without_a_number_are_left_out(ask):
 )
 def test_what_is_cut_says_which_option_shows_more(ask, arguments, hint):
     assert hint in ask(*arguments).err
+
+
+def test_an_impact_of_several_says_of_which(ask):
+    both = json.loads(ask("impact", "ns", "n1", "--also", "ns", "n3", "--json").out)
+    assert [origin["name"] for origin in both["origins"]] == ["n1", "n3"]
+    assert ask("impact", "ns", "n1", "--also", "ns", "n3").out.startswith(
+        "n1 and n3 affect 3 datasets and 2 jobs: 5 entirely (all), 0 in part"
+    )
+    assert ask("impact", "ns", "n1").out.startswith("n1 affects 3 datasets and 2 jobs: 2 entirely (all), 3 in part")
+    assert "there is no dataset or job 'n9'" in ask("impact", "ns", "n1", "--also", "ns", "n9").err
 
 
 def test_whole_lists_announce_no_more(ask):

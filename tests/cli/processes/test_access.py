@@ -12,13 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 from tests.ports import free_port
 
 from lineage_bridge.config import DataFolder
 from lineage_bridge.eventlog.reader import LogReader
-
-pytestmark = pytest.mark.long
 
 COMMAND = (sys.executable, "-m", "lineage_bridge.cli.main")
 EMIT = Path(__file__).parents[2] / "producers" / "emit.py"

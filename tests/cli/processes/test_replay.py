@@ -25,8 +25,6 @@ from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.write.apply import GraphWriter
 
-pytestmark = pytest.mark.long
-
 EVENTS = [run_event(job=f"j{n}", time_us=T0 + n, inputs=[dataset(f"d{n}")], outputs=[dataset(f"d{n + 1}")]) for n in range(20)]
 
 

@@ -18,7 +18,7 @@ from tests.servers.quick_spark import quick_java
 
 from lineage_bridge.cli.client import Client
 
-pytestmark = [pytest.mark.spark, pytest.mark.long]
+pytestmark = pytest.mark.spark
 START_S = 180
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lineage_bridge.errors import OffsetError
+from lineage_bridge.errors import OffsetError, PositionError
 from lineage_bridge.eventlog.archive.files import ArchivedPartition, files_in
 from lineage_bridge.eventlog.archive.progress import SavedProgress, saved_progress
 from lineage_bridge.eventlog.archive.reader import INDEX_EVERY, ArchiveReader
@@ -84,6 +84,19 @@ def test_of_a_file_and_those_it_was_made_of_one_counts(root: Path) -> None:
     joined.write_bytes(b"".join(file.path.read_bytes() for file in small))
     assert [file.path for file in files_in(OF.folder(root))] == [joined]
     assert bodies(root) == [b"0/0", b"1/0", b"2/0"]
+
+
+def test_what_is_archived_is_never_replaced(root: Path) -> None:
+    writer = ArchiveWriter(root)
+    put(writer, 0, 3, record(0), record(1), record(2))
+    for start, end in ((0, 3), (2, 5), (1, 2), (0, 9)):
+        with pytest.raises(PositionError, match="after the start"):
+            put(writer, start, end)
+    with pytest.raises(PositionError, match="after the start"):
+        put(ArchiveWriter(root), 0, 3)
+    put(writer, 3, 4, record(3))
+    assert bodies(root) == [b"0/0", b"1/0", b"2/0", b"3/0"]
+    assert len(files_in(OF.folder(root))) == 2
 
 
 def test_parts_that_nobody_put_in_a_place_are_removed(root: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from pyspark.sql import SparkSession
-from tests.events import KEY, run_event
+from tests.events import KEY, dataset, run_event
 from tests.inputs.streamed import Streamed, without_arrival
 from tests.inputs.support import places, until
 from tests.servers.broker import ADMIN, ISSUER, Kafka, password_of
@@ -20,11 +20,12 @@ from tests.servers.web.openid import PROGRAM_USER, OpenIdProvider, made_key
 from tests.servers.web.tls import CLIENT
 
 from lineage_bridge.config import DataFolder
-from lineage_bridge.errors import StoreError
+from lineage_bridge.errors import StoreError, UnavailableError
 from lineage_bridge.eventlog.archive.writer import PARTS
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import RecordKind
-from lineage_bridge.graph.record_origin import RecordOrigin, read_origin
+from lineage_bridge.graph.record_origin import EventPosition, RecordOrigin, read_origin
+from lineage_bridge.inputs.streaming import StreamPositions
 from lineage_bridge.pipeline.replay import Chunk, replay
 from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
 from lineage_bridge.store.write.apply import GraphWriter
@@ -185,6 +186,57 @@ def test_what_was_archived_and_not_committed_is_folded_from_the_archive(kafka: K
         assert feed.progress("events").accepted == 10
     streamed.check()
     assert len(streamed.tables()["event"]) == 10
+
+
+class _FullOnce(_FailsOnce):
+    """A store whose file cannot grow in its first commit that has rows: SQLite says that the disk is full."""
+
+    def apply(self, batch: Batch, budget: Budget) -> None:
+        if not batch.rows or not self.fails:
+            return self.store.apply(batch, budget)
+        self.fails = False
+        assert isinstance(self.store, GraphWriter)
+        raw = self.store.connection.raw
+        (most,) = raw.execute("PRAGMA max_page_count").fetchone()
+        raw.execute("PRAGMA max_page_count = 1")  # as many as it has
+        try:
+            self.store.apply(batch, budget)
+        finally:
+            raw.execute(f"PRAGMA max_page_count = {most}")
+        return None
+
+
+def test_what_was_archived_while_the_disk_was_full_is_not_replaced_before_it_is_folded(
+    kafka: Kafka, streamed: Streamed, topic: str
+) -> None:
+    write(kafka, topic, 0, *(event(number, outputs=[dataset(f"table-{number}-{at}") for at in range(100)]) for number in range(10)))
+    settings: dict[str, Any] = {"bootstrap_servers": kafka.bootstrap, "topics": [topic]}
+    with streamed.feeding(_FullOnce) as feed, streamed.streaming(feed, **settings) as reader:
+        until(lambda: feed.failure is not None)
+        assert "the disk is not full" in getattr(feed.failure, "hint", "")
+        # The next session begins in the process that is about to end.
+        until(lambda: "has to restart" in reader.meter.status.error)
+        (of,) = (found for found in streamed.archive.partitions() if found.where.partition == "0")
+        ahead = {of.where: EventPosition(10, 0)}
+        for call in (
+            lambda: feed.positions("events"),
+            lambda: feed.advance("events", ahead),
+            lambda: StreamPositions("events", feed, streamed.ledger),
+        ):
+            with pytest.raises(UnavailableError, match="has to restart"):
+                call()
+    assert (len(streamed.archived()), len(streamed.tables()["event"])) == (10, 0)
+    # Whatever happened before: what the archive has is never replaced.
+    with streamed.feeding() as feed, pytest.raises(UnavailableError, match="the archive cannot be written"):
+        feed.advance("events", ahead)
+    assert feed.failure is not None
+    with streamed.feeding() as feed:
+        feed.catch_up(streamed.no_stop)
+        with streamed.streaming(feed, **settings):
+            write(kafka, topic, 0, event(10))
+            until(lambda: len(streamed.archived()) == 11)
+    streamed.check()
+    assert numbers(streamed) == list(range(11))
 
 
 def test_a_lost_graph_is_folded_again_from_the_archive(kafka: Kafka, streamed: Streamed, topic: str) -> None:

@@ -17,8 +17,6 @@ from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.observer import ConfluentObserver
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
-pytestmark = pytest.mark.long
-
 NOW, POLL_US = 1_795_000_000_000_000, 300_000_000
 REST = f"/kafka-rest/{ORDERS}/kafka/v3/clusters/{ORDERS}"
 ADDRESSES = {

@@ -17,7 +17,7 @@ from tests.sources.kafka.summaries import HOUR_US, MINUTE_US, T0, summaries
 
 from lineage_bridge.errors import ForbiddenError, UnreachableError
 from lineage_bridge.sources.common.kafka.events.translate import recorded_names, translate
-from lineage_bridge.sources.common.kafka.look.look import look
+from lineage_bridge.sources.common.kafka.look.look import poll_cluster
 from lineage_bridge.sources.common.kafka.look.scope import RecordedNames
 from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
@@ -375,7 +375,7 @@ def test_an_unchanged_cluster_takes_few_requests_and_reports_nothing(kafka, obse
     first = until(observer, lambda got: len(got.events) == 65 and not got.unseen)
     assert not poll(observer, first, 1).events
     with KafkaProtocol(observer.settings) as wire:
-        look(wire, observer.settings, recorded_names(first.snapshot, T0))
+        poll_cluster(wire, observer.settings, recorded_names(first.snapshot, T0))
         assert wire.requests < 15
 
 
@@ -417,9 +417,9 @@ def test_older_brokers_are_asked_in_their_own_way(kafka, observed, version):
     settings = observed(topics=(f"{name}*",), groups=(f"{name}*",)).settings
     before = RecordedNames(topics=frozenset({f"{name}-gone"}), groups={f"{name}-gone": "classic"})
     with KafkaProtocol(settings) as newest:
-        expected = look(newest, settings, before)
+        expected = poll_cluster(newest, settings, before)
     with KafkaProtocol(settings, version) as older:
-        seen = look(older, settings, before)
+        seen = poll_cluster(older, settings, before)
     assert seen.topics_gone == seen.groups_gone == {f"{name}-gone"}
     assert (seen.groups, seen.committed, seen.ends, seen.starts, seen.configs) == (
         expected.groups,
@@ -471,7 +471,7 @@ def test_whichever_answer_is_missing_nothing_is_reported_as_gone_or_ended(kafka,
         for which in range(30):
             with Failing(observer.settings, which) as wire:
                 try:
-                    seen = look(wire, observer.settings, recorded_names(snapshot, T0 + HOUR_US))
+                    seen = poll_cluster(wire, observer.settings, recorded_names(snapshot, T0 + HOUR_US))
                 except UnreachableError:
                     continue
                 total = wire.requests

@@ -28,3 +28,9 @@ def test_continuous_changes_are_polled_every_minute():
 
 def test_a_new_observer_counts_changes_from_zero():
     assert polls({10: 5, 40: 0, 50: 1}, 100) == [15, 55]
+
+
+def test_a_clock_that_was_set_back_delays_no_poll():
+    debouncer = Debouncer()
+    assert not debouncer.is_due(1, 1_000 * SECOND)
+    assert debouncer.is_due(1, 10 * SECOND)

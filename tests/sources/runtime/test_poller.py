@@ -260,6 +260,25 @@ def test_it_polls_in_the_background_and_delivers_everything_before_it_stops(harn
     assert harness.jobs() == ["x"]
 
 
+def test_a_clock_that_was_set_back_delays_no_poll(harness: Harness, scripts: dict):
+    scripts["a"] = [(["x"], (), ()), (["y"], (), ())]
+    harness.poll("one")
+    harness.poll("filed")
+    harness.now -= 10 * 86_400 * SECOND
+    stop = threading.Event()
+    running = threading.Thread(target=harness.new_poller(tick_s=0.01).run, args=(stop,))
+    running.start()
+    listings = harness.listings
+    while harness.service.record("one").state.polls < 2 and harness.listings < listings + 200 and running.is_alive():
+        stop.wait(0.05)
+    listings = harness.listings
+    while harness.listings < listings + 20 and running.is_alive():
+        stop.wait(0.01)
+    stop.set()
+    running.join(20)
+    assert [harness.service.record(name).state.polls for name in ("one", "filed")] == [2, 2]
+
+
 def test_invalid_sources_are_refused_and_the_setting_is_named(harness: Harness):
     refused = {
         ("a b", "scripted"): {"system": "x"},

@@ -67,5 +67,5 @@ def test_answers_as_of_a_moment_are_those_of_the_events_by_then(corpus: GraphWri
                     expected_trace.columns,
                     expected_trace.coverage,
                 )
-                impact, expected = (r.lineage.impact(node, direction, 5, LIMITS, at) for r, at in ((reader, at_us), (then, None)))
+                impact, expected = (r.lineage.impact([node], direction, 5, LIMITS, at) for r, at in ((reader, at_us), (then, None)))
                 assert unmarked(impact.affected) == unmarked(expected.affected)

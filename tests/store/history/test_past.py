@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.events import RUNS, T0, dataset, dataset_event, facet, record_lists, records_of, run_event
@@ -13,8 +12,6 @@ from tests.store.writing import NAMES, apply, opened, settle
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.openlineage.times import parse_time
-
-pytestmark = pytest.mark.long
 
 
 @settings(max_examples=40, deadline=None)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from hypothesis import given, settings
-from tests.events import T0, columns, dataset, facet, job_event, run_event
+from tests.events import RUNS, T0, columns, dataset, facet, job_event, run_event
 from tests.store.reading import node, read_as_of, reader_of
 from tests.store.walks import moments, nodes, plain
 from tests.store.writing import NAMES, add, apply, opened, settle
@@ -32,7 +32,7 @@ def test_answers_as_of_a_time_are_those_of_the_events_by_then(records: list[Stor
                     past, oracle = (r.lineage.trace(origin, options, WalkLimits(), at) for r, at in ((reader, at_us), (then, None)))
                     assert (past.flows, past.columns, past.coverage) == (oracle.flows, oracle.columns, oracle.coverage)
                     impact, expected = (
-                        r.lineage.impact(origin, direction, 9, WalkLimits(), at) for r, at in ((reader, at_us), (then, None))
+                        r.lineage.impact([origin], direction, 9, WalkLimits(), at) for r, at in ((reader, at_us), (then, None))
                     )
                     assert impact.affected == expected.affected
 
@@ -162,6 +162,35 @@ def test_a_flow_names_the_newest_event_behind_it(writer: GraphWriter) -> None:
     assert proof is not None
     assert (proof.event, proof.time) == (event_id(again), T0 + 5)
     assert traced(reader, "b", "mail", proofs=False).flows[0].proof is None
+
+
+def test_a_proof_as_of_a_time_is_the_latest_event_by_then(writer: GraphWriter) -> None:
+    def load(time_us: int, run: str = RUNS[0]) -> bytes:
+        out = dataset("b", columnLineage=columns(mail=[("ns", "a", "email")]))
+        return run_event("RUNNING", run=run, time_us=time_us, inputs=[dataset("a")], outputs=[out])
+
+    bodies = [load(T0), load(T0 + 5), load(T0 + 9), load(T0 + DAY_US, RUNS[1]), load(T0 + DAY_US + 7, RUNS[1])]
+    reader = add(writer, *bodies)
+
+    def proof(at_us: int) -> tuple[bytes, int]:
+        found = reader.lineage.trace(node(reader, "b"), TraceOptions("mail", "upstream"), WalkLimits(), at_us).flows[0].proof
+        assert found is not None
+        return found.event, found.time - T0
+
+    assert proof(T0 + 7) == (event_id(bodies[0]), 0), "of this day the first and the last are known, and the last came later"
+    assert proof(T0 + 9) == (event_id(bodies[2]), 9)
+    assert proof(T0 + DAY_US - 1) == (event_id(bodies[2]), 9)
+    assert proof(T0 + DAY_US) == (event_id(bodies[3]), DAY_US)
+    assert proof(T0 + 2 * DAY_US) == (event_id(bodies[4]), DAY_US + 7)
+
+
+def test_a_proof_as_of_a_time_may_be_a_declaration(writer: GraphWriter) -> None:
+    out = dataset("b", columnLineage=columns(mail=[("ns", "a", "email")]))
+    bodies = [job_event(time_us=T0 + day * DAY_US, inputs=[dataset("a")], outputs=[out]) for day in range(3)]
+    reader = add(writer, *bodies)
+    (flow,) = reader.lineage.trace(node(reader, "b"), TraceOptions("mail", "upstream"), WalkLimits(), T0 + DAY_US).flows
+    assert flow.proof is not None
+    assert flow.proof.event == event_id(bodies[1])
 
 
 def test_a_declared_flow_names_its_event_too(writer: GraphWriter) -> None:

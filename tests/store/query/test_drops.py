@@ -74,7 +74,7 @@ def impact(events: Events, name: str, direction: str = "downstream") -> dict[str
     reader = reader_of(events.writer)
     node = reader.nodes.find(NodeKind.DATASET, "ns", name)
     assert node is not None
-    found = reader.lineage.impact(node, direction, 20, WalkLimits())
+    found = reader.lineage.impact([node], direction, 20, WalkLimits())
     return {item.node.name: item.dropped for item in found.affected if item.node.kind == NodeKind.DATASET}
 
 
@@ -254,3 +254,13 @@ def test_a_job_shows_the_ports_of_ways_that_still_lead_somewhere(events: Events)
         node = reader.nodes.find(NodeKind.JOB, "jobs", job)
         assert node is not None
         assert {port.dataset.name for port in reader.lineage.job_ports(node, now_us=NOW)} == named
+
+
+def test_a_flow_of_a_job_whose_only_output_was_dropped_is_unambiguous(events: Events) -> None:
+    events.add("w", 1, "src", "t")
+    events.add("both", 1, "src", "u v")
+    events.drop("t", 2)
+    events.drop("u", 2)
+    events.drop("v", 2)
+    assert [edge.unambiguous for edge in walk(events, "t", "upstream").edges] == [True]
+    assert [edge.unambiguous for edge in walk(events, "u", "upstream").edges] == [False]

@@ -1,13 +1,14 @@
 """Events and facets, from the store."""
 
 from pathlib import Path
+from typing import Any
 
-from tests.events import KEY, T0, facet, run_event, stored_record
+from tests.events import KEY, T0, dataset, dataset_event, facet, job_event, run_event, schema, stored_record
 from tests.store.reading import found, listening_reader_of, reader_of
 from tests.store.writing import add, apply
 
 from lineage_bridge.graph.facts.names import Names
-from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.events import EventFilter
 from lineage_bridge.store.write.apply import GraphWriter
@@ -24,6 +25,39 @@ def test_events_are_listed_by_time_and_job(writer: GraphWriter) -> None:
     assert r.events.page(EventFilter(namespace="nowhere*")) == []
     (only,) = r.events.of_run("r4")
     assert only.time == T0 + 4
+
+
+def test_events_that_named_a_dataset_are_the_first_and_last_of_each_run_and_day(writer: GraphWriter) -> None:
+    orders, other = [dataset("orders")], [dataset("other")]
+    add(
+        writer,
+        *(run_event(run="r1", type_="RUNNING", time_us=T0 + number, inputs=orders) for number in range(4)),
+        run_event(run="r1", type_="RUNNING", time_us=T0 + 9, inputs=other),
+        run_event(run="r2", job="j2", time_us=T0 + 20, outputs=[dataset("orders", schema=schema("id"))]),
+        dataset_event(dataset("orders"), time_us=T0 + 30),
+        job_event(job="j3", time_us=T0 + 40, outputs=orders),
+        job_event(job="j3", time_us=T0 + 41, outputs=other),
+        run_event(run="r1", type_="RUNNING", time_us=T0 + DAY_US, inputs=orders),
+    )
+    r = reader_of(writer)
+    only = frozenset({found(r, "orders").id})
+
+    def times(**more: Any) -> list[int]:
+        return [event.time - T0 for event in r.events.page(EventFilter(datasets=only, **more))]
+
+    assert times() == [DAY_US, 40, 30, 20, 3, 0]
+    assert times(ascending=True, limit=2, offset=1) == [3, 20]
+    assert times(job="j[23]") == [40, 20]
+    assert times(since=T0 + 3, until=T0 + 40) == [30, 20, 3]
+    assert r.events.page(EventFilter(datasets=frozenset({1}))) == []
+
+
+def test_an_event_whose_clock_was_far_ahead_is_found_by_the_dataset_that_it_named(writer: GraphWriter) -> None:
+    ahead = run_event(time_us=T0 + 400 * DAY_US, inputs=[dataset("orders")])
+    apply(writer, [stored_record(ahead, arrival=T0)])
+    r = reader_of(writer)
+    (event,) = r.events.page(EventFilter(datasets=frozenset({found(r, "orders").id})))
+    assert event.time == T0 + 400 * DAY_US
 
 
 def test_current_facets_leave_out_deleted_ones(writer: GraphWriter) -> None:

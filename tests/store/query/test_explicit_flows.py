@@ -61,7 +61,7 @@ def test_explicit_lineage_of_one_name_hides_inferred_lineage_of_another_in_every
     reader = reader_of(writer)
     assert edges(reader, "a", "downstream") | edges(reader, "b", "downstream") == STATED
     assert {pair for name in ("ta", "tb", "other") for pair in edges(reader, name, "upstream")} == STATED
-    assert set(affected(reader.lineage.impact(node(reader, "a"), "downstream", 5, WalkLimits()))) == {"ta", "other", "own"}
+    assert set(affected(reader.lineage.impact([node(reader, "a")], "downstream", 5, WalkLimits()))) == {"ta", "other", "own"}
     assert all_flows(writer) == STATED
 
 

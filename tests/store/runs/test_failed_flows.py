@@ -28,7 +28,7 @@ def marked(reader: StoreReader, name: str = "a", at_us: int | None = None) -> se
 
 
 def affected(reader: StoreReader, name: str = "a", at_us: int | None = None) -> list[tuple[str, bool]]:
-    found = reader.lineage.impact(node(reader, name), "downstream", 9, WalkLimits(), at_us).affected
+    found = reader.lineage.impact([node(reader, name)], "downstream", 9, WalkLimits(), at_us).affected
     return [(item.node.name, item.only_failed) for item in found]
 
 

@@ -151,7 +151,7 @@ def test_a_restored_copy_of_the_data_folder_does_not_write_the_graph_of_the_orig
         pass
     assert "drop the schema" in error.value.hint
     copy.paths.graph_owner.write_text("log unreadable")
-    with pytest.raises(StoreError, match="does not name a log"), open_database(copy, database, KEY):
+    with pytest.raises(StoreError, match="does not contain the identity of a log"), open_database(copy, database, KEY):
         pass
     assert copy.paths.graph_owner.read_text() == "log unreadable"
     with open_database(original, database, KEY):

@@ -8,7 +8,7 @@ from tests.store.reading import exported, reader_of
 from tests.store.tables import contents
 from tests.store.writing import CONTENT_ADDRESSED, NAMES, apply, opened, settle
 
-from lineage_bridge.errors import CollisionError, PositionError
+from lineage_bridge.errors import CollisionError, PositionError, StoreError
 from lineage_bridge.graph.facts.fold import flat, fold_records, without_erased
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import NodeKind
@@ -90,6 +90,26 @@ def test_a_batch_that_does_not_start_at_the_position_is_refused() -> None:
             )
         assert exported(writer) == before
         assert writer.position("log") == {0: 1}
+
+
+def test_a_full_disk_is_reported_and_the_batch_is_applied_when_there_is_space() -> None:
+    many = [dataset(f"table-{number}") for number in range(2_000)]
+    record = stored_record(run_event(outputs=many), 0)
+    with opened() as writer:
+        raw = writer.connection.raw
+        (most,) = raw.execute("PRAGMA max_page_count").fetchone()
+        raw.execute("PRAGMA max_page_count = 1")  # as many as it has
+        for _ in range(2):
+            with pytest.raises(StoreError, match="cannot be written: database or disk is full"):
+                apply(writer, [record])
+            assert (raw.in_transaction, writer.position("log")) == (False, {})
+        raw.execute(f"PRAGMA max_page_count = {most}")
+        apply(writer, [record])
+        settle(writer)
+        with opened() as other:
+            apply(other, [record])
+            settle(other)
+            assert exported(writer) == exported(other)
 
 
 def test_two_names_with_one_id_are_reported_and_nothing_is_written() -> None:

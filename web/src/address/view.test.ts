@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { ESTATE } from "./estate";
 import { NO_FILTER } from "./filter";
 import { workOf } from "./work";
-import { addressOf, impactOf, ledgerOf, lineageOf, traceOf, viewOf, type NodeRef, type View } from "./view";
+import { impactOf } from "./impact";
+import { addressOf, ledgerOf, lineageOf, traceOf, viewOf, type NodeRef, type View } from "./view";
 
 const TOPIC: NodeRef = { kind: "dataset", namespace: "kafka://broker:9092", name: "a.b/c d?e=f&g#h" };
 const JOB: NodeRef = { kind: "job", namespace: "", name: "<script>alert(1)</script>" };
@@ -11,6 +12,7 @@ const JOB: NodeRef = { kind: "job", namespace: "", name: "<script>alert(1)</scri
 const VIEWS: View[] = [
     { page: "home" },
     { page: "search", text: "orders & more" },
+    { page: "pin", id: "gezdgnbvgy3tqojq" },
     lineageOf(TOPIC),
     lineageOf(JOB),
     {
@@ -23,6 +25,7 @@ const VIEWS: View[] = [
         ],
         open: ["00ff", "0a0b"],
         selected: "0a0b",
+        about: "sql",
         column: "00ff.a.b c",
         as: "list",
         bar: 48,
@@ -32,6 +35,7 @@ const VIEWS: View[] = [
         filter: { ...NO_FILTER, system: ["kafka", "flink"], tag: ["tier=a b&c"] },
         fold: true,
         apart: ["readers-00ff-0a0b"],
+        keep: { id: "00ff", direction: "downstream" },
     },
     ESTATE,
     { page: "estate", scale: "system", as: "list", selected: "00ff" },
@@ -40,6 +44,7 @@ const VIEWS: View[] = [
     traceOf(TOPIC, "e-mail"),
     { ...traceOf(TOPIC, "", "downstream"), indirect: true, masked: true, at: "2026-05-01T00:00:00Z" },
     { ...impactOf(JOB), direction: "upstream" },
+    { ...impactOf(TOPIC, JOB, { ...TOPIC, name: "" }), by: "owner", as: "list", lit: ["00ff", "0a"] },
     { page: "paths", source: TOPIC, target: JOB },
     workOf("datasets"),
     workOf("jobs", { namespace: "kafka://*", name: "a&b=c" }),

@@ -1,7 +1,9 @@
 /** What an address shows. The address is the only place where a view keeps its state, so every view can be linked to. */
 
+import { aboutOf, type About } from "./about";
 import { estateParameters, estateViewOf, type EstateView } from "./estate";
 import { addFilter, filterOf, NO_FILTER, type PictureFilter } from "./filter";
+import { addOthers, impactParameters, impactViewOf, type ImpactView } from "./impact";
 import { MOST_HOPS } from "./nodes";
 import { time, times, within, words } from "./parameters";
 import { workAddress, workViewOf, type WorkView } from "./work";
@@ -31,6 +33,8 @@ export interface LineageView {
     /** Ids of datasets that show their columns. */
     open: string[];
     selected: string;
+    /** Empty for the first that the node has. */
+    about: About | "";
     column: string;
     as: "graph" | "list";
     /** How many hours the time bar spans; 0 without one. */
@@ -46,6 +50,8 @@ export interface LineageView {
     fold: boolean;
     /** Ids of the bundles of consumer groups whose members are shown all the same. */
     apart: string[];
+    /** Only what lies on this side of a node is shown, by the node's id. */
+    keep: Expansion | undefined;
 }
 
 export interface LedgerView {
@@ -68,16 +74,16 @@ export interface TraceView {
     at: string;
 }
 
-export interface ImpactView {
-    page: "impact";
-    root: NodeRef;
-    direction: Direction;
-}
-
 export interface PathsView {
     page: "paths";
     source: NodeRef;
     target: NodeRef;
+}
+
+/** A short link to another view. */
+export interface PinView {
+    page: "pin";
+    id: string;
 }
 
 export interface SearchView {
@@ -95,6 +101,7 @@ export type View =
     | ImpactView
     | PathsView
     | WorkView
+    | PinView
     | { page: "unknown" };
 
 export type Baseline = "yesterday" | "before" | "week";
@@ -110,6 +117,7 @@ export function lineageOf(root: NodeRef): LineageView {
         expansions: [],
         open: [],
         selected: "",
+        about: "",
         column: "",
         as: "graph",
         bar: 0,
@@ -119,15 +127,12 @@ export function lineageOf(root: NodeRef): LineageView {
         filter: NO_FILTER,
         fold: false,
         apart: [],
+        keep: undefined,
     };
 }
 
 export function ledgerOf(target: NodeRef): LedgerView {
     return { page: "ledger", target, hours: 6, until: "", baseline: "yesterday" };
-}
-
-export function impactOf(root: NodeRef): ImpactView {
-    return { page: "impact", root, direction: "downstream" };
 }
 
 export function traceOf(dataset: NodeRef, field: string, direction: Direction = "upstream"): TraceView {
@@ -138,10 +143,11 @@ export function traceOf(dataset: NodeRef, field: string, direction: Direction = 
 export function addressOf(view: View): string {
     if (view.page === "home" || view.page === "unknown") return "./";
     if (view.page === "work") return workAddress(view);
+    if (view.page === "pin") return `view/pin/${encodeURIComponent(view.id)}`;
     return `view/${view.page}?${parameters(view).toString()}`;
 }
 
-function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } | WorkView>): URLSearchParams {
+function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } | PinView | WorkView>): URLSearchParams {
     switch (view.page) {
         case "search":
             return filled({ q: view.text });
@@ -154,6 +160,7 @@ function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } |
                     more: view.expansions.map(({ id, direction }) => `${id}.${direction}`).join(" "),
                     open: view.open.join(" "),
                     selected: view.selected,
+                    about: view.about,
                     column: view.column,
                     as: view.as === "graph" ? "" : view.as,
                     bar: view.bar === 0 ? "" : String(view.bar),
@@ -162,6 +169,7 @@ function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } |
                     pulse: view.pulse,
                     fold: view.fold ? "yes" : "",
                     apart: view.apart.join(" "),
+                    keep: view.keep ? `${view.keep.id}.${view.keep.direction}` : "",
                 }),
                 view.filter,
             );
@@ -184,7 +192,7 @@ function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } |
                 at: view.at,
             });
         case "impact":
-            return filled({ ...named(view.root), direction: view.direction });
+            return addOthers(filled({ ...named(view.root), ...impactParameters(view) }), view);
         case "paths":
             return filled({ ...named(view.source), ...named(view.target, "to_") });
     }
@@ -204,6 +212,8 @@ function filled(values: Record<string, string>): URLSearchParams {
 export function viewOf(path: string, query: string): View {
     const given = new URLSearchParams(query);
     if (path === "") return { page: "home" };
+    const [, pin] = /^view\/pin\/([A-Za-z0-9]+)$/.exec(path) ?? [];
+    if (pin !== undefined) return { page: "pin", id: pin };
     switch (path) {
         case "view/search":
             return { page: "search", text: given.get("q") ?? "" };
@@ -215,6 +225,7 @@ export function viewOf(path: string, query: string): View {
                 expansions: words(given.get("more")).flatMap(expansion),
                 open: words(given.get("open")),
                 selected: given.get("selected") ?? "",
+                about: aboutOf(given.get("about")),
                 column: given.get("column") ?? "",
                 as: given.get("as") === "list" ? "list" : "graph",
                 bar: within(given.get("bar"), 1, MOST_BAR_HOURS, 0),
@@ -223,6 +234,7 @@ export function viewOf(path: string, query: string): View {
                 filter: filterOf(given),
                 fold: given.get("fold") === "yes",
                 apart: words(given.get("apart")),
+                keep: expansion(given.get("keep") ?? "")[0],
             }));
         case "view/estate":
             return estateViewOf(given);
@@ -245,11 +257,7 @@ export function viewOf(path: string, query: string): View {
                 at: time(given.get("at")),
             }));
         case "view/impact":
-            return withNode(given, (root) => ({
-                page: "impact",
-                root,
-                direction: direction(given.get("direction"), "downstream"),
-            }));
+            return withNode(given, (root) => impactViewOf(root, given));
         case "view/paths":
             return withNode(given, (source) => {
                 const target = nodeOf(given, "to_");

@@ -3,8 +3,9 @@
 /** Each list, and what it can be narrowed by: the names of its filters in addresses, which are those of the API. */
 export const WORK_FILTERS = {
     datasets: ["namespace", "name"],
-    jobs: ["namespace", "name"],
+    jobs: ["namespace", "name", "type", "state"],
     aliases: ["entity", "kind", "namespace", "name"],
+    drift: ["namespace", "name"],
     runs: ["namespace", "name", "state"],
     events: ["namespace", "job", "since", "until", "run"],
     quarantine: ["code"],

@@ -65,6 +65,8 @@ export async function answered<T>(call: Promise<Answered<T>>): Promise<T> {
 export interface Page<T> {
     items: T[];
     hasNext: boolean;
+    /** The offset of the page behind it, where that is not how many entries come before it. */
+    next?: number;
 }
 
 /** The page that a call answers, whose header `Link` leads to the next one, if there is one. Throws Problem. */

@@ -2,7 +2,9 @@
 
 import { queryOptions } from "@tanstack/react-query";
 
+import type { NodeRef } from "../address/view";
 import type { WorkView } from "../address/work";
+import { literal } from "../format/glob";
 import { answered, client, paged, type Page, type Schemas } from "./client";
 
 /** How many entries a page shows. */
@@ -60,6 +62,22 @@ export const aliases = ({ filters, offset }: Asked) =>
         },
     });
 
+export type Drift = Schemas["DriftItem"];
+
+/** Where jobs differ from their declarations; the offset counts declared jobs. */
+export const drifts = ({ filters, offset }: Asked) =>
+    queryOptions({
+        queryKey: ["drift list", filters, offset],
+        queryFn: async ({ signal }): Promise<Page<Drift>> => {
+            const query = { ...filters, limit: PAGE, offset };
+            const { drifts: items, next } = await answered(
+                client.GET("/api/v1/graph/drift", { signal, params: { query } }),
+            );
+            return next === undefined ? { items, hasNext: false } : { items, hasNext: true, next };
+        },
+        refetchInterval: SLOW_MS,
+    });
+
 /** The runs of a job, the one with the latest event first. */
 export const runsOfJob = ({ filters, offset }: Asked) =>
     queryOptions({
@@ -102,6 +120,23 @@ export const events = ({ filters, offset }: Asked, limit = PAGE) =>
             return paged(call, (items) => items as Sent[]);
         },
         refetchInterval: offset === 0 ? LIVE_MS : false,
+    });
+
+/** The events behind a node, the newest first: those of a job, or those that named a dataset, the first and the last of each run and day. */
+export const eventsOfNode = ({ kind, namespace, name }: NodeRef, limit: number, offset: number) =>
+    queryOptions({
+        queryKey: ["events", kind, namespace, name, limit, offset],
+        queryFn: ({ signal }) => {
+            const node =
+                kind === "job"
+                    ? { namespace: literal(namespace), job: literal(name) }
+                    : { dataset_namespace: namespace, dataset: name };
+            const query = { ...node, limit, offset, records: true };
+            return paged(
+                client.GET("/api/v1/lineage/events", { signal, params: { query } }),
+                (items) => items as Sent[],
+            );
+        },
     });
 
 export interface QuarantinePage extends Page<Rejected> {

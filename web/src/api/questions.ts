@@ -1,7 +1,7 @@
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
 import type { EstateView } from "../address/estate";
-import type { Direction, ImpactView, NodeRef, PathsView, TraceView } from "../address/view";
+import type { Direction, NodeRef, TraceView } from "../address/view";
 import { answered, client, type Schemas } from "./client";
 
 const LIVE_MS = 15_000;
@@ -209,6 +209,17 @@ export function described(node: NodeRef) {
     });
 }
 
+/** How much was written to a dataset and read from it, or by a job, within [since, until), in buckets of so many seconds. */
+export function statistics({ kind, namespace, name }: NodeRef, since: string, until: string, bucket: number) {
+    const which = kind === "job" ? { job_namespace: namespace, job_name: name } : { namespace, name };
+    const query = { ...which, since, until, bucket, limit: 200 };
+    return queryOptions({
+        queryKey: ["statistics", query],
+        queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/statistics", { signal, params: { query } })),
+        placeholderData: keepPreviousData,
+    });
+}
+
 export function aliases(node: NodeRef) {
     const { kind: entity, namespace, name } = node;
     return queryOptions({
@@ -257,38 +268,5 @@ export function trace({ dataset, field, direction, indirect, masked, at }: Trace
     return queryOptions({
         queryKey: ["trace", query],
         queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/trace", { signal, params: { query } })),
-    });
-}
-
-/** What a change affects: everything, page by page. */
-export function impact({ root, direction }: ImpactView) {
-    return queryOptions({
-        queryKey: ["impact", root, direction],
-        queryFn: ({ signal }) =>
-            answered(
-                client.GET("/api/v1/graph/impact", { signal, params: { query: { ...root, direction, limit: 5000 } } }),
-            ),
-    });
-}
-
-export function pathsBetween({ source, target }: PathsView) {
-    return queryOptions({
-        queryKey: ["paths", source, target],
-        queryFn: ({ signal }) =>
-            answered(
-                client.GET("/api/v1/graph/paths", {
-                    signal,
-                    params: {
-                        query: {
-                            source_kind: source.kind,
-                            source_namespace: source.namespace,
-                            source_name: source.name,
-                            target_kind: target.kind,
-                            target_namespace: target.namespace,
-                            target_name: target.name,
-                        },
-                    },
-                }),
-            ),
     });
 }

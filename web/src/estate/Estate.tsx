@@ -8,7 +8,7 @@ import { workOf } from "../address/work";
 import { estate } from "../api/questions";
 import { counted } from "../format/text";
 import { focusNode, nearest, WAYS } from "../graph/nearest";
-import { literal } from "../home/lists";
+import { literal } from "../format/glob";
 import { CsvButton } from "../parts/CsvButton";
 import { Icon } from "../parts/Icon";
 import { Answer, Empty } from "../parts/Messages";

@@ -83,6 +83,15 @@ function Urgent({ overview }: { overview: Schemas["OverviewAnswer"] }) {
             title={count > 0 ? `${count === 1 ? "job" : "jobs"} failed or fell silent` : "No job failed or fell silent"}
             count={count}
         >
+            {count > 0 && (
+                <p className="states">
+                    {states.map((state) => (
+                        <ViewLink key={state} to={workOf("jobs", { state })}>
+                            <State state={state} count={whole(counted.get(state) ?? 0)} />
+                        </ViewLink>
+                    ))}
+                </p>
+            )}
             <ul className="plain rows">
                 {overview.urgent.map(({ job, state, run }) => (
                     <li key={`${job.namespace} ${job.name}`}>
@@ -114,6 +123,7 @@ function Drifted() {
                         drifts.length > 0 ? "differ from what was declared" : "Nothing differs from what was declared"
                     }
                     count={drifts.length}
+                    to={workOf("drift")}
                 >
                     <ul className="plain rows">
                         {drifts.slice(0, SHOWN).map((item, index) => (
@@ -136,7 +146,11 @@ function Drifted() {
                             </li>
                         ))}
                     </ul>
-                    {next !== undefined && <p className="hint">There is more.</p>}
+                    {(next !== undefined || drifts.length > SHOWN) && (
+                        <p className="hint">
+                            <ViewLink to={workOf("drift")}>All of them</ViewLink>
+                        </p>
+                    )}
                 </Group>
             )}
         </Asked>

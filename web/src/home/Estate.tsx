@@ -1,5 +1,6 @@
 import type { Schemas } from "../api/client";
 import { counted, whole } from "../format/text";
+import { literal } from "../format/glob";
 import { Icon, iconOf } from "../parts/Icon";
 import { ShortName } from "../parts/Name";
 import { State } from "../parts/State";
@@ -7,7 +8,7 @@ import { ESTATE } from "../address/estate";
 import { ViewLink } from "../address/history";
 import type { View } from "../address/view";
 import { workOf } from "../address/work";
-import { listOfSystem, literal } from "./lists";
+import { listOfSystem } from "./lists";
 
 /** Everything by system and type, as the server counts it. */
 export function Estate({ overview }: { overview: Schemas["OverviewAnswer"] }) {
@@ -58,11 +59,13 @@ export function Estate({ overview }: { overview: Schemas["OverviewAnswer"] }) {
                             {type.replaceAll("_", " ")}
                         </h3>
                         <p className="figure">
-                            <Figure count={jobs} noun="job" />
+                            <Figure count={jobs} noun="job" to={workOf("jobs", { type })} />
                         </p>
                         <p className="states">
                             {states.map(({ state, jobs: count }) => (
-                                <State key={state} state={state} count={whole(count)} />
+                                <ViewLink key={state} to={workOf("jobs", { type, state })}>
+                                    <State state={state} count={whole(count)} />
+                                </ViewLink>
                             ))}
                         </p>
                     </article>

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 
 import { workOf } from "../address/work";
-import { listOfSystem, literal } from "./lists";
+import { literal } from "../format/glob";
+import { listOfSystem } from "./lists";
 
 const named = (...names: string[]) => names.map((namespace) => ({ namespace }));
 

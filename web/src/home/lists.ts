@@ -1,12 +1,8 @@
 /** The lists behind what the start page counts. Pure. */
 
 import type { Schemas } from "../api/client";
+import { literal } from "../format/glob";
 import { workOf, type WorkView } from "../address/work";
-
-/** A glob that fits this text alone. */
-export function literal(text: string): string {
-    return text.replace(/[*?[]/g, "[$&]");
-}
 
 type Counted = Pick<Schemas["OverviewAnswer"]["systems"][number], "system" | "namespaces"> & {
     largest: readonly { namespace: string }[];

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 
 import { show, ViewLink } from "../address/history";
-import { refOf } from "../address/nodes";
-import { ledgerOf, lineageOf, type ImpactView, type NodeRef } from "../address/view";
+import { GROUPINGS, rootsOf, type ImpactView } from "../address/impact";
+import { ledgerOf, lineageOf } from "../address/view";
 import type { Schemas } from "../api/client";
-import { impact } from "../api/questions";
+import { impact } from "../api/reach";
 import { literal } from "../format/markdown";
 import { counted, whole } from "../format/text";
 import { CopyButton } from "../parts/CopyButton";
@@ -14,37 +14,69 @@ import { DirectionSwitch } from "../parts/DirectionSwitch";
 import { Icon } from "../parts/Icon";
 import { Answer, Empty } from "../parts/Messages";
 import { FullName } from "../parts/Name";
+import { AffectedTable } from "./AffectedTable";
+import { ImpactGraph } from "./ImpactGraph";
+import { groupsOf, pictureOfImpact, rootIds, type Affected } from "./picture";
+import { Roots } from "./Roots";
+import { waysFrom, type Way } from "./ways";
 
-type Item = Schemas["AffectedNode"];
-const PAGE = 200;
+type ImpactAnswer = Schemas["ImpactAnswer"];
+type WayTo = (id: string) => Way | undefined;
 
-/** What a change of a node affects, or what it depends on: one list, and the same as CSV and as a note. */
+/** What a change of nodes affects, or what they depend on: one answer as a graph, as a list, as CSV and as a note. */
 export default function Impact({ view }: { view: ImpactView }) {
     const found = useQuery(impact(view));
     const isDown = view.direction === "downstream";
+    const { data } = found;
+    const wayTo = useMemo(
+        () => (data ? waysFrom(rootIds(data), data.flows ?? [], isDown) : () => undefined),
+        [data, isDown],
+    );
     return (
         <div className="column wide">
             <h1>
                 {isDown ? "Blast radius of " : "What feeds "}
                 <FullName {...view.root} />
+                {view.others.length > 0 && ` and ${counted(view.others.length, "other")}`}
             </h1>
+            <Roots view={view} />
             <div className="tools">
                 <DirectionSwitch
                     direction={view.direction}
                     words={{ upstream: "depends on", downstream: "affects" }}
-                    choose={(direction) => show({ ...view, direction })}
+                    choose={(direction) => show({ ...view, direction, lit: [] })}
                 />
+                <span className="segments" role="group" aria-label="Groups">
+                    {(["", ...GROUPINGS] as const).map((by) => (
+                        <button
+                            key={by}
+                            type="button"
+                            aria-pressed={by === view.by}
+                            onClick={() => show({ ...view, by })}
+                        >
+                            {by === "" ? "no groups" : `by ${by}`}
+                        </button>
+                    ))}
+                </span>
+                <button
+                    type="button"
+                    aria-pressed={view.as === "list"}
+                    onClick={() => show({ ...view, as: view.as === "list" ? "graph" : "list" })}
+                >
+                    <Icon name={view.as === "list" ? "graph" : "list"} />
+                    {view.as === "list" ? "With its graph" : "List alone"}
+                </button>
                 <ViewLink className="button" to={lineageOf(view.root)}>
                     <Icon name="graph" />
-                    Graph
+                    Lineage
                 </ViewLink>
                 <ViewLink className="button" to={ledgerOf(view.root)}>
                     <Icon name="ledger" />
                     Ledger
                 </ViewLink>
-                {found.data && <CsvButton name="impact" rows={() => csvRows(found.data.affected)} />}
-                {found.data && (
-                    <CopyButton label="Copy as a note in Markdown" text={() => note(view, found.data)}>
+                {data && <CsvButton name="impact" rows={() => csvRows(data.affected, wayTo)} />}
+                {data && (
+                    <CopyButton label="Copy as a note in Markdown" text={() => note(view, data)}>
                         Note
                     </CopyButton>
                 )}
@@ -58,7 +90,7 @@ export default function Impact({ view }: { view: ImpactView }) {
                                 <p>As far as runs and declarations say.</p>
                             </Empty>
                         ) : (
-                            <Affected key={view.direction} items={answer.affected} root={view.root} isDown={isDown} />
+                            <Ways {...{ view, answer, wayTo }} />
                         )}
                     </>
                 )}
@@ -67,7 +99,42 @@ export default function Impact({ view }: { view: ImpactView }) {
     );
 }
 
-function Counts({ answer }: { answer: Schemas["ImpactAnswer"] }) {
+/** The graph and the list of an answer: the way to the row that is looked at, and those that were kept, are lit in the graph. */
+function Ways({ view, answer, wayTo }: { view: ImpactView; answer: ImpactAnswer; wayTo: WayTo }) {
+    const [looked, look] = useState("");
+    const picture = useMemo(() => pictureOfImpact(answer), [answer]);
+    const roots = useMemo(() => new Set(rootIds(answer)), [answer]);
+    const groups = useMemo(
+        () =>
+            view.by === ""
+                ? [{ word: "", items: answer.affected, datasets: 0, jobs: 0 }]
+                : groupsOf(answer.affected, view.by),
+        [answer, view.by],
+    );
+    const lit = useMemo(() => {
+        const ways = [...view.lit, looked].flatMap((id) => wayTo(id) ?? []);
+        return new Set(ways.flatMap(({ nodes, links }) => [...nodes, ...links]));
+    }, [view.lit, looked, wayTo]);
+    const keep = (id: string) => {
+        const others = view.lit.filter((other) => other !== id);
+        show({ ...view, lit: others.length < view.lit.length ? others : [...others, id] }, { replace: true });
+    };
+    return (
+        <>
+            {view.as === "graph" && <ImpactGraph {...{ view, picture, roots, lit }} />}
+            <AffectedTable
+                key={`${view.direction} ${view.by}`}
+                {...{ groups, wayTo, look, keep }}
+                otherwise={view.by === "" ? "" : view.by === "system" ? "unknown system" : "nobody stated as owner"}
+                root={view.others.length === 0 ? view.root : undefined}
+                isDown={view.direction === "downstream"}
+                lit={view.lit}
+            />
+        </>
+    );
+}
+
+function Counts({ answer }: { answer: ImpactAnswer }) {
     const { counts, truncated, beyond, affected } = answer;
     const listed = counts.datasets + counts.jobs;
     return (
@@ -108,93 +175,30 @@ function Counts({ answer }: { answer: Schemas["ImpactAnswer"] }) {
     );
 }
 
-function Affected({ items, root, isDown }: { items: Item[]; root: NodeRef; isDown: boolean }) {
-    const [shown, setShown] = useState(PAGE);
-    return (
-        <div className="table-frame" tabIndex={0} role="region" aria-label="Affected">
-            <table>
-                <thead>
-                    <tr>
-                        <th scope="col">Name</th>
-                        <th scope="col">Kind</th>
-                        <th scope="col" className="number">
-                            Hops
-                        </th>
-                        <th scope="col" className="number">
-                            Paths
-                        </th>
-                        <th scope="col">How much of its data</th>
-                        <th scope="col">Way</th>
-                    </tr>
-                </thead>
-                <tbody>
-                    {items.slice(0, shown).map(({ node, distance, paths, extent, only_failed: isFailed }) => {
-                        const ref = refOf(node);
-                        return (
-                            <tr key={node.id}>
-                                <th scope="row">
-                                    <ViewLink to={lineageOf(ref)}>
-                                        <FullName {...node} />
-                                    </ViewLink>
-                                </th>
-                                <td>
-                                    {node.kind}
-                                    {node.dropped && ", dropped"}
-                                </td>
-                                <td className="number">{distance}</td>
-                                <td className="number">{paths === undefined ? "" : whole(paths)}</td>
-                                <td>
-                                    {extent}
-                                    {isFailed && ", by failed runs only"}
-                                </td>
-                                <td>
-                                    {node.kind === "dataset" && root.kind === "dataset" && (
-                                        <ViewLink
-                                            className="button"
-                                            to={{
-                                                page: "paths",
-                                                source: isDown ? root : ref,
-                                                target: isDown ? ref : root,
-                                            }}
-                                            aria-label={`Paths ${isDown ? "to" : "from"} ${node.name}`}
-                                        >
-                                            Paths
-                                        </ViewLink>
-                                    )}
-                                </td>
-                            </tr>
-                        );
-                    })}
-                </tbody>
-            </table>
-            {shown < items.length && (
-                <button type="button" onClick={() => setShown(shown + 5 * PAGE)}>
-                    Show more: {whole(items.length - shown)} are left
-                </button>
-            )}
-        </div>
-    );
-}
-
-function csvRows(items: Item[]): (string | number | undefined)[][] {
+function csvRows(items: readonly Affected[], wayTo: WayTo): (string | number | undefined)[][] {
     return [
-        ["kind", "namespace", "name", "distance", "paths", "extent"],
-        ...items.map(({ node, distance, paths, extent }) => [
+        ["kind", "namespace", "name", "distance", "paths", "extent", "system", "owner", "way_known"],
+        ...items.map(({ node, distance, paths, extent, details }) => [
             node.kind,
             node.namespace,
             node.name,
             distance,
             paths,
             extent,
+            details?.system,
+            details?.owners?.join(", "),
+            wayTo(node.id)?.origin,
         ]),
     ];
 }
 
 /** The answer for a chat or a ticket, with the link to it. */
-function note(view: ImpactView, answer: Schemas["ImpactAnswer"]): string {
+function note(view: ImpactView, answer: ImpactAnswer): string {
     const { counts, affected } = answer;
     return [
-        `**${view.direction === "downstream" ? "Blast radius of" : "What feeds"}** ${literal(view.root.name)} in ${literal(view.root.namespace)}`,
+        `**${view.direction === "downstream" ? "Blast radius of" : "What feeds"}** ${rootsOf(view)
+            .map(({ namespace, name }) => `${literal(name)} in ${literal(namespace)}`)
+            .join(", ")}`,
         `${counted(counts.datasets, "dataset")}, ${counted(counts.jobs, "job")}; as of ${new Date().toISOString()}`,
         ...affected
             .filter(({ node }) => node.kind === "dataset")

@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 
 import { show, ViewLink } from "../address/history";
 import { refOf } from "../address/nodes";
-import { impactOf, lineageOf, type Baseline, type LedgerView } from "../address/view";
+import { impactOf } from "../address/impact";
+import { lineageOf, type Baseline, type LedgerView } from "../address/view";
 import type { Schemas } from "../api/client";
 import { ledger } from "../api/questions";
 import { moment, ratio, whole } from "../format/text";

@@ -9,12 +9,14 @@ import { schemas } from "../api/questions";
 import { counted } from "../format/text";
 import { Icon } from "../parts/Icon";
 import { Empty, Failure, Loading } from "../parts/Messages";
+import { Name } from "../parts/Name";
 import { Bar } from "./Bar";
 import { BundlePanel } from "./BundlePanel";
 import { Canvas } from "./canvas/Canvas";
 import { ExportDialog } from "./export/ExportDialog";
 import { FilterPanel } from "./FilterPanel";
 import { LineageList } from "./LineageList";
+import { keepOnly } from "./picture/keep";
 import { narrow } from "./picture/narrow";
 import { compare, relatedColumns, type ColumnRef, type Picture } from "./picture/picture";
 import type { Comparison } from "./time/comparison";
@@ -35,17 +37,20 @@ export default function Lineage({ view }: { view: LineageView }) {
     const { state, present, comparison } = time;
     const [pulses] = useState(() => new PulseStore());
     const { rootId, error } = state;
-    const { filter, fold } = view;
+    const { filter, fold, keep } = view;
     // Between two times, each consumer group may differ.
     const apart = view.at === "" && view.from === "" ? view.apart : undefined;
     const picture = useMemo(
-        () => state.picture && narrow(state.picture, { filter, fold, rootId, apart }),
-        [state.picture, filter, fold, rootId, apart],
+        () => state.picture && narrow(keepOnly(state.picture, keep), { filter, fold, rootId, apart }),
+        [state.picture, keep, filter, fold, rootId, apart],
     );
     const isSeen = useMemo(() => {
         const isAll = present === state.picture && picture !== undefined;
-        return seen(isAll ? picture : present && narrow(present, { filter, fold, rootId, apart }), comparison);
-    }, [present, state.picture, picture, comparison, filter, fold, rootId, apart]);
+        return seen(
+            isAll ? picture : present && narrow(keepOnly(present, keep), { filter, fold, rootId, apart }),
+            comparison,
+        );
+    }, [present, state.picture, picture, comparison, keep, filter, fold, rootId, apart]);
     const [isFiltering, setFiltering] = useState(chosenWords(filter) > 0);
     const toggleFilter = useCallback(() => setFiltering((isOpen) => !isOpen), []);
     const [isExporting, setExporting] = useState(false);
@@ -130,6 +135,20 @@ export default function Lineage({ view }: { view: LineageView }) {
                         As of {new Date(state.updatedAt).toISOString().slice(11, 19)} UTC: {error.message}.
                     </p>
                 )}
+                {keep && (
+                    <p className="chip">
+                        Only what is {keep.direction} of{" "}
+                        <Name text={picture?.nodes.find(({ id }) => id === keep.id)?.name ?? "what is not here"} />
+                        <button
+                            type="button"
+                            className="bare"
+                            aria-label="Show both sides again"
+                            onClick={() => change.keep(keep.id, keep.direction)}
+                        >
+                            <Icon name="cross" />
+                        </button>
+                    </p>
+                )}
                 {view.column !== "" && (
                     <p className="chip">
                         Column <b>{chosen.field}</b> and what it comes from and goes into
@@ -165,6 +184,8 @@ export default function Lineage({ view }: { view: LineageView }) {
                                     Choose everything
                                 </button>
                             </Empty>
+                        ) : keep ? (
+                            <Empty title={`Nothing is ${keep.direction} of it`} />
                         ) : (
                             <Empty title="Nothing is known to read or write it">
                                 <p>No run has named it as an input or output, and nobody has declared a flow.</p>
@@ -191,9 +212,11 @@ export default function Lineage({ view }: { view: LineageView }) {
                 {selected?.members && (
                     <BundlePanel bundle={selected} members={selected.members} takeApart={takeApart} />
                 )}
-                {selected && !selected.members && (
+                {selected && picture && !selected.members && (
                     <SidePanel
                         node={selected}
+                        {...{ view, picture, chosen }}
+                        chooseColumn={actions.chooseColumn}
                         marks={comparison?.marks.get(selected.id)}
                         isOpen={view.open.includes(selected.id)}
                         toggleColumns={() => change.toggleColumns(selected.id)}
@@ -259,6 +282,11 @@ function changes(view: LineageView) {
                 ...view,
                 expansions: view.expansions.filter((item) => item.id !== id || item.direction !== direction),
             }),
+        /** Shows only what lies on this side of a node; the other time, everything again. */
+        keep: (id: string, direction: Direction) => {
+            const isKept = view.keep?.id === id && view.keep.direction === direction;
+            show({ ...view, keep: isKept ? undefined : { id, direction } });
+        },
         toggleColumns: (id: string) => show({ ...view, open: toggled(view.open, id) }),
         chooseColumn: ({ node, field }: ColumnRef, picture: Picture | undefined) => {
             const related = relatedColumns(picture?.columns ?? [], { node, field });

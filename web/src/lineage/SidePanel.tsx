@@ -1,21 +1,34 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { lazy, Suspense } from "react";
 
-import { ViewLink } from "../address/history";
-import { impactOf, ledgerOf, lineageOf, traceOf, type NodeRef } from "../address/view";
+import type { About } from "../address/about";
+import { show, ViewLink } from "../address/history";
+import { impactOf } from "../address/impact";
+import { ledgerOf, lineageOf, traceOf, type Kind, type LineageView, type NodeRef } from "../address/view";
 import { aliases, described, runs, schemas } from "../api/questions";
 import { ago, counted, moment } from "../format/text";
 import { Icon, iconOf } from "../parts/Icon";
-import { Answer, Empty } from "../parts/Messages";
+import { Answer, Empty, Loading } from "../parts/Messages";
 import { FullName, Name, ShortName } from "../parts/Name";
+import { RunLink } from "../work/runs/RunLink";
 import { State } from "../parts/State";
 import { useNow } from "../parts/useNow";
-import type { PictureNode } from "./picture/picture";
+import type { ColumnRef, Picture, PictureNode } from "./picture/picture";
 import type { Mark } from "./time/comparison";
 import { NodeChanges } from "./time/NodeChanges";
 
-const TABS = { dataset: ["Schema", "Facets", "Aliases"], job: ["Runs", "Facets", "Aliases"] } as const;
-type Tab = (typeof TABS)[keyof typeof TABS][number];
+const Statistics = lazy(() => import("./about/Statistics"));
+const Sql = lazy(() => import("./about/Sql"));
+const Events = lazy(() => import("./about/Events"));
+
+const TABS: Record<Kind, readonly [About, ...About[]]> = {
+    dataset: ["schema", "statistics", "events", "facets", "aliases"],
+    job: ["runs", "sql", "statistics", "events", "facets", "aliases"],
+};
+const WORDS: Record<About, string> = {
+    ...{ schema: "Schema", runs: "Runs", sql: "SQL", statistics: "Statistics" },
+    ...{ events: "Events", facets: "Facets", aliases: "Aliases" },
+};
 
 /** What is known of one node, beside the picture. */
 export function SidePanel({
@@ -23,16 +36,23 @@ export function SidePanel({
     marks,
     isOpen,
     toggleColumns,
+    view,
+    picture,
+    chosen,
+    chooseColumn,
 }: {
     node: PictureNode;
     /** What changed between the times that are compared. */
     marks: readonly Mark[] | undefined;
     isOpen: boolean;
     toggleColumns: () => void;
+    view: LineageView;
+    picture: Picture;
+    chosen: ColumnRef;
+    chooseColumn: (column: ColumnRef) => void;
 }) {
-    const [chosen, setChosen] = useState<Tab>("Schema");
-    const tabs: readonly Tab[] = TABS[node.kind];
-    const tab = tabs.includes(chosen) ? chosen : (tabs[0] ?? "Facets");
+    const tabs = TABS[node.kind];
+    const tab = tabs.find((about) => about === view.about) ?? tabs[0];
     const ref: NodeRef = { kind: node.kind, namespace: node.namespace, name: node.name };
     return (
         <aside className="side" aria-label="Selected node">
@@ -44,6 +64,16 @@ export function SidePanel({
                 <p className="namespace">
                     <Name text={node.namespace} />
                 </p>
+                {node.details?.owners !== undefined && (
+                    <p className="hint">
+                        Owner <Name text={node.details.owners.join(", ")} />
+                    </p>
+                )}
+                {node.details?.retention !== undefined && (
+                    <p className="hint">
+                        Kept <Name text={node.details.retention} />
+                    </p>
+                )}
                 {node.details?.state !== undefined && <State state={node.details.state} />}
                 <p className="tools">
                     <ViewLink className="button" to={lineageOf(ref)}>
@@ -72,25 +102,32 @@ export function SidePanel({
                 </section>
             )}
             <div role="tablist" aria-label="About the node" className="tabs">
-                {tabs.map((name) => (
+                {tabs.map((about) => (
                     <button
-                        key={name}
+                        key={about}
                         type="button"
                         role="tab"
-                        id={`tab-${name}`}
-                        aria-selected={name === tab}
+                        id={`tab-${about}`}
+                        aria-selected={about === tab}
                         aria-controls="about"
-                        onClick={() => setChosen(name)}
+                        onClick={() => show({ ...view, about }, { replace: true })}
                     >
-                        {name}
+                        {WORDS[about]}
                     </button>
                 ))}
             </div>
             <div role="tabpanel" id="about" aria-labelledby={`tab-${tab}`} tabIndex={0}>
-                {tab === "Schema" && <Schema dataset={ref} />}
-                {tab === "Runs" && <Runs job={ref} />}
-                {tab === "Facets" && <Facets node={ref} />}
-                {tab === "Aliases" && <Aliases node={ref} />}
+                <Suspense fallback={<Loading />}>
+                    {tab === "schema" && <Schema dataset={ref} />}
+                    {tab === "runs" && <Runs job={ref} />}
+                    {tab === "statistics" && <Statistics key={node.id} node={ref} at={view.at} />}
+                    {tab === "sql" && (
+                        <Sql job={ref} id={node.id} at={view.at} choose={chooseColumn} {...{ picture, chosen }} />
+                    )}
+                    {tab === "events" && <Events key={node.id} node={ref} />}
+                    {tab === "facets" && <Facets node={ref} />}
+                    {tab === "aliases" && <Aliases node={ref} />}
+                </Suspense>
             </div>
         </aside>
     );
@@ -155,7 +192,7 @@ function Runs({ job }: { job: NodeRef }) {
                         {found.map((run) => (
                             <li key={run.run_id}>
                                 <State state={run.liveness ?? run.state} />
-                                <code title={run.raw_id ?? run.run_id}>{run.run_id.slice(0, 8)}</code>
+                                <RunLink id={run.run_id} />
                                 <span className="hint">
                                     {run.started_at === undefined ? "no start" : `started ${ago(run.started_at, now)}`}
                                 </span>

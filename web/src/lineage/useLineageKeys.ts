@@ -2,7 +2,8 @@ import { useEffect } from "react";
 
 import { show } from "../address/history";
 import { ESTATE } from "../address/estate";
-import { impactOf, ledgerOf, type LineageView } from "../address/view";
+import { impactOf } from "../address/impact";
+import { ledgerOf, type LineageView } from "../address/view";
 import { focusNode, nearest, WAYS } from "../graph/nearest";
 import { isTyping } from "../shell/keys";
 import type { Changes } from "./Lineage";
@@ -39,11 +40,11 @@ export function useLineageKeys(keyed: Keyed): void {
             o: change.toggleFold,
             "+": () => change.hops(1),
             "-": () => change.hops(-1),
-            u: () => selected && selected.hidden.upstream > 0 && change.expand(selected.id, "upstream"),
+            u: () => selected && !selected.members && change.keep(selected.id, "upstream"),
             d: () =>
-                selected?.members
-                    ? takeApart(selected.id)
-                    : selected && selected.hidden.downstream > 0 && change.expand(selected.id, "downstream"),
+                selected?.members ? takeApart(selected.id) : selected && change.keep(selected.id, "downstream"),
+            U: () => selected && selected.hidden.upstream > 0 && change.expand(selected.id, "upstream"),
+            D: () => selected && selected.hidden.downstream > 0 && change.expand(selected.id, "downstream"),
             c: () => selected?.kind === "dataset" && change.toggleColumns(selected.id),
             Escape: () => change.select(""),
         };
@@ -60,7 +61,9 @@ export function useLineageKeys(keyed: Keyed): void {
                 focusNode(id);
                 return;
             }
-            const command = commands[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+            // A letter with the shift key is another command where there is one; the lock of capitals changes nothing.
+            const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+            const command = (event.shiftKey ? commands[letter.toUpperCase()] : undefined) ?? commands[letter];
             if (command) {
                 event.preventDefault();
                 command();

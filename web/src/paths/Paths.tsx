@@ -5,7 +5,7 @@ import { show, ViewLink } from "../address/history";
 import { refOf } from "../address/nodes";
 import { lineageOf, type PathsView } from "../address/view";
 import type { Schemas } from "../api/client";
-import { pathsBetween } from "../api/questions";
+import { pathsBetween } from "../api/reach";
 import { counted } from "../format/text";
 import { Icon } from "../parts/Icon";
 import { Answer, Empty } from "../parts/Messages";

@@ -25,6 +25,8 @@ const Ledger = lazy(() => import("../ledger/Ledger"));
 const Trace = lazy(() => import("../trace/Trace"));
 const Impact = lazy(() => import("../impact/Impact"));
 const Paths = lazy(() => import("../paths/Paths"));
+const OpenPin = lazy(() => import("../pins/OpenPin"));
+const Pins = lazy(() => import("../pins/Pins"));
 const Work = lazy(() => import("../work/Work"));
 
 /** The page: its head, and the view of the address; before that the sign-in, where the server asks who is there. */
@@ -33,6 +35,7 @@ export function Shell() {
     const who = useQuery(session);
     const [searching, setSearching] = useState(false);
     const [helping, setHelping] = useState(false);
+    const [pinning, setPinning] = useState(false);
     const main = useRef<HTMLElement>(null);
 
     useEffect(() => {
@@ -47,6 +50,9 @@ export function Shell() {
                 else setSearching(true);
             } else if (!isTyping(event) && event.key === "?") {
                 setHelping(true);
+            } else if (!isTyping(event) && event.key.toLowerCase() === "k") {
+                event.preventDefault();
+                setPinning(true);
             } else if (!isTyping(event) && event.key === "Backspace") {
                 event.preventDefault();
                 back();
@@ -81,6 +87,17 @@ export function Shell() {
                 {!refused && <Sections view={view} />}
                 <span className="spring" />
                 {!refused && <Catching />}
+                {!refused && (
+                    <button
+                        type="button"
+                        className="bare"
+                        aria-label="Pins"
+                        title="Short links to views (K)"
+                        onClick={() => setPinning(true)}
+                    >
+                        <Icon name="link" />
+                    </button>
+                )}
                 <button
                     type="button"
                     className="bare"
@@ -98,6 +115,11 @@ export function Shell() {
             </main>
             {searching && <SearchDialog from={subjectOf(view)} close={() => setSearching(false)} />}
             {helping && <Shortcuts close={() => setHelping(false)} />}
+            {pinning && !refused && (
+                <Suspense>
+                    <Pins view={view} close={() => setPinning(false)} />
+                </Suspense>
+            )}
         </>
     );
 }
@@ -114,6 +136,7 @@ const Content = memo(function Content({ view }: { view: View }) {
             {view.page === "impact" && <Impact view={view} />}
             {view.page === "paths" && <Paths view={view} />}
             {view.page === "work" && <Work key={`${view.list} ${view.open}`} view={view} />}
+            {view.page === "pin" && <OpenPin id={view.id} />}
             {view.page === "unknown" && (
                 <div className="empty">
                     <h1>There is no such view</h1>

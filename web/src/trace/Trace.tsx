@@ -12,6 +12,7 @@ import { DirectionSwitch } from "../parts/DirectionSwitch";
 import { Icon } from "../parts/Icon";
 import { Answer, Empty } from "../parts/Messages";
 import { FullName, Name } from "../parts/Name";
+import { keptOf } from "./kept";
 import { doubts, report } from "./report";
 
 type Trace = Schemas["TraceAnswer"];
@@ -146,6 +147,9 @@ function Flows({ answer, direction }: { answer: Trace; direction: TraceView["dir
             </>
         );
     };
+    const kept = keptOf(answer);
+    const end = direction === "upstream" ? "that it comes from" : "that it goes to";
+    const keptAt = (flow: Schemas["TraceFlow"]) => kept(direction === "upstream" ? flow.source : flow.target);
     return (
         <div className="table-frame" tabIndex={0} role="region" aria-label="Flows">
             <table className="trace">
@@ -156,6 +160,12 @@ function Flows({ answer, direction }: { answer: Trace; direction: TraceView["dir
                         </th>
                         <th scope="col">From</th>
                         <th scope="col">To</th>
+                        <th scope="col" title={`Who owns the dataset ${end}`}>
+                            Owner
+                        </th>
+                        <th scope="col" title={`How long the dataset ${end} keeps it`}>
+                            Kept
+                        </th>
                         <th scope="col">Transformation</th>
                         <th scope="col">Job</th>
                         <th scope="col">Proof</th>
@@ -170,6 +180,12 @@ function Flows({ answer, direction }: { answer: Trace; direction: TraceView["dir
                             <td className="number">{far(flow)}</td>
                             <td>{column(flow.source, flow.source_field)}</td>
                             <td>{column(flow.target, flow.target_field)}</td>
+                            <td>
+                                <Name text={keptAt(flow)?.owner ?? "—"} />
+                            </td>
+                            <td>
+                                <Name text={keptAt(flow)?.retention ?? "—"} />
+                            </td>
                             <td>
                                 {flow.transformations
                                     .map(({ type, subtype }) => [type, subtype].filter(Boolean).join(" ").toLowerCase())
@@ -228,9 +244,12 @@ function Gaps({ answer }: { answer: Trace }) {
     );
 }
 
+const KEPT_HEAD = ["source_owner", "source_retention", "target_owner", "target_retention"];
+
 function csvRows(answer: Trace): (string | number | undefined)[][] {
     const nodes = new Map(answer.nodes.map((node) => [node.id, node]));
     const name = (id: string) => [nodes.get(id)?.namespace ?? "", nodes.get(id)?.name ?? ""];
+    const kept = keptOf(answer);
     const head = [
         "source_namespace",
         "source",
@@ -242,12 +261,13 @@ function csvRows(answer: Trace): (string | number | undefined)[][] {
         "masked",
     ];
     return [
-        [...head, "indirect", "job_namespace", "job", "origin", "event_id", "event_time"],
+        [...head, "indirect", "job_namespace", "job", "origin", "event_id", "event_time", ...KEPT_HEAD],
         ...answer.flows.map((flow) => [
             ...[...name(flow.source), flow.source_field, ...name(flow.target), flow.target_field],
             flow.transformations.map(({ type, subtype }) => `${type} ${subtype}`.trim()).join("; "),
             ...[flow.masked ? "yes" : "", flow.indirect ? "yes" : "", ...name(flow.job), flow.origin],
             ...[flow.proof?.event_id, flow.proof?.event_time],
+            ...[flow.source, flow.target].flatMap((id) => [kept(id)?.owner, kept(id)?.retention]),
         ]),
     ];
 }

@@ -15,6 +15,7 @@ const ANSWER = {
             ...{ masked: true, indirect: false, descriptions: [] },
         },
     ],
+    kept: [{ node: "1", owners: ["team:a", "b`c"], retention: "7 days" }, { node: "2" }],
     coverage: { told: 1, untold: 1, gaps: [{ source: "1", target: "2", job: "3", origin: "observed", evidence: "" }] },
     ...{ truncated: "", hidden: 0, resolution: "exact", settling: false, position: "", digest: "ab".repeat(32) },
 } as unknown as Schemas["TraceAnswer"];
@@ -28,6 +29,9 @@ test("a report has the question, the time, each step, what is not known, and the
         "As of 2026-05-01T00:00:00Z",
         "",
         "- `email` of `raw's` in `ns` → `hash` of `clean` in `ns`, by `hash` in `ns`: direct transformation, masked",
+        "",
+        "- `raw's` in `ns`: owner `team:a, b'c`, kept `7 days`",
+        "- `clean` in `ns`: owner `unknown`, kept `unknown`",
         "",
         "1 of 2 flows on the way have column evidence.",
         "- no column evidence: `raw's` in `ns` → `clean` in `ns`, by `hash` in `ns`",

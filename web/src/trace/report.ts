@@ -4,6 +4,7 @@ import type { TraceView } from "../address/view";
 import type { Schemas } from "../api/client";
 import { literal } from "../format/markdown";
 import { counted, whole } from "../format/text";
+import { keptOf } from "./kept";
 
 type Trace = Schemas["TraceAnswer"];
 
@@ -15,6 +16,7 @@ export function report(view: TraceView, answer: Trace, link: string): string {
         const column = field === undefined ? "" : field === "" ? "all of " : `${literal(field)} of `;
         return node === undefined ? "" : `${column}${literal(node.name)} in ${literal(node.namespace)}`;
     };
+    const kept = keptOf(answer);
     const { told, untold, gaps } = answer.coverage;
     const options = [view.indirect && "with filters and join keys", view.masked && "continued behind masking"];
     return [
@@ -27,6 +29,11 @@ export function report(view: TraceView, answer: Trace, link: string): string {
                 `- ${name(flow.source, flow.source_field)} → ${name(flow.target, flow.target_field)}`,
                 `by ${name(flow.job)}: ${how.join("; ") || "not stated"}${flow.masked ? ", masked" : ""}`,
             ].join(", ");
+        }),
+        "",
+        ...answer.kept.map(({ node }) => {
+            const { owner = "", retention = "" } = kept(node) ?? {};
+            return `- ${name(node)}: owner ${literal(owner)}, kept ${literal(retention)}`;
         }),
         "",
         `${whole(told)} of ${counted(told + untold, "flow")} on the way have column evidence${answer.truncated === "" ? "" : `; the limit of ${answer.truncated} ended the search`}.`,

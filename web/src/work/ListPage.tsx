@@ -24,11 +24,13 @@ interface Props<Row> {
     fields?: readonly Field[];
     actions?: ReactNode;
     below?: (row: Row) => ReactNode;
+    /** Which part of the list is shown, in words, if its offsets do not count its entries. */
+    place?: (offset: number) => string;
 }
 
 /** A list of the server: what narrows it, its rows page by page, and the same as CSV. */
 export function ListPage<Row>(props: Props<Row>) {
-    const { view, title, about, query, columns, keyOf, empty, fields = [], actions, below } = props;
+    const { view, title, about, query, columns, keyOf, empty, fields = [], actions, below, place } = props;
     const isNarrowed = Object.keys(view.filters).length > 0;
     return (
         <>
@@ -37,7 +39,7 @@ export function ListPage<Row>(props: Props<Row>) {
             {fields.length > 0 && <Filters key={JSON.stringify(view.filters)} view={view} fields={fields} />}
             {actions}
             <Answer query={query} kind={view.list === "runs" ? "job" : "dataset"}>
-                {({ items, hasNext }) =>
+                {({ items, hasNext, next }) =>
                     items.length === 0 ? (
                         <Empty title={isNarrowed ? "Nothing matches" : empty.title}>
                             {isNarrowed || view.offset > 0 ? (
@@ -56,7 +58,15 @@ export function ListPage<Row>(props: Props<Row>) {
                                 {...(below ? { below } : {})}
                             />
                             <div className="tools pager">
-                                <Pager view={view} shown={items.length} hasNext={hasNext} />
+                                <Pager
+                                    view={view}
+                                    hasNext={hasNext}
+                                    next={next ?? view.offset + items.length}
+                                    place={
+                                        place?.(view.offset) ??
+                                        `${whole(view.offset + 1)} to ${whole(view.offset + items.length)}`
+                                    }
+                                />
                                 <CsvButton name={view.list} rows={() => csvRows(columns, items)} />
                             </div>
                         </>
@@ -68,7 +78,7 @@ export function ListPage<Row>(props: Props<Row>) {
 }
 
 /** Where the page is in its list, and the way to those beside it. */
-function Pager({ view, shown, hasNext }: { view: WorkView; shown: number; hasNext: boolean }) {
+function Pager({ view, place, next, hasNext }: { view: WorkView; place: string; next: number; hasNext: boolean }) {
     const { offset } = view;
     return (
         <nav className="tools" aria-label="Pages">
@@ -78,11 +88,11 @@ function Pager({ view, shown, hasNext }: { view: WorkView; shown: number; hasNex
                 </ViewLink>
             )}
             <span className="hint">
-                {whole(offset + 1)} to {whole(offset + shown)}
+                {place}
                 {hasNext ? "" : ", the last"}
             </span>
             {hasNext && (
-                <ViewLink className="button" to={{ ...view, offset: offset + shown, open: "" }}>
+                <ViewLink className="button" to={{ ...view, offset: next, open: "" }}>
                     Next
                 </ViewLink>
             )}

@@ -3,10 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import { ViewLink } from "../address/history";
 import { workOf, type WorkView } from "../address/work";
 import { datasets, jobs, type Described } from "../api/lists";
+import { overview } from "../api/questions";
 import { iconOf } from "../parts/Icon";
 import { Name, ShortName } from "../parts/Name";
 import type { Column } from "../parts/Table";
 import { nameColumn } from "./columns";
+import type { Field } from "./Filters";
 import { columnsOf, descriptionOf, jobTypeOf, ownersOf, systemOf, tagsOf } from "./facets";
 import { ListPage } from "./ListPage";
 
@@ -99,10 +101,21 @@ export function Jobs({ view }: { view: WorkView }) {
             query={useQuery(jobs(view))}
             columns={JOB_COLUMNS}
             keyOf={keyOf}
-            fields={GLOBS}
+            fields={[...GLOBS, ...useCounted(view)]}
             empty={{ title: "No job has been reported yet", text: SEND }}
         />
     );
+}
+
+/** What jobs are counted by on the start page: the types and states that there are, and those of the address. */
+function useCounted({ filters }: WorkView): readonly Field[] {
+    const { data } = useQuery({ ...overview, refetchInterval: false });
+    const words = (found: readonly string[], chosen: string | undefined) =>
+        [...new Set([...found, ...(chosen === undefined ? [] : [chosen])])].sort();
+    return [
+        { key: "type", label: "Type", words: words(data?.job_types.map((one) => one.job_type) ?? [], filters.type) },
+        { key: "state", label: "State", words: words(data?.states.map((one) => one.state) ?? [], filters.state) },
+    ];
 }
 
 function keyOf({ namespace, name }: Described): string {

@@ -5,6 +5,7 @@ import { workOf, type WorkList, type WorkView } from "../address/work";
 import { Keys } from "./access/Keys";
 import { Sessions } from "./access/Sessions";
 import { Aliases } from "./Aliases";
+import { Drifts } from "./Drifts";
 import { Events } from "./events/Events";
 import { Quarantine } from "./events/Quarantine";
 import { Datasets, Jobs } from "./Nodes";
@@ -20,6 +21,7 @@ const LISTS: Record<WorkList, (props: { view: WorkView }) => ReactNode> = {
     datasets: Datasets,
     jobs: Jobs,
     aliases: Aliases,
+    drift: Drifts,
     runs: Runs,
     events: Events,
     quarantine: Quarantine,

@@ -13,6 +13,7 @@ export const SECTIONS: readonly [Section, ...Section[]] = [
             ["datasets", "Datasets"],
             ["jobs", "Jobs"],
             ["aliases", "Aliases"],
+            ["drift", "Drift"],
         ],
     },
     {

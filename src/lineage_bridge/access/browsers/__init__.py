@@ -1,1 +1,1 @@
-"""People in a browser: their logins at an issuer, and the sessions that follow."""
+"""Lets people log in with a browser at an issuer, and keeps the sessions that follow."""

@@ -31,7 +31,7 @@ class LoginClient:
 def identify(
     client: LoginClient, endpoints: IssuerEndpoints, form: Mapping[str, str], nonce: str, roles: Roles, now_s: Callable[[], int]
 ) -> LoginIdentity:
-    """The principal that has logged in. `form` has the code and the parameters that belong to it. Raises RefusedError.
+    """Determine who has logged in. `form` has the code and the parameters that belong to it. Raises RefusedError.
 
     Claims that the ID token lacks are taken from the issuer's user information.
     """
@@ -40,7 +40,7 @@ def identify(
         tokens = _exchange(client, endpoints, form)
         access_token = str(tokens.get("access_token") or "")
         claims = _verified(issuer, str(tokens.get("id_token") or ""), nonce, access_token, now_s)
-        if endpoints.userinfo and access_token and _lacks(claims, issuer):
+        if endpoints.userinfo and access_token and _is_incomplete(claims, issuer):
             claims = _completed(claims, client.http.get(endpoints.userinfo, access_token))
     except ForbiddenError as error:
         raise RefusedError(403, "login_refused", f"the issuer {issuer.name!r} did not accept the login: {error}", "log in again") from error
@@ -61,7 +61,9 @@ def _exchange(client: LoginClient, endpoints: IssuerEndpoints, form: Mapping[str
 
 
 def _verified(issuer: TrustedIssuer, id_token: str, nonce: str, access_token: str, now_s: Callable[[], int]) -> dict[str, Any]:
-    """The claims of an ID token. If its key is unknown, the issuer's keys are fetched once more. Raises RefusedError, SourceError."""
+    """Verify an ID token, and return its claims. If its key is unknown, the issuer's keys are fetched once more. Raises RefusedError,
+    SourceError.
+    """
     for again in (True, False):
         try:
             return verify_id_token(id_token, issuer, nonce, access_token, now_s())
@@ -73,13 +75,13 @@ def _verified(issuer: TrustedIssuer, id_token: str, nonce: str, access_token: st
     raise RefusedError(403, "login_refused", "the ID token is signed with a key that its issuer does not have", "log in again")
 
 
-def _lacks(claims: Mapping[str, Any], issuer: TrustedIssuer) -> bool:
-    """Whether the claims lack the name or the roles of a principal."""
+def _is_incomplete(claims: Mapping[str, Any], issuer: TrustedIssuer) -> bool:
+    """Whether the name or the roles of the principal are missing in the claims."""
     return issuer.settings.name_claim not in claims or not roles_of(claims, issuer.settings.roles_claim)
 
 
 def _completed(claims: Mapping[str, Any], information: Mapping[str, Any]) -> dict[str, Any]:
-    """The claims, completed from the user information. Raises RefusedError if that is about somebody else."""
+    """The claims, completed from the issuer's user information. Raises RefusedError if that is about another person."""
     if information.get("sub") != claims["sub"]:
         raise RefusedError(403, "login_refused", "the issuer's user information is about somebody else", "log in again")
     return {**information, **claims}

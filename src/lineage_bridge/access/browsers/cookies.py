@@ -1,4 +1,4 @@
-"""The server's cookies, and how they are parsed."""
+"""Defines the cookies of the server, and parses them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ class Cookie:
 
     @classmethod
     def session(cls, external: ExternalAddress) -> Self:
-        """Define the cookie that identifies a browser's session."""
+        """Define the cookie that identifies the session of a browser."""
         return cls._named(_SESSION, external)
 
     @classmethod
     def login(cls, external: ExternalAddress, state: str) -> Self:
-        """The cookie of a pending login. Each login has its own, so that several can be pending in several tabs."""
+        """Define the cookie of a pending login. Each login has its own, so that several can be pending in several tabs."""
         return cls._named(f"{_LOGIN}-{state[:8]}", external)
 
     @classmethod
@@ -40,7 +40,7 @@ class Cookie:
         return cls(prefix + name, f"{external.prefix}/", external.is_secure)
 
     def with_value(self, value: str, age_s: int | None = None) -> str:
-        """The header that sets the cookie for a number of seconds, or until the browser is closed."""
+        """The header that sets the cookie to a value, for a number of seconds or until the browser is closed."""
         age = "" if age_s is None else f"; Max-Age={age_s}"
         return f"{self.name}={value}; Path={self.path}{age}; HttpOnly; SameSite=Lax{'; Secure' if self.is_secure else ''}"
 

@@ -33,7 +33,7 @@ _CODE: Final = re.compile(r"[a-z_]{1,60}")
 
 
 class PendingLogin(msgspec.Struct, frozen=True, array_like=True):
-    """A pending login: the issuer, the random values, and where the browser goes afterwards."""
+    """A login that has begun but is not completed: the issuer, the random values, and where the browser goes afterwards."""
 
     issuer: str
     state: str
@@ -43,7 +43,9 @@ class PendingLogin(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Begun(NamedTuple):
-    """Where a browser goes to log in, and what it has to bring back: the state, and the sealed login."""
+    """The beginning of a login: the address to which the browser goes, the state that it has to bring back, and the sealed login for
+    its cookie.
+    """
 
     url: str
     state: str
@@ -86,7 +88,9 @@ class Logins:
         return tuple(self._clients)
 
     def begin(self, issuer: str, target: str) -> Begun:
-        """Begin a login. Raises NotFoundError for an unknown issuer, RefusedError (503) for one that could not be reached yet."""
+        """Begin a login at an issuer. Raises NotFoundError for an unknown issuer, RefusedError (503) for one that could not be
+        reached yet.
+        """
         client = self._client(issuer)
         endpoint = _endpoints(client).authorization
         pending = PendingLogin(issuer, self._random(), self._random(), self._random(), target)
@@ -105,8 +109,8 @@ class Logins:
         return Begun(_with_query(endpoint, parameters), pending.state, sealed)
 
     def finish(self, answer: IssuerAnswer, sealed: str) -> tuple[LoginIdentity, str]:
-        """The principal that has logged in, and where the browser goes next. `sealed` is the value of the login's cookie. Raises
-        RefusedError.
+        """Complete a login. Returns the principal, and where the browser goes next. `sealed` is the value of the login's cookie.
+        Raises RefusedError.
         """
         pending = self._pending(answer, sealed)
         client = self._client(pending.issuer)
@@ -130,7 +134,7 @@ class Logins:
         return _with_query(endpoints.end_session, {"client_id": client.issuer.settings.client_id})
 
     def _pending(self, answer: IssuerAnswer, sealed: str) -> PendingLogin:
-        """The login that an answer belongs to; an answer is accepted once. Raises RefusedError."""
+        """Find the login to which an answer of an issuer belongs. Each answer is accepted once. Raises RefusedError."""
         try:
             pending = _PENDING.decode(self._seal.decrypt_at_time(sealed.encode(), PENDING_S, self._now_s()))
         except (InvalidToken, msgspec.DecodeError, ValueError) as error:
@@ -161,7 +165,7 @@ class Logins:
 
 
 def _endpoints(client: LoginClient) -> IssuerEndpoints:
-    """The issuer's address for logins. Raises RefusedError if the issuer has not published it yet."""
+    """The addresses of an issuer for logins. Raises RefusedError if the issuer has not published them yet."""
     endpoints = client.issuer.keys.endpoints
     if endpoints is None or not endpoints.authorization or not endpoints.token:
         name = client.issuer.name

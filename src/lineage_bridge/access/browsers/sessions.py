@@ -1,4 +1,4 @@
-"""Sessions of browsers: who has one, how long they last, and how many there may be."""
+"""Keeps the sessions of browsers, within limits of their number and duration."""
 
 import hashlib
 import hmac
@@ -20,7 +20,8 @@ _CSRF: Final = b"csrf\0"
 
 @dataclass(frozen=True)
 class OpenSession:
-    """An active session, as administrators see it. `used_us` is the time of its last request, `address` where that came from, if known.
+    """An active session, as administrators see it. `used_us` is the time of its last request, `address` the address from which that
+    came, if known.
 
     The address is kept in memory only.
     """
@@ -32,9 +33,10 @@ class OpenSession:
 
 @dataclass(frozen=True)
 class SessionLimits:
-    """A session ends when it was not used for `idle_us`, and `whole_us` after its login.
+    """The limits of sessions: one ends when it was not used for `idle_us`, and `whole_us` after its login.
 
-    There are at most `most`, and at most `most_of_principal` of one principal; another one then ends that principal's oldest session.
+    There are at most `most` sessions, and at most `most_of_principal` of one principal; another one then ends that principal's oldest
+    session.
     """
 
     idle_us: int
@@ -73,8 +75,8 @@ class Sessions:
                 self._open[session.digest] = session, self._principal(session.identity)
 
     def begin(self, identity: LoginIdentity, replaced: str = "", address: str = "") -> str:
-        """Begin a session of a browser at an address; returns its secret. `replaced` is the secret of the browser's previous session, which
-        ends.
+        """Begin a session for a browser at an address, and return its secret. `replaced` is the secret of the browser's previous
+        session, which ends.
 
         Raises OverloadedError if there are too many.
         """
@@ -92,7 +94,9 @@ class Sessions:
         return secret
 
     def find(self, secret: str, address: str = "") -> tuple[BrowserSession, Principal] | None:
-        """The session with this secret, and its principal; None if there is no active one. Records the use, and from which address."""
+        """Find the active session with this secret, and its principal; None if there is none. The time and address of this use are
+        recorded.
+        """
         digest = self._digest(secret)
         found, now_us = self._open.get(digest), self._clock_us()
         if found is None or self._is_over(found[0], now_us):
@@ -111,7 +115,8 @@ class Sessions:
         return sorted(shown, key=lambda each: (-each.session.created_us, each.session.id))
 
     def end_named(self, name: str) -> int:
-        """End the session with this id, or all sessions of the principal with this name, from their next request on; returns how many.
+        """End the session with this id, or all sessions of the principal with this name. They are refused from their next request
+        on. Returns how many there were.
 
         Raises NotFoundError if there is none.
         """
@@ -139,13 +144,13 @@ class Sessions:
         return found[0].identity
 
     def csrf_token(self, secret: str) -> str:
-        """The token that pages of this session send with every change. It is derived from the secret, which pages cannot read."""
+        """The token that pages of a session send with every change. It is derived from the session's secret, which pages cannot read."""
         return urlsafe_b64encode(self._hash(_CSRF, secret)).rstrip(b"=").decode()
 
     def tidy(self) -> None:
         """Store the times when sessions were last used, and remove sessions that have ended."""
         with self._lock:
-            used = {digest: used_us for digest, used_us in dict(self._used).items() if self._is_news(digest, used_us)}
+            used = {digest: used_us for digest, used_us in dict(self._used).items() if self._is_later_use(digest, used_us)}
             if used:
                 self._repository.note_uses(used)
             for digest, used_us in used.items():
@@ -156,8 +161,8 @@ class Sessions:
                 self._repository.replace(over)
             self._forget(over | ({*self._used, *self._addresses} - self._open.keys()))
 
-    def _is_news(self, digest: bytes, used_us: int) -> bool:
-        """Whether a session was used after the time that is stored for it."""
+    def _is_later_use(self, digest: bytes, used_us: int) -> bool:
+        """Whether a session was used later than the time that is stored for it."""
         return digest in self._open and used_us > self._open[digest][0].used_us
 
     def _principal(self, identity: LoginIdentity) -> Principal:
@@ -173,7 +178,7 @@ class Sessions:
         return {session.digest for session, _ in self._open.values() if self._is_over(session, now_us)}
 
     def _oldest_of(self, principal: str) -> set[bytes]:
-        """The sessions of a principal that must end so that another can begin."""
+        """The oldest sessions of a principal, which must end so that another one can begin."""
         own = [session.digest for session, _ in self._open.values() if session.identity.principal == principal]
         return set(own[: max(0, len(own) - self._limits.most_of_principal + 1)])
 

@@ -1,4 +1,4 @@
-"""Requests of a browser with a session: whose they are, and which of them may change something."""
+"""Recognizes requests of browsers with a session, and decides which of them may change something."""
 
 import hmac
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _HINT: Final = f"GET /auth/session returns the token of the session; send it as 
 
 @dataclass(frozen=True)
 class SignedIn:
-    """A browser that has logged in. `secret` identifies its session."""
+    """A browser that has logged in. `secret` is the secret of its session."""
 
     principal: Principal
     session: BrowserSession
@@ -25,13 +25,13 @@ class SignedIn:
 
 
 class SignedInBrowsers:
-    """Recognizes browsers by the cookie of their session. A browser sends the cookie with every request, whichever site caused it."""
+    """Recognizes browsers by their session's cookie. A browser sends the cookie with every request, whichever site caused the request."""
 
     def __init__(self, sessions: Sessions, external: ExternalAddress) -> None:
         self.sessions, self.external, self.cookie = sessions, external, Cookie.session(external)
 
     def signed_in(self, headers: Mapping[str, str], address: str = "") -> SignedIn | None:
-        """The session of a request from an address; None without one. Other credentials take precedence. Does not wait."""
+        """Find the session of a request. None if it has no session, or has other credentials, which take precedence. Does not wait."""
         if "cookie" not in headers or "authorization" in headers:
             return None
         secret = self.cookie.value(headers)
@@ -39,7 +39,7 @@ class SignedInBrowsers:
         return SignedIn(found[1], found[0], secret) if found else None
 
     def check_write(self, signed_in: SignedIn, headers: Mapping[str, str]) -> None:
-        """Raise RefusedError for a change, unless a page of this server sent it."""
+        """Check that a page of this server sent a request that changes something. Raises RefusedError otherwise."""
         if headers.get("origin") != self.external.origin:
             problem = "a request with a session has to come from a page of this server"
             raise RefusedError(403, "foreign_origin", problem, f"its pages are at {self.external.url}; programs send an API key")

@@ -1,4 +1,4 @@
-"""Where a browser may go after a login: only to a path of this server."""
+"""Determines where a browser goes after a login. That can only be a path of this server."""
 
 from typing import Final
 
@@ -12,7 +12,9 @@ _DOTS: Final = frozenset({".", ".."})
 
 
 def target_of(text: str, external: ExternalAddress) -> str:
-    """The path that a login names as the next one, as browsers see it. Raises RefusedError for an address outside this server."""
+    """The path to which the browser goes after a login, as browsers interpret it. Raises RefusedError for an address outside this
+    server.
+    """
     if not text:
         return external.prefix + START
     path = text.partition("?")[0].partition("#")[0]

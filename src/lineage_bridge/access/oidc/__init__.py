@@ -1,1 +1,1 @@
-"""Access tokens of OpenID Connect issuers: their keys and their claims."""
+"""Verifies tokens of OpenID Connect issuers: their signatures and their claims."""

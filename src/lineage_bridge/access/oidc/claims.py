@@ -1,4 +1,4 @@
-"""Requirements on the claims of an access token whose signature is verified (RFC 7519, RFC 9068, OpenID Connect Core)."""
+"""Checks the claims of an access token whose signature is verified (RFC 7519, RFC 9068, OpenID Connect Core)."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -22,7 +22,7 @@ _MOST_CHARACTERS: Final = 255
 
 
 def is_token_type(typ: object) -> bool:
-    """Whether a token with this header `typ` may be an access token."""
+    """Whether a token with this value of the header `typ` may be an access token."""
     return typ is None or (isinstance(typ, str) and typ.lower() in _TYPES)
 
 
@@ -52,7 +52,7 @@ def check_claims(claims: dict[str, Any], typ: str | None, settings: IssuerSettin
 
 
 def _other_kind(claims: Mapping[str, Any], *, is_declared: bool) -> str:
-    """What a token is instead of an access token; empty if it can be one. `is_declared`: its header declares it an access token."""
+    """The kind of a token that is not an access token; empty if it can be one. `is_declared`: its header declares it an access token."""
     for mark, other in _OTHER.items():
         if mark in claims:
             return other
@@ -65,8 +65,8 @@ def _other_kind(claims: Mapping[str, Any], *, is_declared: bool) -> str:
 
 
 def roles_of(claims: Mapping[str, Any], path: str) -> list[str]:
-    """The roles in a claim: a list of strings, or a string with spaces between them. `path` is the claim's name, or the path to a nested
-    one.
+    """The roles in a claim, which is a list of strings, or a string with spaces between them. `path` is the claim's name, or the path
+    to a nested one.
     """
     found: object = claims.get(path)
     if found is None:

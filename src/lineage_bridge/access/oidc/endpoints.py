@@ -1,4 +1,4 @@
-"""Addresses of an issuer, from its discovery document (OpenID Connect Discovery 1.0, RFC 8414, RFC 9207)."""
+"""Reads the addresses of an issuer from its discovery document (OpenID Connect Discovery 1.0, RFC 8414, RFC 9207)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class IssuerEndpoints:
-    """Addresses of an issuer; empty if it states none, or one that is not `https`.
+    """The addresses of an issuer. One that it does not state, or that is not `https`, is empty.
 
-    `names_itself`: its answers to browsers have the parameter `iss`. `takes_basic`: clients may authenticate at `token` by HTTP Basic, the
-    form that every issuer supports, and otherwise in the body.
+    `names_itself`: its answers to browsers have the parameter `iss`. `takes_basic`: clients may authenticate at `token` by HTTP Basic,
+    the form that every issuer supports, and otherwise in the body.
     """
 
     keys: str = ""
@@ -23,7 +23,9 @@ class IssuerEndpoints:
 
 
 def read_endpoints(document: Mapping[str, Any], issuer: str) -> IssuerEndpoints:
-    """The addresses in a discovery document. `http` is accepted only if the issuer's own address uses it, which it may on this machine."""
+    """Read the addresses in a discovery document. `http` is only accepted if the issuer's own address uses it, which is allowed on this
+    machine.
+    """
 
     def address(name: str) -> str:
         url = document.get(name)

@@ -1,4 +1,4 @@
-"""Requests to an issuer: answers are bounded in bytes and time, and no redirect is followed."""
+"""Sends requests to an issuer. Answers are limited in bytes and time, and no redirect is followed."""
 
 import re
 import ssl
@@ -41,11 +41,13 @@ class IssuerClient:
             ) from error
 
     def get(self, url: str, token: str = "") -> dict[str, Any]:
-        """The object at an address, requested with the access token if one is given. Raises SourceError."""
+        """Fetch the JSON object at an address, with the access token if one is given. Raises SourceError."""
         return self._call("GET", url, {"Authorization": f"Bearer {token}"} if token else {})
 
     def post(self, url: str, form: Mapping[str, str], auth: tuple[str, str] | None = None) -> dict[str, Any]:
-        """The answer to a form. `auth` are user and password. Raises ForbiddenError if the form is refused, otherwise SourceError."""
+        """Send a form, and return the JSON object in the answer. `auth` are user and password. Raises ForbiddenError if the form is
+        refused, otherwise SourceError.
+        """
         return self._call("POST", url, {}, data=form, auth=auth)
 
     def _call(self, method: str, url: str, headers: Mapping[str, str], **content: Any) -> dict[str, Any]:  # noqa: ANN401 - httpx's
@@ -63,12 +65,12 @@ class IssuerClient:
 
 
 def fetcher(ca_file: str) -> Fetch:
-    """Make a function that returns the JSON object at an address; see `IssuerClient`."""
+    """Make a function that fetches the JSON object at an address, with an `IssuerClient`."""
     return IssuerClient(ca_file).get
 
 
 def _body(response: httpx.Response) -> bytes:
-    """The body of a successful answer. Raises SourceError for any other answer, and for one that is too large or too slow."""
+    """Read the body of a successful answer. Raises SourceError for any other answer, and for one that is too large or too slow."""
     called = f"{response.request.method} {response.request.url}"
     ends_at, pieces, size = time.monotonic() + WHOLE_S, [], 0
     if response.status_code not in {200, *_REFUSALS}:
@@ -87,7 +89,7 @@ def _body(response: httpx.Response) -> bytes:
 
 
 def _reason(body: bytes) -> str:
-    """The error code of an answer, as OAuth defines it; empty if there is none."""
+    """The error code in an answer, as OAuth defines it; empty if there is none."""
     try:
         code = msgspec.json.decode(body, type=dict[str, Any]).get("error")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""ID tokens: an issuer's statement to this server about a person who has just logged in there (OpenID Connect Core 1.0, 3.1.3.7)."""
+"""Verifies ID tokens. In one, an issuer states to this server who has just logged in there (OpenID Connect Core 1.0, 3.1.3.7)."""
 
 import hashlib
 import hmac
@@ -16,7 +16,7 @@ _MOST_OF_SUBJECT: Final = 255
 
 
 def verify_id_token(text: str, issuer: TrustedIssuer, nonce: str, access_token: str, now_s: int) -> dict[str, Any]:
-    """The claims of an ID token that this issuer gave this server for the login with `nonce`. Raises RefusedError."""
+    """Verify that an issuer gave this server an ID token for the login with `nonce`, and return its claims. Raises RefusedError."""
     if text.count(".") != 2 or len(text) > MOST_CHARACTERS:
         raise refused_token("malformed_token", "the ID token cannot be read")
     token, claims = read_token(text)
@@ -58,7 +58,7 @@ def _check_claims(claims: dict[str, Any], issuer: TrustedIssuer, nonce: str, now
 
 
 def half_hash(algorithm: str, text: str) -> str:
-    """The left half of a text's hash, with the hash function of a signature's algorithm, as in claims such as `at_hash`."""
+    """The left half of a text's hash, as claims such as `at_hash` have it. The hash function is that of the signature's algorithm."""
     data = text.encode("ascii", "replace")
     if algorithm == "Ed448":
         digest = hashlib.shake_256(data).digest(114)

@@ -1,4 +1,4 @@
-"""The keys of an issuer, and its addresses, kept up to date by a thread."""
+"""Keeps the keys of an issuer, and its addresses, up to date in a thread."""
 
 import logging
 import threading
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class IssuerKeys:
-    """Keeps the keys that an issuer published last."""
+    """Fetches the keys of an issuer, and keeps those that it published last."""
 
     def __init__(self, name: str, settings: IssuerSettings, fetch: Fetch, least_s: float = LEAST_S) -> None:
         self.keys, self.problem = VerificationKeys(), "the keys were not fetched yet"
@@ -42,8 +42,8 @@ class IssuerKeys:
         self._wanted.set()
 
     def has_no_key(self, kid: str) -> bool:
-        """Whether the issuer has no key with this id, by a key set that was fetched after a token first named it. If none was, a fetch soon
-        follows.
+        """Whether the issuer has no key with this id. This is known from a key set that was fetched after a token first named the
+        id; if there is none yet, it will be fetched soon.
 
         Does not wait.
         """
@@ -54,7 +54,7 @@ class IssuerKeys:
         return self._done > first
 
     def refresh(self) -> None:
-        """Fetch the keys now."""
+        """Fetch the keys of the issuer now. Raises SourceError."""
         self._begun += 1
         try:
             keys = self._fetched()
@@ -82,7 +82,7 @@ class IssuerKeys:
         return keys
 
     def _note(self, problem: str) -> None:
-        """Store the present problem (empty if there is none), and log it when it changes."""
+        """Store the current problem with the issuer (empty if there is none), and log it when it changes."""
         if problem and problem != self.problem:
             known = "the previous ones are used" if self.keys.keys else "its tokens are not accepted"
             _log.warning("the keys of the issuer %r cannot be fetched, %s: %s", self._name, known, problem)
@@ -104,7 +104,7 @@ class IssuerKeys:
 
 @dataclass(frozen=True)
 class TrustedIssuer:
-    """An issuer: the name it has here, its settings, and its keys."""
+    """An issuer whose tokens are accepted: its name in the settings, the settings themselves, and its keys."""
 
     name: str
     settings: IssuerSettings

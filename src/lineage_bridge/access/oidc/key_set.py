@@ -1,4 +1,4 @@
-"""The public keys of an issuer, from its JSON Web Key Set (RFC 7517)."""
+"""Reads the public keys of an issuer from its JSON Web Key Set (RFC 7517)."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -36,12 +36,12 @@ class VerificationKey:
 
 @dataclass(frozen=True)
 class VerificationKeys:
-    """The keys of an issuer at one time."""
+    """All keys of an issuer, as it published them at one time."""
 
     keys: tuple[VerificationKey, ...] = ()
 
     def named(self, kid: str | None, algorithm: str) -> tuple[VerificationKey, ...]:
-        """The keys with this id; for a token without a key id, those for its algorithm."""
+        """The keys with this id. For a token that names no key, the keys for its algorithm."""
         if kid is None:
             return tuple(key for key in self.keys if algorithm in key.algorithms)
         return tuple(key for key in self.keys if key.kid == kid)
@@ -77,7 +77,7 @@ def _key(data: dict[str, Any], allowed: frozenset[str]) -> VerificationKey | Non
 
 
 def _algorithms(data: Mapping[str, Any]) -> frozenset[str]:
-    """The algorithms of a key, by its type and its own statement. None for a shared secret."""
+    """The algorithms for which a key may be used, from its type and from what it states itself. None for a shared secret."""
     kind, modulus = data.get("kty"), data.get("n")
     fitting: Collection[str] = ()
     if kind == "RSA" and isinstance(modulus, str) and len(modulus) in _MODULUS:

@@ -1,4 +1,4 @@
-"""The signatures of JSON Web Tokens, verified with the keys of their issuers."""
+"""Verifies the signatures of JSON Web Tokens with the keys of their issuers."""
 
 import json
 from collections.abc import Mapping
@@ -22,7 +22,9 @@ _UNREADABLE: Final = (JoseError, ValueError, TypeError, RecursionError)
 
 
 class _Registry(jws.JWSRegistry):
-    """Public-key algorithms only, and limits of a token's parts, in characters. Members that the library does not know are accepted."""
+    """Settings of the library: it accepts public-key algorithms only, parts of tokens up to a number of characters, and members that it
+    does not know.
+    """
 
     max_header_length = 4 << 10
     max_payload_length = MOST_CHARACTERS
@@ -49,7 +51,7 @@ def read_token(text: str) -> tuple[jws.CompactSignature, dict[str, Any]]:
 
 
 def key_of(issuer: TrustedIssuer, keys: VerificationKeys, header: Mapping[str, Any]) -> VerificationKey:
-    """The key that a token names, if it may be used with the token's algorithm. Raises RefusedError."""
+    """Find the key that a token names. It must be usable with the token's algorithm. Raises RefusedError."""
     algorithm, kid = header.get("alg"), header.get("kid")
     if not isinstance(algorithm, str) or algorithm not in issuer.settings.algorithms:
         raise refused_token("invalid_token", "the token's algorithm is not accepted")
@@ -63,12 +65,12 @@ def key_of(issuer: TrustedIssuer, keys: VerificationKeys, header: Mapping[str, A
         raise RefusedError(503, "key_not_known_yet", problem, "send the request again")
     fitting = [key for key in named if algorithm in key.algorithms]
     if len(fitting) != 1:
-        raise refused_token("invalid_token", "the token does not identify one key for its algorithm")
+        raise refused_token("invalid_token", "the issuer does not have exactly one key for the token's key id and algorithm")
     return fitting[0]
 
 
 def check_signature(token: jws.CompactSignature, key: VerificationKey) -> None:
-    """Raise RefusedError unless this key made the token's signature, with the algorithm that the token's header names."""
+    """Verify that this key made a token's signature, with the algorithm in the token's header. Raises RefusedError otherwise."""
     if token.protected["alg"] == "EdDSA":
         # RFC 9864 names the algorithms by their curves; the signed header keeps the former name.
         token.protected["alg"] = key.key["crv"]
@@ -81,5 +83,5 @@ def check_signature(token: jws.CompactSignature, key: VerificationKey) -> None:
 
 
 def refused_token(code: str, problem: str) -> RefusedError:
-    """The error that refuses a request because of its token."""
+    """Make the error for a request whose token is refused."""
     return RefusedError(401, code, problem, _NEW_TOKEN, _INVALID)

@@ -1,4 +1,4 @@
-"""Authentication by access tokens: JSON Web Tokens that an OpenID Connect issuer signed."""
+"""Authenticates requests by access tokens: JSON Web Tokens that an OpenID Connect issuer signed."""
 
 import hashlib
 import re
@@ -43,7 +43,7 @@ class TokenAuthenticator:
         self._verified: dict[bytes, _Verified] = {}
 
     def authenticate(self, headers: Mapping[str, str], peer: str) -> Principal | None:  # noqa: ARG002 - the protocol's
-        """The principal of the access token in the header Authorization."""
+        """The principal of the access token in the header Authorization; None if there is no such token. Raises RefusedError."""
         text = bearer_of(headers)
         if text.count(".") != 2:
             return None
@@ -88,8 +88,8 @@ class TokenAuthenticator:
 
 
 def principal_name(issuer: TrustedIssuer, claims: Mapping[str, Any]) -> str:
-    """The principal's name from these claims, such as `company:ada#8f2c`: the issuer's name here, the principal's readable name, and the
-    claim `sub`.
+    """Make the name of a principal from claims, such as `company:ada#8f2c`. It consists of the issuer's name in the settings, a
+    readable name, and the claim `sub`.
 
     Only `sub` never changes and belongs to nobody else. No API key has such a name.
     """

@@ -1,1 +1,1 @@
-"""Answering questions: limits by cost, a second attempt if events were missing, and streamed answers."""
+"""Answers questions: limits them by their cost, asks a second time if events were missing, and streams large answers."""

@@ -1,4 +1,4 @@
-"""Routes that are set up when their first request arrives: an API has a hundred, and most processes need only a few."""
+"""Routes that are completed when their first request arrives. The API has about a hundred routes, and most processes need only a few."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +8,9 @@ from starlette.routing import compile_path
 
 
 class DeferredRoute(APIRoute):
-    """Matches requests at once, but lets FastAPI read arguments and answer from the signature only when they are first needed.
+    """A route that matches requests at once, but has FastAPI analyse its function's signature only when it is first needed.
 
-    So an error in a signature shows up at the first request, or in the OpenAPI document, which describes all routes.
+    An error in a signature therefore shows at the first request, or in the OpenAPI document, which describes all routes.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401 - FastAPI's own options
@@ -20,7 +20,7 @@ class DeferredRoute(APIRoute):
         self.methods = {method.upper() for method in options.get("methods") or ["GET"]}
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever FastAPI's route has
-        """Complete the route at the first access to an attribute that only a complete one has."""
+        """Complete the route when an attribute is read that only a complete route has."""
         declared = self.__dict__.get("_declared")
         if declared is None or name.startswith("__"):
             raise AttributeError(name)

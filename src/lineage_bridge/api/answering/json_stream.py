@@ -1,4 +1,4 @@
-"""Large JSON answers, which are sent while they are computed."""
+"""Sends large JSON answers while they are still being computed."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
@@ -24,7 +24,7 @@ def encode(value: object) -> bytes:
 
 
 def stream_graph(services: Services, write: Callable[[GraphReader], Iterator[bytes]]) -> Response:
-    """Stream an answer that `write` makes piece by piece within one read transaction. Raises StoreMissingError."""
+    """Stream an answer that `write` produces piece by piece within one read transaction. Raises StoreMissingError."""
     held = ExitStack()
     reader = held.enter_context(services.graph())
 
@@ -36,7 +36,7 @@ def stream_graph(services: Services, write: Callable[[GraphReader], Iterator[byt
 
 
 def json_array(name: str, items: Iterable[Struct]) -> Iterator[bytes]:
-    """Encode an array as a member of a JSON object, in pieces of PIECE_BYTES."""
+    """Yield an array as a member of a JSON object, as text in pieces of PIECE_BYTES."""
     piece, separator = bytearray(f'"{name}":['.encode()), b""
     for item in items:
         piece += separator + encode(item)

@@ -21,7 +21,7 @@ from lineage_bridge.ports.graph_reader import GraphReader
 
 
 class Cost(Enum):
-    """The cost class of a question."""
+    """The cost class of a question, which determines its lane."""
 
     LIGHT = "light"
     """Looks up a few nodes, runs or events."""
@@ -73,7 +73,8 @@ COSTS: Final[Mapping[str, Cost]] = {
 
 @dataclass(frozen=True)
 class Limit:
-    """The limits of a lane: `running` questions are answered at once; `queued` more wait for their turn, at most `wait_s` seconds.
+    """The limits of a lane: at most `running` questions are answered at once, and `queued` more wait for their turn, at most `wait_s`
+    seconds.
 
     `FairSlots` describes how callers share both.
     """
@@ -92,7 +93,7 @@ LIMITS: Final[Mapping[Cost, Limit]] = {
 
 
 class Lane:
-    """Questions of one cost: some running, some queued."""
+    """The questions of one cost class. Some are being answered, others wait in a queue."""
 
     def __init__(self, cost: Cost, limit: Limit) -> None:
         self.cost, self.limit = cost, limit
@@ -128,7 +129,7 @@ class Lane:
             raise self._overloaded(caller if full.by_caller else None) from None
 
     def release(self, caller: Caller) -> None:
-        """Give back a slot."""
+        """Give back a slot that `take` returned."""
         self._slots.release(caller)
 
     def _overloaded(self, greedy: Caller | None = None) -> OverloadedError:
@@ -141,7 +142,7 @@ class Lane:
 
 
 class Lanes:
-    """One lane for each cost."""
+    """The lanes of all cost classes."""
 
     def __init__(self, limits: Mapping[Cost, Limit] = LIMITS) -> None:
         self._lanes = {cost: Lane(cost, limit) for cost, limit in limits.items()}
@@ -163,7 +164,7 @@ class Interruptible(Protocol):
 
 @dataclass
 class Turn:
-    """One question, from its first wait to the last byte of its answer. `abandon` may be called while a thread answers it."""
+    """The course of one question, from its first wait to the last byte of its answer. `abandon` may be called while a thread answers it."""
 
     lanes: Lanes
     caller: Caller = THIS_MACHINE
@@ -211,7 +212,7 @@ CURRENT_TURN: Final[ContextVar[Turn | None]] = ContextVar("turn", default=None)
 
 
 def interruptible(graph: Callable[[], AbstractContextManager[GraphReader]]) -> Callable[[], AbstractContextManager[GraphReader]]:
-    """Wrap `graph` so that its readers are interrupted when the question that opened them is abandoned."""
+    """Wrap the function `graph`, which opens readers. A reader is interrupted when the question that opened it is abandoned."""
 
     @contextmanager
     def open_reader() -> Iterator[GraphReader]:

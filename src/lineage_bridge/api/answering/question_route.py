@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 def question_router(services: Services, tag: str, prefix: str = "") -> APIRouter:
-    """A router for questions, each of which can wait for a position."""
+    """Create a router for questions. Each of them can wait until the graph has reached a position."""
     return api_router(tag, prefix, dependencies=[Depends(wait_for_position(services))], route_class=question_route(services))
 
 
@@ -39,10 +39,12 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 def question_route(services: Services) -> type[DeferredRoute]:
-    """The class of routes that answer questions."""
+    """Make the class of routes that answer questions."""
 
     class QuestionRoute(DeferredRoute):
-        """Answers in its lane; asks a second time for what was not found, once the graph has caught up with the log."""
+        """A route whose questions are answered in the lane of their cost. A question that found nothing is asked again once the
+        graph has caught up with the log.
+        """
 
         def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401 - FastAPI's own options
             cost = COSTS.get(path.removeprefix(PREFIX), Cost.LIGHT)
@@ -98,7 +100,7 @@ Answer = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 
 
 async def answer_question(services: Services, answer: Answer, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a question until its client disconnects, or reads nothing for too long."""
+    """Answer a question. Stop when its client disconnects, or reads nothing for too long."""
     turn, gone = Turn(services.lanes, caller_in(scope)), anyio.Event()
     failure: Exception | None = None
     token = CURRENT_TURN.set(turn)
@@ -133,7 +135,7 @@ async def _watch(receive: Receive, give_up: Callable[[], None]) -> None:
 
 
 def _after_disconnect(gone: anyio.Event) -> Receive:
-    """The ASGI messages that a question receives: an empty body, and then the disconnect of its client."""
+    """The ASGI messages that a question receives: an empty body, then, when `gone` is set, the disconnect of its client."""
     messages: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
 
     async def receive() -> Message:
@@ -210,7 +212,7 @@ def _catching_up(services: Services, scope: Scope) -> CatchingUp:
 
 
 def _explain(services: Services, error: NotFoundError | StoreMissingError, scope: Scope) -> Exception:
-    """The error to raise. If answers lag behind the log, its message states how far."""
+    """Make the error to answer. If answers lag behind the log, its message also states how far."""
     try:
         backlog = measure_backlog(services, _all_written(services, scope))
     except (LogError, StoreError):

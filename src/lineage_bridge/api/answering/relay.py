@@ -36,7 +36,7 @@ _ENCODER, _log = msgspec.msgpack.Encoder(), logging.getLogger(__name__)
 
 
 class _Question(Struct, array_like=True):
-    """The parts of a request that are passed on, and the visibility of its principal."""
+    """The parts of a request that are passed to the answering process, and the visibility of its principal."""
 
     prefix: str
     path: str
@@ -52,7 +52,7 @@ class _Question(Struct, array_like=True):
 
 
 class _Start(Struct, array_like=True):
-    """The first frame of an answer: status and headers."""
+    """The first frame of an answer, with status and headers."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -71,7 +71,9 @@ class Relay:
         self.path, self._written = path, written
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - a question has no body
-        """Pass on one question, and its answer. Raises UnavailableError if the process does not answer, or ends while it answers."""
+        """Pass on one question and return its answer. Raises UnavailableError if the answering process does not answer, or ends
+        before it has.
+        """
         try:
             reader, writer = await asyncio.open_unix_connection(self.path)
         except OSError as error:
@@ -91,7 +93,9 @@ class Relay:
             writer.close()
 
     async def fetch(self, path: str) -> bytes:
-        """The body of the process's answer to a question of the server itself. Raises UnavailableError if its status is not 200."""
+        """Ask the answering process a question of the server itself, and return the body. Raises UnavailableError if its status is
+        not 200.
+        """
         status, body = 0, bytearray()
 
         async def collect(message: Message) -> None:
@@ -105,7 +109,7 @@ class Relay:
         return bytes(body)
 
     def is_answered(self) -> bool:
-        """Whether the process currently accepts questions."""
+        """Whether the answering process accepts questions now."""
         with suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
             probe.settimeout(_PROBE_S)
             probe.connect(self.path)
@@ -139,7 +143,7 @@ def _question(scope: Scope, written: str) -> _Question:
 
 
 def _with_span(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers of a question, with the trace context of the span that passes it on."""
+    """The headers of a question, with the trace context of the span in which it is passed on."""
     parent, name = traceparent(), TRACEPARENT.encode()
     return [*(header for header in headers if header[0] != name), (name, parent.encode())] if parent else headers
 
@@ -187,7 +191,7 @@ def _scope(question: _Question) -> dict[str, Any]:
 
 
 def _until_gone(reader: StreamReader) -> Receive:
-    """The ASGI messages that a question receives: an empty body, and then the disconnect of its client."""
+    """The ASGI messages that a question receives: an empty body, then the disconnect of its client when the connection closes."""
     asked = False
 
     async def receive() -> Message:

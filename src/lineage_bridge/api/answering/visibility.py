@@ -1,4 +1,4 @@
-"""The visibility of the principal that asks the current question: what it may see. If it is not known, the question sees nothing."""
+"""What the principal who asks the current question may see (its visibility). If that is not known, the question sees nothing."""
 
 from contextvars import ContextVar
 from typing import Final

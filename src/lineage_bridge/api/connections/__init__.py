@@ -1,1 +1,1 @@
-"""Connections of clients: HTTP/1.1, and limits of connections, sizes and times."""
+"""The HTTP connections of clients, with limits of their number, sizes and times."""

@@ -1,4 +1,4 @@
-"""A connection with time limits for what its client sends and reads. When one is exceeded, the client is answered and disconnected."""
+"""A connection with time limits for what its client sends and reads. If a client exceeds one, it gets an error and is disconnected."""
 
 from asyncio import BaseTransport, TimerHandle
 from typing import ClassVar, Final
@@ -16,7 +16,7 @@ REFUSED_S: Final = 0.2
 
 
 class BoundedConnection(HttpToolsProtocol):
-    """A connection of uvicorn with limits. The parser calls `_expect` to say what the client has to do next, and by when."""
+    """A connection of uvicorn with time limits. The HTTP parser calls `_expect` to state what the client has to do next, and by when."""
 
     limits: ClassVar[ConnectionLimits]
     table: ClassVar[ConnectionTable["BoundedConnection"]]
@@ -31,7 +31,7 @@ class BoundedConnection(HttpToolsProtocol):
     _problem = ""
 
     def connection_made(self, transport: BaseTransport) -> None:
-        """Begin to wait for the first request."""
+        """Start the time limit within which the first request must arrive."""
         super().connection_made(transport)  # type: ignore[arg-type]  # asyncio's transport, as uvicorn expects
         self._expect("head", self.limits.head_s)
         exceeded, victim = self.table.add(self, self.client[0] if self.client else "")
@@ -41,14 +41,14 @@ class BoundedConnection(HttpToolsProtocol):
             self._refuse(exceeded)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
+        """End all time limits, because the connection is closed."""
         self._expect("", 0.0)
         self._stop_read_timer()
         self.table.remove(self)
         super().connection_lost(exc)
 
     def give_way(self, exceeded: str) -> None:
-        """Close this connection, whose client has not sent a whole head, because too many are open."""
+        """Close this connection because too many are open. Its client has not sent the whole head of a request."""
         if self._has_served and not self._received:
             self.transport.close()
         else:
@@ -92,7 +92,7 @@ class BoundedConnection(HttpToolsProtocol):
             self._timer = self.loop.call_at(self._deadline, self._check_deadline)
 
     def _check_deadline(self) -> None:
-        """Close the connection if its time is over. Time in which the server paused reading does not count."""
+        """Close the connection if its time limit has passed. Time in which the server itself paused reading does not count."""
         self._timer = None
         if self.flow.read_paused:
             self._deadline = self.loop.time() + self.limits.body_s
@@ -102,11 +102,11 @@ class BoundedConnection(HttpToolsProtocol):
             self._refuse("too_slow")
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse bytes that are not a valid request."""
+        """Answer bytes that are not a valid request with an error, and close the connection."""
         self._refuse("malformed_request", msg)
 
     def _refuse(self, code: str, problem: str = "") -> None:
-        """Close the connection; before that, answer with an error unless the client could take it for the answer to another request."""
+        """Close the connection. An error is sent before, unless the client could take it for the answer to another request."""
         if self._is_refused:
             return
         may_answer = self._may_answer() and not self.transport.is_closing()

@@ -17,7 +17,7 @@ _WEB: Final = re.compile(rb"https?://", re.IGNORECASE)
 
 
 def origin_form(method: bytes, target: bytes, headers: Sequence[Header]) -> tuple[bytes, list[Header]]:
-    """The target without scheme and authority, and the headers with the authority as Host (RFC 9112, 3.2.2).
+    """Convert a request target to a path: without scheme and authority, which become the header Host (RFC 9112, 3.2.2).
 
     Raises ValueError with the reason if the target is not valid.
     """
@@ -37,7 +37,7 @@ def origin_form(method: bytes, target: bytes, headers: Sequence[Header]) -> tupl
 
 
 def check_head(version: str, headers: Sequence[Header]) -> None:
-    """Raise ValueError with the reason if the host of a request, or the end of its body, is ambiguous."""
+    """Check the head of a request. Raises ValueError with the reason if its host or the end of its body is ambiguous."""
     if version not in ("1.1", "1.0"):
         raise ValueError(f"HTTP/{version} is not supported")
     found = {name: [value for header, value in headers if header == name] for name in (b"host", b"content-length", b"transfer-encoding")}

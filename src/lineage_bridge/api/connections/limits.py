@@ -1,4 +1,4 @@
-"""Limits of connections: how many, and how large and slow requests may be."""
+"""Limits of connections: how many there may be, and how large and slow requests may be."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ MOST_HEADERS: Final = 128
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """How much connections may take.
+    """The limits of a server's connections.
 
     `connections` may be open at once, and `per_address` of them from one address, unless that is in `shared`: the networks of proxies,
     through which many clients come. A request line and headers have at most `head_bytes`, and `head_s` seconds from the connection or
@@ -30,11 +30,11 @@ class ConnectionLimits:
 
     @staticmethod
     def networks(texts: Iterable[str]) -> "tuple[IPv4Network | IPv6Network, ...]":
-        """Parse networks, in the form that `shared` requires."""
+        """Parse networks into the form of the member `shared`."""
         return tuple(map(ip_network, texts))
 
     def is_shared(self, peer: str) -> bool:
-        """Whether many clients come from an address."""
+        """Whether many clients come from this address, because it is a proxy's."""
         try:
             address = ip_address(peer.partition("%")[0])
         except ValueError:

@@ -1,7 +1,7 @@
-"""HTTP/1.1 on a connection, also for clients that offer to upgrade to another protocol.
+"""HTTP/1.1 on a connection, also for clients that offer to switch to another protocol.
 
-Java's own client offers HTTP/2 (`Upgrade: h2c`) with a request, even with a POST and its body. A server may ignore the offer
-(RFC 9110, 7.8), but the parser treats what follows such headers as bytes of the other protocol, so the body would be lost.
+Java's own client offers HTTP/2 (`Upgrade: h2c`) with a request, even with a POST and its body. A server may ignore the offer (RFC 9110,
+7.8), but the parser treats what follows such headers as bytes of the other protocol, so the body would be lost.
 
 A client is disconnected if it does not finish its request or does not read its answer: heads have a size and a time limit, bodies a minimum
 rate.
@@ -52,7 +52,7 @@ class Protocol(BoundedConnection):
             self._refuse("malformed_request", self._problem)
 
     def on_message_begin(self) -> None:
-        """Begin a request."""
+        """Begin to parse a request."""
         if self._unfinished != "head":
             self._expect("head", self.limits.head_s)
         self._head_size = 0
@@ -92,7 +92,7 @@ class Protocol(BoundedConnection):
         self._has_cycle = True
 
     def on_body(self, body: bytes) -> None:
-        """Pass on a piece of a body."""
+        """Pass a piece of the body on to the application."""
         self._body += len(body)
         super().on_body(body)
 
@@ -111,12 +111,12 @@ class Protocol(BoundedConnection):
 
 
 def limited(limits: ConnectionLimits) -> type[Protocol]:
-    """A subclass of the protocol with the limits of one server."""
+    """Make a subclass of the protocol with the limits of a server."""
     return type("LimitedProtocol", (Protocol,), {"limits": limits, "table": ConnectionTable(limits)})
 
 
 def _without_offer(name: bytes, value: bytes) -> bytes:
-    """A header's value without one of the tokens of an upgrade offer."""
+    """A header's value without the token by which the client offers another protocol."""
     if name != b"connection":
         return value
     return b", ".join(option for option in map(bytes.strip, value.split(b",")) if option.lower() not in _OFFER)

@@ -23,7 +23,7 @@ _REFUSALS: Final = {
 
 
 def refusal(code: str, problem: str = "") -> bytes:
-    """The bytes of an error answer; `problem` is a more exact message."""
+    """The bytes of an error answer. `problem` is a message that says more than the code."""
     status, message, hint = _REFUSALS[code]
     headers = {"Connection": "close", **({"Retry-After": "5"} if status == 503 else {})}
     answer = error_answer(status, code, problem or message, hint, headers)

@@ -1,4 +1,4 @@
-"""The table of open connections, which decides what connection is closed when there are too many."""
+"""The table of open connections. It decides which one is closed when there are too many."""
 
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -11,7 +11,7 @@ _Connection = TypeVar("_Connection")
 
 @dataclass
 class _Address(Generic[_Connection]):
-    """The connections of one address, and those of them that wait for a request, the longest-waiting first."""
+    """The connections from one address. Those that wait for a request are listed apart, the longest-waiting first."""
 
     is_shared: bool
     open: int = 0
@@ -32,7 +32,9 @@ class ConnectionTable(Generic[_Connection]):
         self._open: dict[_Connection, str] = {}
 
     def add(self, connection: _Connection, peer: str) -> tuple[str, _Connection | None]:
-        """Add a new connection, which waits. Returns the limit that it exceeds, if any, and the connection to close for it."""
+        """Add a new connection, which waits for a request. Returns the limit that is now exceeded, if any, and the connection to
+        close for it.
+        """
         address = network_of(peer)
         found = self._addresses.setdefault(address, _Address(self._limits.is_shared(peer)))
         limit, candidates = "", iter(self._waiting)

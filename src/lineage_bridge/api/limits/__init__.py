@@ -1,1 +1,1 @@
-"""Limits of what one caller may use of the server, so that it leaves capacity for others."""
+"""Limits what one caller may use of the server, so that capacity is left for others."""

@@ -10,7 +10,7 @@ BODY_BYTES: Final = 512 << 20
 
 
 class BodyMemory:
-    """A budget of `size` bytes. A caller may not hold more bytes than are left for other callers."""
+    """A budget of `size` bytes of memory. A caller may not hold more bytes than are left for all others."""
 
     def __init__(self, size: int = BODY_BYTES) -> None:
         self.size = size
@@ -18,7 +18,7 @@ class BodyMemory:
         self._total = 0
 
     def hold(self, caller: Caller, size: int) -> None:
-        """Hold more bytes for a caller. Raises OverloadedError, and holds none of them, if the caller would exceed its part."""
+        """Reserve more bytes for a caller. Raises OverloadedError, and reserves nothing, if that would exceed the caller's part."""
         held, left = self._held[caller.name] + size, self.size - self._total - size
         if left < 0 or (held > left and not caller.is_unlimited):
             raise OverloadedError(
@@ -30,7 +30,7 @@ class BodyMemory:
         self._total += size
 
     def release(self, caller: Caller, size: int) -> None:
-        """Give back bytes."""
+        """Give reserved bytes back."""
         self._total -= size
         self._held[caller.name] -= size
         if not self._held[caller.name]:

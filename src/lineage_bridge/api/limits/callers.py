@@ -1,4 +1,4 @@
-"""The caller that a limit counts: a principal, or else the address that requests come from."""
+"""The caller that limits apply to: a principal or, without one, the address that requests come from."""
 
 from collections.abc import MutableMapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _IPV6_HOST_BITS: Final = 64
 
 @dataclass(frozen=True)
 class Caller:
-    """The caller that a limit counts. `is_unlimited`: it may use the whole capacity, because no other caller needs protection from it."""
+    """The caller that limits apply to. `is_unlimited`: it may use the whole capacity, because no other caller needs protection from it."""
 
     name: str
     is_unlimited: bool = False
@@ -26,14 +26,14 @@ THIS_MACHINE: Final = Caller("this machine", True)
 
 
 def caller_of(principal: Principal, peer: str) -> Caller:
-    """The caller with this principal and this address."""
+    """The caller for a principal and an address."""
     if principal.name:
         return Caller(f"principal {principal.name}", principal.name == INTERNAL)
     return THIS_MACHINE if principal.scopes == ALL_SCOPES else Caller(network_of(peer))
 
 
 def network_of(peer: str) -> str:
-    """The address that limits count for a peer: for IPv6, its /64 network."""
+    """The address that limits count for a peer. For IPv6, it is the /64 network."""
     try:
         address = ip_address(peer.partition("%")[0])
     except ValueError:

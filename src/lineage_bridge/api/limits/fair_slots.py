@@ -1,4 +1,4 @@
-"""Slots that callers take in turns, so that a caller with many requests only delays its own."""
+"""A number of slots that callers take in turns, so that a caller with many requests delays only its own."""
 
 from collections import Counter, deque
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ from lineage_bridge.api.limits.callers import Caller
 
 
 class QueueFullError(Exception):
-    """The queue is full; `by_caller`: because the caller itself has the most requests in it."""
+    """The queue for slots is full. `by_caller`: whether the reason is that the caller itself has the most requests in it."""
 
     def __init__(self, *, by_caller: bool) -> None:
         super().__init__()
@@ -26,11 +26,12 @@ class _Waiter:
 
 
 class FairSlots:
-    """`size` slots. Up to `queued` further requests wait for one; None: any number.
+    """A number of slots (`size`) for requests. Up to `queued` further requests wait for one; None: any number.
 
-    A caller that holds slots gets another only while it holds fewer than are free, so some stay free for the next caller. Waiting callers
-    are served in turns, each in the order of its requests. If the queue is full and the caller of a new request has fewer waiting requests
-    than another, the last request of the caller with the most is dropped. Memory is proportional to held slots and waiting requests.
+    A caller that holds slots gets another only while it holds fewer than are free, so some stay free for the next caller. Waiting
+    callers are served in turns, each in the order of its requests. If the queue is full and the caller of a new request has fewer
+    waiting requests than another, the last request of the caller with the most is dropped. Memory is proportional to held slots and
+    waiting requests.
     """
 
     def __init__(self, size: int, queued: int | None = None) -> None:
@@ -124,6 +125,6 @@ class FairSlots:
 
 
 def may_take(size: int, held: Counter[str], caller: Caller) -> bool:
-    """Whether a caller gets another of `size` slots while callers hold these: only while it holds fewer than are free."""
+    """Whether a caller gets another one of `size` slots. `held` are the slots of each caller; this one must hold fewer than are free."""
     free = size - held.total()
     return free > 0 if caller.is_unlimited else held[caller.name] < free

@@ -1,4 +1,4 @@
-"""How many publications, and plans of them, run at once over all targets: each is a process with a part of the graph in memory."""
+"""Limits how many publications and plans run at once, over all targets. Each is a process with a part of the graph in memory."""
 
 import threading
 from collections import Counter
@@ -14,7 +14,7 @@ _BegunT = TypeVar("_BegunT")
 
 
 class Publications:
-    """At most `size` publications at once; `may_take` says how callers share them. No request waits. Thread-safe."""
+    """Runs at most `size` publications at once. `may_take` decides how callers share them. No request waits. Thread-safe."""
 
     def __init__(self, size: int = AT_ONCE) -> None:
         self._size, self._lock = size, threading.Lock()

@@ -14,10 +14,10 @@ _SECOND_US: Final = 1_000_000
 
 
 class Rate:
-    """A token bucket: the amount that each caller may take per second; 0: any amount.
+    """A token bucket for each caller: the amount that the caller may take per second; 0: any amount.
 
-    A caller may exceed its allowance once, and then has to wait until the rate has made up for the excess. Times are UTC microseconds; if
-    the clock is set back, no caller waits longer.
+    A caller may exceed its allowance once, and then has to wait until the rate has made up for the excess. Times are UTC microseconds;
+    if the clock is set back, no caller waits longer.
     """
 
     def __init__(self, per_s: float) -> None:
@@ -53,7 +53,7 @@ class Rate:
 
 
 class IngestRates:
-    """Limits of the requests and bytes of events that each caller may send per second; 0: no limit."""
+    """Limits how many requests with events, and how many bytes of events, each caller may send per second; 0: no limit."""
 
     def __init__(self, requests_per_s: float = 0, bytes_per_s: float = 0) -> None:
         self._requests, self._bytes = Rate(requests_per_s), Rate(bytes_per_s)

@@ -24,7 +24,7 @@ class RequestLimits:
         self.app, self.routes, self.rates, self.bodies, self.clock_us = app, routes, rates, bodies, clock_us
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve or refuse one request."""
+        """Pass a request on, or answer that its caller has reached a limit."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -1,1 +1,1 @@
-"""The routes of the API, grouped by purpose."""
+"""The routes of the API, grouped by what they are for."""

@@ -1,4 +1,4 @@
-"""Requests and responses of the routes for aliases."""
+"""The requests and responses of the routes for aliases."""
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -6,13 +6,15 @@ from lineage_bridge.graph.facts.operations import AliasStatement
 
 
 class AliasRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """Aliases to state or veto, or whose veto to lift: each of two names, or of two namespaces; or names to choose, given as `a` alone."""
+    """Aliases to state or to veto, or whose veto to lift. Each is of two names or of two namespaces. For a preferred name, it is `a`
+    alone.
+    """
 
     aliases: list[AliasStatement]
 
 
 class AliasEnd(Struct, frozen=True, omit_defaults=True):
-    """A name, or a whole namespace."""
+    """One end of an alias: a name, or a whole namespace."""
 
     namespace: str
     name: str | UnsetType = UNSET
@@ -36,7 +38,7 @@ class AliasesAccepted(Struct, frozen=True, omit_defaults=True, tag_field="status
 
 
 class AliasAsserter(Struct, frozen=True, omit_defaults=True):
-    """A job that states a symlink, or a dataset that declares its own; `declared`: at design time."""
+    """A job that states a symlink, or a dataset that states its own. `declared`: it is stated at design time."""
 
     kind: str
     namespace: str

@@ -1,4 +1,4 @@
-"""Responses of the change feed."""
+"""The responses of the change feed."""
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -6,7 +6,7 @@ from lineage_bridge.api.schemas.aliases import AliasEnd
 
 
 class ChangedNode(Struct, frozen=True, omit_defaults=True):
-    """A node of a change. A node that no longer exists has only its id."""
+    """A node in a change. A node that no longer exists has only its id."""
 
     id: str
     kind: str = ""

@@ -1,4 +1,6 @@
-"""The graph as a list of nodes and edges. Absent values of the members that LineageBridge's users know are null."""
+"""The requests and responses about the graph as a list of nodes and edges. Absent values of the members that LineageBridge's users know are
+null.
+"""
 
 from msgspec import Struct
 
@@ -30,14 +32,14 @@ class GraphAnswer(Struct, frozen=True):
 
 
 class NodeList(Struct, frozen=True):
-    """Nodes, and the total number of matches."""
+    """A list of nodes, and the total number of matches."""
 
     nodes: list[LineageNode]
     total: int
 
 
 class EdgeList(Struct, frozen=True):
-    """Edges, and their total number."""
+    """A list of edges, and their total number."""
 
     edges: list[LineageEdge]
     total: int
@@ -51,7 +53,7 @@ class ExportAnswer(Struct, frozen=True):
 
 
 class ImportAnswer(Struct, frozen=True):
-    """An import is durable. Answers contain it once the graph has reached `position`."""
+    """The import is durable. Answers contain it once the graph has reached `position`."""
 
     graph_id: str
     nodes_imported: int

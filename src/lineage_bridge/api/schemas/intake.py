@@ -1,4 +1,4 @@
-"""Responses to requests that send events, and responses of the quarantine."""
+"""The responses to requests that send events, and those about quarantine."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ BatchStatus = Literal["success", "partial_success", "failure"]
 
 
 class Accepted(Struct, frozen=True, tag_field="status", tag="accepted"):
-    """One event is durable. Answers contain it once the graph has reached `position`."""
+    """The event is durable. Answers contain it once the graph has reached `position`."""
 
     event_id: str
     position: str
@@ -19,7 +19,7 @@ class Accepted(Struct, frozen=True, tag_field="status", tag="accepted"):
 
 
 class RejectedAnswer(Struct, frozen=True, tag_field="status", tag="rejected"):
-    """One event was rejected and is kept in quarantine."""
+    """The event was rejected and is kept in quarantine."""
 
     event_id: str
     position: str
@@ -29,7 +29,7 @@ class RejectedAnswer(Struct, frozen=True, tag_field="status", tag="rejected"):
 
 
 class EventOutcome(Struct, frozen=True, omit_defaults=True):
-    """The outcome of one event of several; `index` counts from 0."""
+    """The outcome of one of several events; `index` counts from 0."""
 
     index: int
     status: Literal["accepted", "rejected"]
@@ -41,7 +41,7 @@ class EventOutcome(Struct, frozen=True, omit_defaults=True):
 
 
 class Outcomes(Struct, frozen=True):
-    """The outcomes of several events."""
+    """The outcome of each of several events."""
 
     accepted: int
     rejected: int
@@ -50,7 +50,7 @@ class Outcomes(Struct, frozen=True):
 
 
 class Stored(Outcomes, frozen=True):
-    """The outcomes of several events. `events_stored` counts the accepted ones."""
+    """The outcome of each of several events. `events_stored` is the number of accepted ones."""
 
     events_stored: int
 
@@ -74,7 +74,7 @@ class FailedEvent(Struct, frozen=True):
 
 
 class BatchAnswer(Struct, frozen=True):
-    """OpenLineage's answer to a batch, with the position."""
+    """OpenLineage's answer to a batch, with the position that includes its events."""
 
     status: BatchStatus
     summary: BatchSummary

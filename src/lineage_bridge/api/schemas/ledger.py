@@ -1,4 +1,4 @@
-"""Responses with the ledger of a path."""
+"""The responses with the ledger of a path."""
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -6,7 +6,7 @@ from lineage_bridge.api.schemas.nodes import GraphNode
 
 
 class LedgerAmount(Struct, frozen=True, omit_defaults=True):
-    """The amount that `runs` runs reported; absent if none did."""
+    """The sum of an amount over `runs` runs that reported it; absent if none did."""
 
     runs: int
     rows: int | UnsetType = UNSET
@@ -14,7 +14,7 @@ class LedgerAmount(Struct, frozen=True, omit_defaults=True):
 
 
 class LedgerSide(Struct, frozen=True):
-    """One side of a hop. `change` is steady, less, more, silent, new or unknown."""
+    """One side of a hop: what the job read, or what it wrote. `change` is steady, less, more, silent, new or unknown."""
 
     window: LedgerAmount
     baseline: LedgerAmount
@@ -22,10 +22,11 @@ class LedgerSide(Struct, frozen=True):
 
 
 class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
-    """One hop through one job. `began`: this is the first hop whose written amount changed.
+    """One hop of a path, through one job. `began`: this is the first hop whose written amount changed.
 
     `ratio` is how many rows are written for each row read in the window, `baseline_ratio` the same in the baseline; absent where one is
-    not reported. `diverged`: at this output, the first from the sources on, the ratio differs from the baseline by more than 5 per cent.
+    not reported. `diverged`: at this output, the first from the sources on, the ratio differs from the baseline by more than 5 per
+    cent.
     """
 
     source: GraphNode
@@ -49,7 +50,8 @@ class TimeWindow(Struct, frozen=True):
 class LedgerAnswer(Struct, frozen=True):
     """The amounts at each hop of a path. `paths` is the number of paths found; `more`: there may be others.
 
-    Without a source in the question, the hops are all those upstream of the target, sources first; `path` and `paths` are empty.
+    Without a source in the question, the hops are all those upstream of the target, in the order from the sources on; `path` and
+    `paths` are empty.
     """
 
     source: GraphNode

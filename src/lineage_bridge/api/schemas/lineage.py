@@ -6,7 +6,7 @@
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from lineage_bridge.api.schemas.names import DescribedNode, Text
-from lineage_bridge.api.schemas.nodes import GraphNode, TransformationItem
+from lineage_bridge.api.schemas.nodes import GraphNode, NodeDetails, TransformationItem
 from lineage_bridge.api.schemas.runs import RunItem
 from lineage_bridge.projections.event_shapes import RunRef
 from lineage_bridge.projections.shapes import Name
@@ -39,7 +39,7 @@ class RunEvent(Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class SentEvent(Struct, frozen=True, omit_defaults=True):
-    """An event as it was sent, and its sender: `principal` if it was sent with credentials. `event_id` is the id in the answer to its
+    """An event as it was sent. `principal` is its sender, if it was sent with credentials. `event_id` is the id in the answer to its
     sender.
     """
 
@@ -82,15 +82,35 @@ class JobDetail(Struct, frozen=True):
 
 
 class AffectedNode(Struct, frozen=True, omit_defaults=True):
-    """`extent` is "all" where everything that reaches the node comes through the origin, else "some". A job has no `paths`.
+    """An affected node. `extent` is "all" if everything that reaches it comes through the origins, else "some". A job has no `paths`.
 
-    `only_failed`: each path to it has a flow that only failed runs stated.
+    `only_failed`: each path to it has a flow that only failed runs stated. `details` are present if they were requested.
     """
 
     node: GraphNode
     distance: int
     extent: str
     paths: int | UnsetType = UNSET
+    only_failed: bool = False
+    details: NodeDetails | UnsetType = UNSET
+
+
+class OriginNode(GraphNode, frozen=True, omit_defaults=True):
+    """A node that the question is about. `canonical` is the id of the node that stands for all names of a dataset or job."""
+
+    canonical: str | UnsetType = UNSET
+    details: NodeDetails | UnsetType = UNSET
+
+
+class AffectingFlow(Struct, frozen=True, omit_defaults=True):
+    """Data moves from one node to another through a job; the members are ids of nodes. `job` is the target if it only reads, and the source
+    if it is an origin of a question downstream (upstream the other way round). `origin` is the strongest: observed, declared, inferred.
+    """
+
+    source: str
+    target: str
+    job: str
+    origin: str
     only_failed: bool = False
 
 
@@ -112,12 +132,15 @@ class BeyondCounts(Struct, frozen=True):
 
 
 class ImpactAnswer(Struct, frozen=True):
-    """What depends on a node, or what it depends on: the nearest first. `truncated` names the limit that ended the walk early.
+    """The nodes that depend on some nodes, or those on which they depend, the nearest first. `truncated` names the limit that ended the
+    walk early.
 
-    `hidden_ended` counts flows that are left out because they have ended.
+    `origin` is the first of `origins`. `flows` are all flows from the origins to affected nodes, if they were requested; an origin is in
+    them under its `canonical` id, if it has one. `hidden_ended` counts flows that are left out because they have ended.
     """
 
     origin: GraphNode
+    origins: list[OriginNode]
     direction: str
     depth: int
     counts: ImpactCounts
@@ -129,6 +152,7 @@ class ImpactAnswer(Struct, frozen=True):
     position: str
     hidden_ended: int = 0
     beyond: BeyondCounts | UnsetType = UNSET
+    flows: list[AffectingFlow] | UnsetType = UNSET
 
 
 class PathAnswer(Struct, frozen=True):
@@ -139,7 +163,7 @@ class PathAnswer(Struct, frozen=True):
 
 
 class PathsAnswer(Struct, frozen=True):
-    """Paths from one node to another, the shortest first. `more`: there are or may be others.
+    """Paths from one node to another, the shortest first. `more`: whether there are, or may be, others.
 
     `hidden_ended` counts flows that are left out because they have ended.
     """
@@ -157,7 +181,7 @@ class PathsAnswer(Struct, frozen=True):
 
 
 class TraceColumn(Struct, frozen=True, omit_defaults=True):
-    """A column, as the id of its dataset (or job) and its field; an empty field is all of it.
+    """A column, as the id of its dataset (or job) and its field. An empty field means the whole dataset.
 
     `distance` counts hops from the origin. `end` says why the trace ended here: "masked", "job", "unknown column".
     """
@@ -169,7 +193,10 @@ class TraceColumn(Struct, frozen=True, omit_defaults=True):
 
 
 class ProofAnswer(Struct, frozen=True):
-    """The latest event that states the flow. `run_id` is the id of the run, or of the design-time statement."""
+    """The latest event that states a flow between columns; as of a time, the latest by then, or else the first of that day.
+
+    `run_id` is the id of the run, or of the design-time statement.
+    """
 
     event_id: str
     event_time: str
@@ -177,7 +204,9 @@ class ProofAnswer(Struct, frozen=True):
 
 
 class TraceFlow(Struct, frozen=True, omit_defaults=True):
-    """One column is derived from another; members are ids of nodes. `indirect`: it only affects which rows result (filter, join, sort)."""
+    """A flow from one column to another; members are ids of nodes. `indirect`: the source only affects which rows result (filter, join,
+    sort).
+    """
 
     source: str
     source_field: str
@@ -210,10 +239,22 @@ class TraceCoverage(Struct, frozen=True):
     gaps: list[TraceGap]
 
 
-class TraceAnswer(Struct, frozen=True):
-    """The columns from which a column is derived, or which are derived from it.
+class KeptDataset(Struct, frozen=True, omit_defaults=True):
+    """Who owns a dataset, given by its id, and how long its data is kept; members are left out where nobody states it.
 
-    `digest` is the SHA-256 of the question and of what was found, by names: answers with one digest have one content.
+    `owners` are those of the ownership facet, or else the values of the tag `owner`. `retention` is what a topic's own `retention.ms` and
+    `cleanup.policy` mean (such as "7 days", "without limit", "newest of each key"), or else the value of the tag `retention`.
+    """
+
+    node: str
+    owners: list[str] = []
+    retention: str = ""
+
+
+class TraceAnswer(Struct, frozen=True):
+    """The columns from which a column is derived, or those that are derived from it. `kept` has each dataset among the nodes.
+
+    `digest` is the SHA-256 of the question and of what was found, by names: answers with the same digest have the same content.
     """
 
     origin: GraphNode
@@ -223,6 +264,7 @@ class TraceAnswer(Struct, frozen=True):
     nodes: list[GraphNode]
     columns: list[TraceColumn]
     flows: list[TraceFlow]
+    kept: list[KeptDataset]
     coverage: TraceCoverage
     truncated: str
     hidden: int

@@ -1,4 +1,4 @@
-"""Nodes and edges, and responses with a neighbourhood or search results."""
+"""Nodes and edges as answers contain them, and the responses with a neighbourhood or search results."""
 
 from typing import Literal
 
@@ -24,16 +24,17 @@ class GraphNode(Struct, frozen=True, omit_defaults=True):
 
 
 class BeyondItem(Struct, frozen=True):
-    """The number of nodes one hop further up- and downstream that an answer does not show: datasets, and jobs at the end of a flow."""
+    """How many nodes an answer does not show one hop further up- and downstream. They are datasets, and jobs at the end of a flow."""
 
     upstream: int
     downstream: int
 
 
 class NodeDetails(Struct, frozen=True, omit_defaults=True):
-    """What a node is: its system, its type, the short form of its name, its tags, and of a job its state, as in `/overview`.
+    """What an answer says about a node: its system, its type, the short form of its name, its tags, its owners, and, for a job, its state
+    as in `/overview`.
 
-    `tags` are those of the node itself, not of its columns, as `key` or `key=value`.
+    `tags` are those of the node itself, not of its columns, as `key` or `key=value`; `owners` and `retention` are as in traces.
     """
 
     system: str
@@ -42,10 +43,13 @@ class NodeDetails(Struct, frozen=True, omit_defaults=True):
     state: Text = UNSET
     last_seen: Text = UNSET
     tags: list[str] | UnsetType = UNSET
+    owners: list[str] | UnsetType = UNSET
+    retention: Text = UNSET
 
 
 class WalkNode(GraphNode, frozen=True, omit_defaults=True):
-    """`distance` counts hops of flows from the origin. `canonical` is the id of the node that stands for all names of a dataset or job.
+    """A node that a walk reached. `distance` counts hops of flows from the origin. `canonical` is the id of the node that stands for
+    all names of a dataset or job.
 
     `details` and `beyond` are present if they were requested; `beyond` only for nodes with further flows.
     """
@@ -57,10 +61,11 @@ class WalkNode(GraphNode, frozen=True, omit_defaults=True):
 
 
 class GraphEdge(Struct, frozen=True, omit_defaults=True):
-    """Data moves from one node to another through a job; the members are ids of nodes.
+    """A flow: data moves from one node to another through a job. The members are ids of nodes.
 
     A flow that a dataset declares for itself, in an event without a job, has that dataset in place of the job. `only_failed`: only
-    failed runs stated it. `unambiguous`: its evidence is co-occurrence, but the job has one input and one output (in neighbourhoods only).
+    failed runs stated it. `unambiguous`: its evidence is co-occurrence, but the job has one input and one output (in neighbourhoods
+    only).
     """
 
     source: str
@@ -77,7 +82,7 @@ class GraphEdge(Struct, frozen=True, omit_defaults=True):
 
 
 class GraphPort(Struct, frozen=True, omit_defaults=True):
-    """A job names a dataset as its input or output. `only_failed`: only failed runs of the job named it."""
+    """A dataset that a job names as its input or output. `only_failed`: only failed runs of the job named it."""
 
     job: str
     dataset: str
@@ -98,7 +103,7 @@ class TransformationItem(Struct, frozen=True):
 
 
 class GraphColumn(Struct, frozen=True, omit_defaults=True):
-    """One column is derived from another; an empty field means the whole dataset. `descriptions` are the producers' texts about how."""
+    """A column that is derived from another. An empty field means the whole dataset. `descriptions` are the producers' texts about how."""
 
     source: str
     source_field: str
@@ -135,7 +140,7 @@ class NeighbourhoodAnswer(Struct, frozen=True):
 
 
 class MatchedLine(Struct, frozen=True, rename={"where": "in"}):
-    """A line of a node's facets that matches, and the field it belongs to."""
+    """A line in a node's facets that matches a search, and the field to which it belongs."""
 
     where: str
     text: str

@@ -1,4 +1,4 @@
-"""Responses about the state of the server, its principals and its audit trail, and requests that operate it."""
+"""The responses about the state of the server, its principals and its audit trail, and the requests that operate it."""
 
 from typing import Literal
 
@@ -23,7 +23,7 @@ class Erased(Struct, frozen=True, tag_field="status", tag="accepted"):
 
 
 class DiskUse(Struct, frozen=True):
-    """Bytes that the log uses, and bytes free on its disk."""
+    """How many bytes the log uses, and how many are free on its disk."""
 
     used_bytes: int
     free_bytes: int
@@ -76,7 +76,7 @@ class LogDamage(Struct, frozen=True):
 
 
 class Readiness(Struct, frozen=True):
-    """Whether everything works, and the state of each part."""
+    """Whether the whole server works, and the state of each of its parts."""
 
     ready: bool
     parts: PartStates
@@ -95,10 +95,10 @@ class Version(Struct, frozen=True):
 
 
 class AnalysisPage(Struct, frozen=True):
-    """A page of one part of the last analysis; with the counts of all parts, and the time and position of the analysis.
+    """A page of one part of the last analysis, with the counts of all parts, and the time and position of the analysis.
 
-    Unless `exact`, counts of down- and upstream nodes are estimates. `flows` is absent for principals that are limited to namespaces; the
-    other counts are then of their namespaces.
+    Unless `exact`, counts of down- and upstream nodes are estimates. `flows` is absent for principals that are limited to namespaces;
+    the other counts are then of their namespaces.
     """
 
     part: str
@@ -133,7 +133,7 @@ class RotateRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class KeyItem(Struct, frozen=True, omit_defaults=True):
-    """An API key. `key` is its text, which only the answer that creates it has."""
+    """An API key. `key` is its text, which is only in the answer that creates it."""
 
     id: str
     name: str
@@ -151,7 +151,7 @@ class KeyItem(Struct, frozen=True, omit_defaults=True):
 
 
 class Keys(Struct, frozen=True):
-    """The API keys, by name; those of one name are one principal."""
+    """The API keys, sorted by name. Keys with the same name are the same principal."""
 
     keys: list[KeyItem]
 
@@ -162,8 +162,38 @@ class KeysRevoked(Struct, frozen=True):
     revoked: int
 
 
+class PinRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """A view of the web page: its address from `view/` on, as the page writes it, and what it shows, for people."""
+
+    address: str
+    name: str = ""
+
+
+class PinItem(Struct, frozen=True):
+    """A pin: `view/pin/<id>` of the page leads to `address`. It refers to a view and holds no data of it. `author` is who kept it."""
+
+    id: str
+    address: str
+    name: str
+    author: str
+    created_at: str
+
+
+class PinsAnswer(Struct, frozen=True):
+    """Pins, the newest first."""
+
+    pins: list[PinItem]
+
+
+class PinRemoved(Struct, frozen=True):
+    """Whether the pin was removed by this request, and not by another one at the same time."""
+
+    removed: bool
+
+
 class SessionItem(Struct, frozen=True, omit_defaults=True):
-    """A logged-in browser: its principal, and the `issuer`. `id` is not secret. `address`: where its last request came from.
+    """The session of a logged-in browser: its principal, and the `issuer`. `id` is not secret. `address`: where its last request came
+    from.
 
     `address` is absent if the server was started after that request. `expires_at` is the latest time at which the session ends.
     """
@@ -204,8 +234,8 @@ class SessionInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class LoggedOut(Struct, frozen=True):
-    """Whether there was a session, which has now ended. `issuer_logout_url`, if present, is where the browser logs out at the issuer,
-    too.
+    """Whether there was a session, which has now ended. `issuer_logout_url`, if present, is where the browser also logs out at the
+    issuer.
     """
 
     ended: bool
@@ -213,7 +243,9 @@ class LoggedOut(Struct, frozen=True):
 
 
 class AuditItem(Struct, frozen=True, omit_defaults=True):
-    """A change. `details` is JSON without secrets, or empty. An erased change has only its time, its action and its hashes."""
+    """An entry of the audit trail. `details` is JSON without secrets, or empty. An erased entry has only its time, its action and its
+    hashes.
+    """
 
     sequence: int
     at: str
@@ -229,6 +261,6 @@ class AuditItem(Struct, frozen=True, omit_defaults=True):
 
 
 class AuditPage(Struct, frozen=True):
-    """Changes, the newest first."""
+    """Entries of the audit trail, the newest first."""
 
     changes: list[AuditItem]

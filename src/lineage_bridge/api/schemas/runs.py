@@ -1,4 +1,4 @@
-"""Responses about runs, their parents and children."""
+"""The responses about runs, their parents and children."""
 
 from typing import Literal
 
@@ -8,7 +8,9 @@ from lineage_bridge.api.schemas.names import DatasetRef, JobRef, Text
 
 
 class RunDependency(Struct, frozen=True, omit_defaults=True):
-    """A control-flow dependency: a job, perhaps a run of it, that the run waits for (`upstream`) or that waits for it (`downstream`)."""
+    """A control-flow dependency of a run. It is a job, perhaps with one of its runs, that the run waits for (`upstream`) or that waits
+    for the run (`downstream`).
+    """
 
     direction: Literal["upstream", "downstream"]
     job: JobRef
@@ -52,7 +54,7 @@ class RunItem(Struct, frozen=True, omit_defaults=True):
 
 
 class RunsAnswer(Struct, frozen=True):
-    """Runs, the most recent first. `truncated`: there may be more."""
+    """Runs, the most recent first. `truncated`: whether there may be more."""
 
     runs: list[RunItem]
     settling: bool
@@ -67,7 +69,7 @@ class DepthRun(RunItem, frozen=True, omit_defaults=True):
 
 
 class RunLinkItem(Struct, frozen=True):
-    """The run `consumer` read data in `dataset` that the run `producer` had written; `by` is the evidence."""
+    """A link between two runs: the run `consumer` read data in `dataset` that the run `producer` had written. `by` is the evidence."""
 
     producer: str
     consumer: str
@@ -76,7 +78,9 @@ class RunLinkItem(Struct, frozen=True):
 
 
 class RunLineageAnswer(Struct, frozen=True):
-    """Runs up- or downstream of a run, each with its distance as `depth`, and the links between them. `truncated`: there may be more."""
+    """The runs up- or downstream of a run, each with its distance as `depth`, and the links between them. `truncated`: whether there
+    may be more.
+    """
 
     direction: str
     runs: list[DepthRun]
@@ -87,7 +91,7 @@ class RunLineageAnswer(Struct, frozen=True):
 
 
 class RunTreeAnswer(Struct, frozen=True):
-    """A run and all runs inside it, each after the run that contains it. `truncated`: there are more."""
+    """A run and all runs inside it, each after the run that contains it. `truncated`: whether there are more."""
 
     runs: list[DepthRun]
     truncated: bool

@@ -1,4 +1,4 @@
-"""Responses about schema versions, facets over time, and lifecycle changes of datasets."""
+"""The responses about schema versions, facets over time, and lifecycle changes of datasets."""
 
 from typing import Any, Literal
 
@@ -9,7 +9,7 @@ from lineage_bridge.api.schemas.nodes import GraphNode
 
 
 class Seen(Struct, frozen=True):
-    """When something was stated, and the event that states it."""
+    """The time at which something was stated, and the event that states it."""
 
     at: str
     event_id: str
@@ -40,8 +40,8 @@ class SchemaVersionItem(Struct, frozen=True, omit_defaults=True):
 
 
 class SchemasAnswer(Struct, frozen=True):
-    """The schema versions of a dataset, the newest first. `evidence` is where they were stated: `dataset`, `output`, `input`, or empty if
-    nowhere.
+    """The schema versions of a dataset, the newest first. `evidence` is where they were stated: `dataset`, `output`, `input`, or empty
+    if there are none.
     """
 
     dataset: DatasetRef
@@ -54,7 +54,7 @@ class SchemasAnswer(Struct, frozen=True):
 
 
 class FieldItem(Struct, frozen=True, omit_defaults=True):
-    """A field, as the path of names from its column down, with its type."""
+    """A field of a schema with its type. Its path has the names from its column down."""
 
     path: list[str]
     type: Text = UNSET
@@ -69,7 +69,7 @@ class Retyped(Struct, frozen=True, omit_defaults=True):
 
 
 class SchemaDiffAnswer(Struct, frozen=True):
-    """How one version differs from another. `renamed`: the earlier names of the dataset with either version."""
+    """How one schema version differs from another. `renamed`: the earlier names under which the dataset had one of the versions."""
 
     dataset: DatasetRef
     before: str
@@ -83,7 +83,7 @@ class SchemaDiffAnswer(Struct, frozen=True):
 
 
 class FacetVersion(Struct, frozen=True, omit_defaults=True):
-    """One version of a facet, and the side of the event that states it."""
+    """A version of a facet, and the side (input, output) of the event that states it."""
 
     hash: str
     side: Literal["input", "output", "self", "run", "input_access", "output_access"]

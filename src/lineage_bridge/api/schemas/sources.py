@@ -1,4 +1,4 @@
-"""Requests and responses of the routes for sources and inputs."""
+"""The requests and responses of the routes for sources and inputs."""
 
 from typing import Any
 
@@ -8,7 +8,9 @@ from lineage_bridge.api.schemas.names import Text
 
 
 class SourceRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A source to add; `settings` are its kind's. Secrets are references. With `replace`, a source of this name is replaced."""
+    """A source to add. `settings` are those of its kind, with references instead of secrets. With `replace`, a source of this name is
+    replaced.
+    """
 
     name: str
     kind: str
@@ -81,7 +83,7 @@ class CheckItem(Struct, frozen=True):
 
 
 class SourceChecks(Struct, frozen=True):
-    """The result of a test of a source; the source `works` if every step does."""
+    """The result of testing a source; the source `works` if every step does."""
 
     works: bool
     checks: list[CheckItem]
@@ -102,7 +104,7 @@ class SettingItem(Struct, frozen=True):
 
 
 class KindItem(Struct, frozen=True):
-    """A kind of source."""
+    """A kind of source or input, with its settings."""
 
     kind: str
     description: str
@@ -110,13 +112,14 @@ class KindItem(Struct, frozen=True):
 
 
 class KindsAnswer(Struct, frozen=True):
-    """The kinds of sources."""
+    """The kinds of sources or inputs."""
 
     kinds: list[KindItem]
 
 
 class InputRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """An input to add; `settings` are its kind's. Secrets are references. With `replace`, an input of this name is replaced.
+    """An input to add. `settings` are those of its kind, with references instead of secrets. With `replace`, an input of this name is
+    replaced.
 
     With the kind `openmetadata`, `settings` are those of OpenMetadata's OpenLineage connector; they are translated.
     """
@@ -128,7 +131,7 @@ class InputRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class InputPlace(Struct, frozen=True, omit_defaults=True):
-    """The last record of an input that is in the log. `at` is when the record was written to the stream.
+    """The position of the last record of an input that is in the log. `at` is when the record was written to the stream.
 
     `offset` is a string from 2^53 on (sequence numbers of Kinesis). `part` is the number of a record within an aggregated record.
     """

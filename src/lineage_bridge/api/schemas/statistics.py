@@ -1,4 +1,4 @@
-"""Responses with amounts: what runs read and wrote, and the whole graph from afar."""
+"""The responses with amounts: what runs read and wrote, and numbers about the whole graph."""
 
 from typing import Literal
 
@@ -85,7 +85,7 @@ class NamespaceCount(Struct, frozen=True):
 
 
 class SystemCount(Struct, frozen=True):
-    """How many datasets a system has, in how many namespaces, and the largest of these."""
+    """How many datasets a system has, in how many namespaces, and which of these are the largest."""
 
     system: str
     datasets: int
@@ -150,7 +150,8 @@ class EstateNode(Struct, frozen=True):
 
 
 class EstateFlow(Struct, frozen=True):
-    """Data moves from one node of the estate to another, or within one: by how many jobs, and by how many flows without a job.
+    """How much data flow there is from one node of the estate to another, or within one: the number of jobs that move it, and of flows
+    without a job.
 
     A job counts for each pair of nodes of which it reads one and writes the other.
     """

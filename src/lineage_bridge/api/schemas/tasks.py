@@ -1,4 +1,4 @@
-"""Requests and responses of the routes for tasks. Absent values of the members that LineageBridge's users know are null."""
+"""The requests and responses of the routes for tasks. Absent values of the members that LineageBridge's users know are null."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class KeyPair(Struct, frozen=True, forbid_unknown_fields=True):
-    """An API key. It is used for this task and forgotten."""
+    """An API key for a task. It is used for this task and not stored."""
 
     api_key: str
     api_secret: str
@@ -51,10 +51,10 @@ class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw
 
 
 class PlaneItem(Struct, frozen=True):
-    """The outcome of one plane of one scope; `why`: what could not be read, and the reason; `hints`: what to do about it.
+    """The outcome of a plane in one scope. `why`: what could not be read, and the reason; `hints`: what to do about it.
 
-    `state`: `observed`, `partly`, `failed`, `not_observed` (no credential), `skipped`, `gone` (its scope was deleted), or, while the task
-    runs, `asked` (read, but no events sent yet).
+    `state`: `observed`, `partly`, `failed`, `not_observed` (no credential), `skipped`, `gone` (its scope was deleted), or, while the
+    task runs, `asked` (read, but no events sent yet).
     """
 
     plane: str
@@ -68,7 +68,7 @@ class PlaneItem(Struct, frozen=True):
 
 
 class UnknownItem(Struct, frozen=True):
-    """A plane that could not be read completely; what was known before stays."""
+    """A plane that could not be read completely. What was known about it before stays."""
 
     plane: str
     scope: str

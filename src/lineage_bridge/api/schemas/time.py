@@ -1,4 +1,4 @@
-"""Responses about changes between two times, and about drift between declared and observed lineage."""
+"""The responses about changes between two times, and about drift between declared and observed lineage."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ from lineage_bridge.projections.shapes import Name
 
 
 class DiffItem(Struct, frozen=True, omit_defaults=True):
-    """The change of one node, edge or port; `label_before` and `evidence_before` are those before the change."""
+    """The change of a node, an edge or a port. `label_before` and `evidence_before` are those before the change."""
 
     change: Literal["appeared", "disappeared", "changed"]
     kind: Literal["node", "edge", "port"]
@@ -73,7 +73,7 @@ class TimelineMark(Struct, frozen=True, omit_defaults=True):
 
 
 class TimelineAnswer(Struct, frozen=True):
-    """The changes around a node within (since, until], oldest first. `truncated`: not all were looked for; these are the newest."""
+    """The changes around a node within (since, until], oldest first. `truncated`: the search ended early, and these are the newest."""
 
     since: str
     until: str

@@ -1,1 +1,1 @@
-"""Telemetry for operators: metrics, request ids and a log of requests."""
+"""Telemetry for operators: metrics, ids of requests, and a log of requests."""

@@ -1,4 +1,4 @@
-"""Counters of the API's process. Names and units follow Prometheus' conventions."""
+"""Counts what the API's process does. Names and units follow Prometheus' conventions."""
 
 from collections import Counter as Tally
 from typing import Final
@@ -15,7 +15,7 @@ _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 
 class Counters:
-    """Counters of ingested events and answered requests since the process started, in a separate registry."""
+    """Counters of ingested events and answered requests since the process started. They are in a registry of their own."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
@@ -37,7 +37,7 @@ class Counters:
         self.in_progress = Gauge(f"{PREFIX}http_requests_in_progress", "HTTP requests being answered.", registry=registry)
 
     def count_events(self, ingested: Ingested) -> None:
-        """Count events whose records are durable, or that were refused."""
+        """Count the events of a payload: those whose records are durable, and those that were refused."""
         outcomes: Tally[tuple[str, str]] = Tally()
         codes: Tally[tuple[str, str]] = Tally()
         sizes: Tally[str] = Tally()

@@ -1,4 +1,4 @@
-"""The state of the server as metrics, read when they are requested. Names and units follow Prometheus' conventions."""
+"""Exposes the state of the server as metrics, which are read when they are requested. Names and units follow Prometheus' conventions."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -20,13 +20,13 @@ _US: Final = 1e6
 
 
 class Exposition:
-    """A collector, as Prometheus' client expects one: the counters of a process, and the state of the server."""
+    """A collector in the sense of Prometheus' client: it returns the counters of a process, and the state of the server."""
 
     def __init__(self, services: Services, questions: Mapping[str, Mapping[str, int]]) -> None:
         self._services, self._questions = services, questions
 
     def collect(self) -> Iterable[Metric]:
-        """All metrics."""
+        """Return all metrics."""
         services = self._services
         return chain(
             map(_without_times, services.counters.registry.collect()),
@@ -44,7 +44,7 @@ class Exposition:
 
 
 def _without_times(metric: Metric) -> Metric:
-    """A metric without creation times, which the text format would expose as further series."""
+    """A copy of a metric without creation times, which the text format would expose as further series."""
     metric.samples = [sample for sample in metric.samples if not sample.name.endswith("_created")]
     return metric
 
@@ -61,7 +61,7 @@ def _labelled(name: str, text: str, labels: tuple[str, ...], samples: Iterable[t
 
 
 def _parts(state: Readiness) -> Iterator[Metric]:
-    """The answer of `ready`."""
+    """Metrics of the parts of the server, from the answer of `ready`."""
     parts = {name: getattr(state.parts, name) for name in state.parts.__struct_fields__}
     yield _gauge("ready", "1 if intake, store and pipeline work.", state.ready)
     yield _labelled(

@@ -1,15 +1,17 @@
-"""Inputs as metrics."""
+"""Exposes the state of inputs as metrics."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from prometheus_client import Metric
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily
 
+from lineage_bridge.api.telemetry.by_name import gauges_of
 from lineage_bridge.api.telemetry.counters import PREFIX
 from lineage_bridge.model.sources import InputRecord
 
 _LABELS: Final = ("input", "kind")
+_gauge = gauges_of("input")
 _READ: Final = frozenset({"reading", "idle", "starting"})
 """States of an input that is being read, or that is read again without an operator."""
 _US: Final = 1e6
@@ -56,14 +58,6 @@ def input_metrics(records: Iterable[InputRecord]) -> Iterator[Metric]:
     yield _counter("records", "Records that were read since the process has started.", ((rec, status.read) for rec, status in running))
     yield _counter("skipped_records", "Those of the records that had no value.", ((record, status.skipped) for record, status in running))
     yield _counter("lost_records", "Records that were deleted before they were read.", ((rec, status.lost) for rec, status in running))
-
-
-def _gauge(name: str, text: str, values: Iterable[tuple[InputRecord, float | None]]) -> Metric:
-    family = GaugeMetricFamily(f"{PREFIX}input_{name}", text, labels=_LABELS)
-    for record, value in values:
-        if value is not None:
-            family.add_metric((record.name, record.kind), value)
-    return family
 
 
 def _counter(name: str, text: str, values: Iterable[tuple[InputRecord, int]]) -> Metric:

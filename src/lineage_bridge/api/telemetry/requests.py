@@ -49,7 +49,7 @@ class RequestTelemetry:
         self._counters, self._routes, self._log_requests = counters, routes, log_requests
 
     async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Pass a request on to the application, and record its id, duration and status."""
         with span(scope["method"], kind="SERVER", parent=parent_of(scope)) as serving:
             await self._serve(app, scope, receive, send, serving)
 

@@ -1,4 +1,4 @@
-"""Targets as metrics."""
+"""Exposes the state of targets as metrics."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -6,11 +6,13 @@ from typing import Final
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
+from lineage_bridge.api.telemetry.by_name import gauges_of
 from lineage_bridge.api.telemetry.counters import PREFIX
 from lineage_bridge.ports.continuous import ContinuousStatus
 from lineage_bridge.ports.targets import TargetRecord
 
 _LABELS: Final = ("target", "kind")
+_gauge = gauges_of("target")
 _US: Final = 1e6
 
 
@@ -58,14 +60,6 @@ def target_metrics(records: Iterable[TargetRecord]) -> Iterator[Metric]:
 
 def _is_up(status: ContinuousStatus) -> bool:
     return not status.state.failures and status.activity != "stopped"
-
-
-def _gauge(name: str, text: str, values: Iterable[tuple[TargetRecord, float | None]]) -> Metric:
-    family = GaugeMetricFamily(f"{PREFIX}target_{name}", text, labels=_LABELS)
-    for record, value in values:
-        if value is not None:
-            family.add_metric((record.name, record.kind), value)
-    return family
 
 
 def _seconds(time_us: int | None) -> float | None:

@@ -1,1 +1,1 @@
-"""Browsers: requests as a proxy passes them on, and logins."""
+"""What the server does for browsers: it reads what proxies state about requests, and redirects to logins."""

@@ -1,4 +1,4 @@
-"""Restores requests to what their clients sent: from a proxy's headers, and the path prefix under which it shows the server."""
+"""Restores requests to what their clients sent, from a proxy's headers and from the path prefix under which it shows the server."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ _SENT_HOST: Final = "lineage_bridge.sent_host"
 
 
 def restore_request(scope: Scope, proxies: Networks, external: ExternalAddress | None) -> None:
-    """Give a request the scheme, the host and the path that its client used.
+    """Set the scheme, the host and the path of a request to those that its client used.
 
     The address of the connection is not changed, because no header may decide whether credentials are required.
     """
@@ -34,13 +34,13 @@ def restore_request(scope: Scope, proxies: Networks, external: ExternalAddress |
 
 
 def route_path(scope: Scope) -> str:
-    """The path of a request below the path of the server."""
+    """The path of a request without the path prefix of the server."""
     path: str = scope["path"]
     return path[len(server_prefix(scope)) :]
 
 
 def server_prefix(scope: Scope) -> str:
-    """The path below which the server is shown; empty if it is shown at the root of its host."""
+    """The path prefix below which a proxy shows the server; empty if it is shown at the root of its host."""
     prefix: str = scope.get(_PREFIX, "")
     return prefix
 
@@ -52,16 +52,18 @@ def client_address(scope: Scope) -> str:
 
 
 def hosts_of(scope: Scope) -> frozenset[str]:
-    """The hosts to which a request was addressed: the client's, and, if a proxy states another one, that on the connection."""
+    """The hosts to which a request was addressed: the one that the client named, and the one on the connection if a proxy states
+    another.
+    """
     hosts = {Headers(scope=scope).get("host", ""), scope.get(_SENT_HOST, "")}
     return frozenset(filter(None, hosts))
 
 
 def peer_address(scope: Scope) -> str:
-    """The other end of the connection; empty if it has no address."""
+    """The address of the other end of the connection; empty if it has none."""
     return (scope.get("client") or ("",))[0]
 
 
 def _below(prefix: str, path: str) -> str:
-    """A path with the server's prefix, whether a proxy has removed it or not."""
+    """A path below the server's prefix, whether or not a proxy has removed the prefix from it."""
     return path if path.startswith(f"{prefix}/") else prefix + (path if path != prefix else "/")

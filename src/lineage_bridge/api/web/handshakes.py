@@ -1,4 +1,4 @@
-"""A time limit for TLS handshakes: an event loop and a configuration of the web server."""
+"""Limits the time of TLS handshakes, by an event loop and a configuration of the web server."""
 
 from asyncio import AbstractServer
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from uvicorn import Config
 
 
 class ImpatientLoop(uvloop.Loop):
-    """An event loop whose servers close a connection without a completed TLS handshake after `handshake_s` seconds."""
+    """An event loop whose servers close a connection if its TLS handshake is not complete after `handshake_s` seconds."""
 
     def __init__(self, handshake_s: float) -> None:
         super().__init__()
@@ -21,7 +21,7 @@ class ImpatientLoop(uvloop.Loop):
         *arguments: Any,  # noqa: ANN401 - asyncio's
         **options: Any,  # noqa: ANN401 - asyncio's
     ) -> AbstractServer:
-        """Create a server. The time limit only applies with TLS."""
+        """Create a server. The time limit only applies if it uses TLS."""
         if options.get("ssl"):
             options["ssl_handshake_timeout"] = self._handshake_s
         return await super().create_server(*arguments, **options)

@@ -1,4 +1,4 @@
-"""The web page: the files that its build left in the package, kept in memory, each with its compressed form."""
+"""Serves the web page: the files that its build left in the package. They are kept in memory, each also in compressed form."""
 
 import gzip
 from collections.abc import Mapping
@@ -37,14 +37,14 @@ Install Node, then run <code>make page-build</code> in the checkout, and reload.
 
 @dataclass(frozen=True)
 class PageFile:
-    """A file with its media type, as it is and compressed by gzip."""
+    """A file of the page with its media type, as it is and compressed by gzip."""
 
     content: bytes
     compressed: bytes
     media_type: str
 
     def response(self, accepted: Headers, headers: Mapping[str, str]) -> Response:
-        """The response with the file, compressed if the client accepts it."""
+        """A response with the file, compressed if the client accepts that."""
         if "gzip" in accepted.get("accept-encoding", ""):
             return Response(
                 self.compressed, headers={**headers, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}, media_type=self.media_type
@@ -53,7 +53,9 @@ class PageFile:
 
 
 class WebPage:
-    """The page of a folder: its shell below any path, and its assets by name. A folder without a page may get one later."""
+    """The web page in a folder: its HTML document, which is the same for every view, and its assets by name. A page may be built into
+    the folder later.
+    """
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
@@ -78,7 +80,7 @@ class WebPage:
 
 @cache
 def _assets(folder: Path, build: str) -> Mapping[str, PageFile]:  # noqa: ARG001 - another build has other files
-    """Name to file. The folder has the files of one build, about a megabyte."""
+    """Read the files of one build from the folder, by name. They have about a megabyte in total."""
     found = sorted(path for path in (folder / ASSETS.strip("/")).iterdir() if path.is_file())
     return {path.name: _file(path) for path in found}
 

@@ -1,4 +1,4 @@
-"""Redirects a browser to the login instead of refusing its request."""
+"""Redirects browsers to the login where programs would get an error."""
 
 from typing import Final
 from urllib.parse import quote, urlencode
@@ -18,7 +18,7 @@ _MOST_CHARACTERS: Final = 1024
 
 
 def login_redirect(scope: Scope, refusal: RefusedError, external: ExternalAddress) -> Response | None:
-    """The redirect to the login for a browser that opens a page without a session; None for programs and other refusals.
+    """The redirect to the login for a browser that opens a page without a session; None for programs and for other errors.
 
     It goes to the host to which the issuer redirects after the login, because cookies belong to that host.
     """
@@ -33,7 +33,7 @@ def login_redirect(scope: Scope, refusal: RefusedError, external: ExternalAddres
 
 
 def see_other(url: str, *cookies: str) -> Response:
-    """A 303 redirect with cookies."""
+    """A redirect with status 303, and with cookies."""
     response = Response(status_code=303, headers={**NO_STORE, "Location": url})
     for cookie in cookies:
         response.headers.append("Set-Cookie", cookie)

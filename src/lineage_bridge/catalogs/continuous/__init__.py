@@ -1,1 +1,1 @@
-"""Continuous publishing: targets that follow the change feed of the graph."""
+"""Publishes continuously to targets that follow the change feed of the graph."""

@@ -1,4 +1,4 @@
-"""A single publication to a target that follows the change feed."""
+"""Makes one publication to a target that follows the change feed."""
 
 import threading
 from collections.abc import Callable
@@ -18,8 +18,8 @@ from lineage_bridge.ports.targets import PublicationLedger, PublicationReport
 
 @dataclass(frozen=True)
 class Attempts:
-    """Publishes to targets by plan and apply, in the same way as on request. `wait` takes whether the publication is stopped, and how many
-    seconds to wait.
+    """Publishes to targets by plan and apply, in the same way as on request. `wait` is a function of whether the publication is
+    stopped, and of the seconds to wait.
 
     The graph is read for one target at a time.
     """

@@ -1,4 +1,4 @@
-"""The change feed as followers of targets read it."""
+"""Reads the change feed for the followers of targets."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager

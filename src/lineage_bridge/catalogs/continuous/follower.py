@@ -1,4 +1,4 @@
-"""One target that follows the change feed: when to publish to it, and which changes its publications have covered."""
+"""Follows the change feed for one target: decides when to publish, and records which changes the publications have covered."""
 
 import logging
 import threading
@@ -47,10 +47,10 @@ class Following:
 
 
 class Follower:
-    """Publishes changes of the graph to one target. `basis`: see FollowState.
+    """Publishes changes of the graph to one target. `basis` is a digest of the target's kind and settings.
 
-    The cursor moves only when a publication that covers it has ended and is in the ledger, so nothing is lost however this process ends. If
-    the changes after the cursor are no longer kept, the whole graph is compared once, as at the first publication.
+    The cursor moves only when a publication that covers it has ended and is in the ledger, so nothing is lost however this process
+    ends. If the changes after the cursor are no longer kept, the whole graph is compared once, as at the first publication.
     """
 
     def __init__(self, name: str, basis: str, debounce_s: float, max_wait_s: float, following: Following) -> None:
@@ -69,7 +69,7 @@ class Follower:
         self.state = state
 
     def run(self, stop: threading.Event) -> None:
-        """Follow until `stop`, or until the target is removed."""
+        """Follow the change feed until `stop` is set, or until the target is removed."""
         while not stop.is_set():
             try:
                 if not self.step():
@@ -79,7 +79,7 @@ class Follower:
             stop.wait(self._tick_s)
 
     def step(self) -> bool:
-        """Publish if a publication is due; returns whether the target still follows the feed."""
+        """Publish if a publication is due. Returns whether the target still follows the feed."""
         now_us = self._following.clock_us()
         try:
             behind = self._behind()
@@ -112,11 +112,13 @@ class Follower:
 
     def _is_due(self, behind: int, now_us: int) -> bool:
         has_settled = self._debouncer.is_due(behind, now_us)
-        if now_us < self._rest_us:
+        # A time that is further ahead than it can be: the clock was set back meanwhile.
+        if now_us < self._rest_us <= now_us + LONGEST_REST_US:
             return False
         if self.state.failures:
+            was_set_back = (self.state.failed_us or 0) > now_us
             # An object that fails by itself does not delay later changes.
-            return now_us >= self.state.due_us or (self._failed_alone and has_settled)
+            return now_us >= self.state.due_us or was_set_back or (self._failed_alone and has_settled)
         return has_settled or not self.state.cursor
 
     def _publish(self) -> bool:

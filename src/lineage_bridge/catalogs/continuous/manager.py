@@ -9,10 +9,10 @@ from typing import Any, Final
 import msgspec
 
 from lineage_bridge.catalogs.continuous.follower import Follower
-from lineage_bridge.catalogs.events import digest_of
 from lineage_bridge.catalogs.reasons import reason_code
 from lineage_bridge.catalogs.settings import CONTINUOUS
 from lineage_bridge.errors import ConfigError, StoreError
+from lineage_bridge.openlineage.event_builder import digest_of
 from lineage_bridge.openlineage.times import SECOND_US
 from lineage_bridge.ports.continuous import ContinuousTarget, FollowersReport, FollowRepository, FollowState
 
@@ -90,7 +90,11 @@ class FollowerManager:
         ending, now_us = {running.name for running in self._ending}, self._clock_us()
         for name, target in sorted(active.items()):
             settings, until_us = self._broken.get(name, (None, 0))
-            if name not in self._running and name not in ending and (settings != _compared(target) or now_us >= until_us):
+            if (
+                name not in self._running
+                and name not in ending
+                and (settings != _compared(target) or not now_us < until_us <= now_us + AGAIN_US)
+            ):
                 self._start(target)
 
     def _start(self, target: ContinuousTarget) -> None:

@@ -1,1 +1,1 @@
-"""The kinds of targets, one module each, which never import each other."""
+"""The kinds of targets. There is one module or package for each, and these never import each other."""

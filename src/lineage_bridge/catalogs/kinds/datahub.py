@@ -13,7 +13,7 @@ from urllib.parse import quote, quote_plus
 import msgspec
 from pydantic import AfterValidator, Field
 
-from lineage_bridge.catalogs.events import column_fields, digest_of, in_form, with_held
+from lineage_bridge.catalogs.events import column_fields, in_form, with_held
 from lineage_bridge.catalogs.http import TargetClient, outcome_of
 from lineage_bridge.catalogs.settings import HttpTargetSettings, Renames
 from lineage_bridge.catalogs.target import (
@@ -30,7 +30,7 @@ from lineage_bridge.catalogs.target import (
 )
 from lineage_bridge.errors import ForbiddenError, SourceError
 from lineage_bridge.model.sources import SourceCheck
-from lineage_bridge.openlineage.event_builder import encode
+from lineage_bridge.openlineage.event_builder import digest_of, encode
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
 
 _HEADERS: Final = {"X-RestLi-Protocol-Version": "2.0.0"}
@@ -63,7 +63,7 @@ def _part(text: str) -> str:
 
 
 class DataHubSettings(HttpTargetSettings):
-    """The address of DataHub's metadata service, and the names that entities get there."""
+    """Settings of a target: the address of DataHub's metadata service, and the names that entities get there."""
 
     orchestrator: Annotated[str, AfterValidator(_part)] = Field(
         default="openlineage", max_length=50, description="orchestrator of jobs there; nobody else may write jobs of this orchestrator"
@@ -78,12 +78,12 @@ class DataHubSettings(HttpTargetSettings):
 
     @property
     def destination(self) -> str:
-        """The address, and the parts that all URNs have in common."""
+        """The text that identifies the target: the address, and the parts that all URNs have in common."""
         return f"{self.url} {self.orchestrator} {self.env}"
 
 
 class DataHubTarget(Target[DataHubSettings]):
-    """Writes aspects, reads inputs and outputs of jobs back, and deletes jobs."""
+    """Publishes to DataHub: writes aspects, reads inputs and outputs of jobs back, and deletes jobs."""
 
     deletes = True
     reads = True

@@ -27,7 +27,7 @@ def _file(path: str) -> str:
 
 
 class FileSettings(EventSettings):
-    """The path of the file."""
+    """Settings of a target: the path of the file."""
 
     file: Annotated[str, AfterValidator(_file)] = Field(
         default="lineage.ndjson", description="path of the file below `published` in the data folder"
@@ -35,7 +35,7 @@ class FileSettings(EventSettings):
 
     @property
     def destination(self) -> str:
-        """The file."""
+        """The text that identifies the target: the file."""
         return self.file
 
 
@@ -51,11 +51,11 @@ class FileTarget(Target[FileSettings]):
         self._path = folder / settings.file
 
     def express(self, event: Json) -> Expressed:
-        """The event itself or, depending on the settings, a completed run."""
+        """Convert an event to the form in the file: unchanged or, depending on the settings, as a completed run."""
         return in_form(event, self.settings.events)
 
     def visible(self, event: Json) -> str:
-        """The digest of the whole event."""
+        """The digest of the whole event, because all of it can be read back."""
         return digest(event)
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:

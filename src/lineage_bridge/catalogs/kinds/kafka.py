@@ -1,4 +1,4 @@
-"""A topic of Kafka with one OpenLineage event in each record, which other catalogs read."""
+"""The target Kafka: a topic with one OpenLineage event in each record, which other catalogs read."""
 
 import threading
 from collections.abc import Sequence
@@ -25,19 +25,21 @@ _REFUSED: Final = frozenset((KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.INVALID_M
 
 
 class KafkaTargetSettings(KafkaConnection, EventSettings):
-    """A cluster, and the topic on it."""
+    """Settings of a target: a cluster, and the topic on it."""
 
     topic: str = Field(min_length=1, max_length=249, pattern=r"^[a-zA-Z0-9._-]+$", description="topic, which must exist")
     max_bytes: int = Field(default=1_000_000, ge=1024, le=16 << 20, description="largest record; at most the topic's max.message.bytes")
 
     @property
     def destination(self) -> str:
-        """The cluster and the topic."""
+        """The text that identifies the target: the cluster and the topic."""
         return f"{self.bootstrap_servers} {self.topic}"
 
 
 class KafkaTarget(Target[KafkaTargetSettings]):
-    """Produces records in order, each once. Keys are those of OpenLineage's own clients, so events of one job stay in order."""
+    """Publishes to a topic: produces records in order, each once. Keys are those of OpenLineage's own clients, so events of one job
+    stay in order.
+    """
 
     batch = 500
 
@@ -47,11 +49,11 @@ class KafkaTarget(Target[KafkaTargetSettings]):
         self._producer: Producer | None = None
 
     def express(self, event: Json) -> Expressed:
-        """The event itself, or a completed run."""
+        """Convert an event to the form in records: unchanged or, depending on the settings, as a completed run."""
         return in_form(event, self.settings.events)
 
     def visible(self, event: Json) -> str:
-        """The digest of the whole event."""
+        """The digest of the whole event, because nothing can be read back."""
         return digest(event)
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
@@ -98,7 +100,7 @@ class KafkaTarget(Target[KafkaTargetSettings]):
         return UnreachableError(text, "check bootstrap_servers, security_protocol, and that the brokers run")
 
     def test(self) -> list[SourceCheck]:
-        """Whether the brokers answer and have the topic; whether it can be written shows only when a record is sent."""
+        """Check whether the brokers answer and have the topic. Whether it can be written only shows when a record is sent."""
         producer = self._opened()
         try:
             found = producer.list_topics(self.settings.topic, timeout=self.settings.timeout_s).topics[self.settings.topic]

@@ -1,4 +1,4 @@
-"""Marquez: its OpenLineage endpoint, and its REST API to read back and delete.
+"""The target Marquez: sends events to its OpenLineage endpoint, and reads back and deletes by its REST API.
 
 The rules by which events are refused and edges derived are those of Marquez 0.51.1; `docs/catalogs.md` lists the tested versions.
 """
@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from lineage_bridge.catalogs.events import PRODUCER, digest_of, in_form, is_streaming
+from lineage_bridge.catalogs.events import PRODUCER, in_form, is_streaming
 from lineage_bridge.catalogs.http import HttpAnswer, TargetClient, outcome_of
 from lineage_bridge.catalogs.settings import HttpTargetSettings
 from lineage_bridge.catalogs.target import (
@@ -29,7 +29,7 @@ from lineage_bridge.catalogs.target import (
 )
 from lineage_bridge.errors import ForbiddenError, SourceError
 from lineage_bridge.model.sources import SourceCheck
-from lineage_bridge.openlineage.event_builder import SPECIFICATION, encode
+from lineage_bridge.openlineage.event_builder import SPECIFICATION, digest_of, encode
 
 LINEAGE: Final = "/api/v1/lineage"
 _NAMESPACE: Final = re.compile(r"[a-zA-Z:;=/0-9_\-.@+]{1,1024}")
@@ -51,16 +51,18 @@ _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class MarquezSettings(HttpTargetSettings):
-    """The address of Marquez."""
+    """Settings of a target: the address of Marquez."""
 
     @property
     def destination(self) -> str:
-        """The address."""
+        """The text that identifies the target: the address."""
         return self.url
 
 
 class MarquezTarget(Target[MarquezSettings]):
-    """Sends each job as a completed run, and datasets without a job as DatasetEvents; edges, or columns of a dataset, are read back."""
+    """Publishes to Marquez: each job as a completed run, datasets without a job as DatasetEvents. Edges, or columns of a dataset, are
+    read back.
+    """
 
     deletes = True
     reads = True
@@ -72,7 +74,7 @@ class MarquezTarget(Target[MarquezSettings]):
         self._client = TargetClient(settings, self.repeated, is_refusal=_is_refusal)
 
     def express(self, event: Json) -> Expressed:
-        """A completed run without the parts that Marquez refuses, or a DatasetEvent. Raises InexpressibleError."""
+        """Convert an event to a completed run without the parts that Marquez refuses, or to a DatasetEvent. Raises InexpressibleError."""
         accepted, lost = _accepted(event)
         return in_form(accepted, "runs" if "job" in event else "jobs", lost)
 
@@ -111,7 +113,7 @@ class MarquezTarget(Target[MarquezSettings]):
         return DONE
 
     def test(self) -> list[SourceCheck]:
-        """Whether Marquez answers. It has no credentials of its own; a proxy in front of it may have."""
+        """Check whether Marquez answers. It has no credentials of its own, but a proxy before it may have."""
         try:
             answer = self._client.call("GET", "/api/v1/namespaces?limit=1")
         except ForbiddenError as error:

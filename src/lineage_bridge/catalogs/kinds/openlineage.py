@@ -1,4 +1,4 @@
-"""Any server that accepts OpenLineage events over HTTP, one in each request."""
+"""The target for any server that accepts OpenLineage events over HTTP, one in each request."""
 
 import gzip
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def _path(path: str) -> str:
 
 
 class OpenLineageSettings(HttpTargetSettings, EventSettings):
-    """The address to which events are sent, and how."""
+    """Settings of a target: the address to which events are sent, and how they are sent."""
 
     endpoint: Annotated[str, AfterValidator(_path)] = Field(
         default="/api/v1/lineage", description="path of the calls that take one event, below url"
@@ -32,12 +32,12 @@ class OpenLineageSettings(HttpTargetSettings, EventSettings):
 
     @property
     def destination(self) -> str:
-        """The address to which events are sent."""
+        """The text that identifies the target: the address to which events are sent."""
         return self.url + self.endpoint
 
 
 class OpenLineageTarget(Target[OpenLineageSettings]):
-    """Sends events. They cannot be deleted or read back: OpenLineage has no call for either."""
+    """Sends events to a server. They cannot be deleted or read back: OpenLineage has no call for either."""
 
     paces_itself = True
 
@@ -46,11 +46,11 @@ class OpenLineageTarget(Target[OpenLineageSettings]):
         self._client = TargetClient(settings, self.repeated)
 
     def express(self, event: Json) -> Expressed:
-        """The event itself, or a completed run."""
+        """Convert an event to the form that the server accepts: unchanged or, depending on the settings, as a completed run."""
         return in_form(event, self.settings.events)
 
     def visible(self, event: Json) -> str:
-        """The digest of the whole event."""
+        """The digest of the whole event, because nothing can be read back."""
         return digest(event)
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
@@ -65,7 +65,7 @@ class OpenLineageTarget(Target[OpenLineageSettings]):
         return outcome_of(self._client.call("POST", self.settings.endpoint, body, headers))
 
     def test(self) -> list[SourceCheck]:
-        """Whether the address answers; whether it accepts events shows only when one is sent."""
+        """Check whether the address answers. Whether it accepts events only shows when one is sent."""
         try:
             answer = self._client.call("GET", self.settings.endpoint)
         except ForbiddenError as error:

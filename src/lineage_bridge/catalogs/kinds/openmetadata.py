@@ -1,4 +1,4 @@
-"""OpenMetadata: completed runs to the OpenLineage endpoint of its server, many in each request.
+"""The target OpenMetadata: sends completed runs to the OpenLineage endpoint of its server, many in each request.
 
 Events contain only members that OpenMetadata's published schemas (`api/lineage/openlineage`) have: it stores no others, and may refuse
 them.
@@ -34,16 +34,18 @@ _DATASET: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class OpenMetadataSettings(HttpTargetSettings):
-    """The address of OpenMetadata; `token` is that of a bot."""
+    """Settings of a target: the address of OpenMetadata, and `token`, which is that of a bot."""
 
     @property
     def destination(self) -> str:
-        """The address."""
+        """The text that identifies the target: the address."""
         return self.url
 
 
 class OpenMetadataTarget(Target[OpenMetadataSettings]):
-    """Sends each job with inputs and outputs. The endpoint cannot delete, and does not report which entities it found."""
+    """Publishes to OpenMetadata: each job with inputs and outputs. The endpoint cannot delete, and does not report which entities it
+    found.
+    """
 
     batch = 50
     paces_itself = True
@@ -53,7 +55,7 @@ class OpenMetadataTarget(Target[OpenMetadataSettings]):
         self._client = TargetClient(settings, self.repeated)
 
     def express(self, event: Json) -> Expressed:
-        """A completed run with the members that OpenMetadata stores. Raises InexpressibleError."""
+        """Convert an event to a completed run with the members that OpenMetadata stores. Raises InexpressibleError."""
         lost = Counter[str]()
         made = in_form(event, "runs").event
         if not made.get("inputs") or not made.get("outputs"):
@@ -64,7 +66,7 @@ class OpenMetadataTarget(Target[OpenMetadataSettings]):
         return Expressed(made, +lost)
 
     def visible(self, event: Json) -> str:
-        """The digest of the whole event."""
+        """The digest of the whole event, because nothing can be read back."""
         return digest(event)
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
@@ -79,7 +81,7 @@ class OpenMetadataTarget(Target[OpenMetadataSettings]):
         return _outcomes(answer, len(operations))
 
     def test(self) -> list[SourceCheck]:
-        """Whether the server answers, and accepts the token."""
+        """Check whether the server answers, and accepts the token."""
         try:
             answer = self._client.call("GET", "/api/v1/system/version")
             version = answer.json().get("version") if answer.is_success else None
@@ -130,8 +132,8 @@ def _facet(name: str, facet: Json, lost: Counter[str]) -> Json:
 
 
 def _field(field: Json) -> Json:
-    """A column. The columns of a record are part of its type: in OpenMetadata's own tables they are children, which the endpoint does not
-    accept.
+    """A column in a schema facet. The columns of a record are written into its type, because the endpoint does not accept them as
+    children, as in OpenMetadata's own tables.
     """
     return {**_members(field, "name", "description"), "type": str(field.get("type") or "unknown")}
 
@@ -164,7 +166,7 @@ def _portions(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
 
 
 def _outcomes(answer: HttpAnswer, count: int) -> list[Outcome]:
-    """The outcome of each event of a request. Raises SourceError for an unexpected answer."""
+    """The outcome of each event in a request. Raises SourceError for an unexpected answer."""
     if not answer.is_success:
         text = f"answered {answer.status}" + (f": {answer.message}" if answer.message else "")
         if answer.status in _INVALID:

@@ -42,7 +42,7 @@ def check_archive(root: Path, on_piece: Callable[[], None] = lambda: None) -> tu
 
 
 def check_files(root: Path) -> list[Damage]:
-    """The damage that names and sizes of files show, without reading records. A file that is being replaced is not damaged."""
+    """Find the damage that shows in the names and sizes of files, without reading records. A file that is being replaced is not damaged."""
     found = set(_look(root))
     return [item for item in _look(root) if item in found] if found else []
 

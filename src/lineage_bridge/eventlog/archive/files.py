@@ -1,4 +1,4 @@
-"""Files of an archive: each holds the records of a partition with addresses in [start, end), and never changes.
+"""The files of the archive. Each has the records of a partition with addresses in [start, end), and never changes.
 
 Its path is `INPUT/STREAM/LIFE/PARTITION/START-END.LEVEL`: the names are quoted, START and END are addresses (see EventPosition). A file
 contains nothing but records, in order. Several small files are merged into one of the next level, which is complete before the small ones
@@ -38,7 +38,7 @@ class ArchivedFile(NamedTuple):
 
 
 class ArchivedPartition(NamedTuple):
-    """A partition that an input reads, and the source and partition of its records in the graph."""
+    """A partition that an input reads, with the source and partition by which the graph knows its records."""
 
     input: str
     where: StreamPartition
@@ -81,9 +81,7 @@ def topic_source(stream: str, life: str) -> str:
 
 
 def topic_ends(applied: Mapping[tuple[str, int], int]) -> dict[tuple[str, int], int]:
-    """Converts positions in the archive (source and partition to address) to positions in topics (source and partition to the next
-    offset).
-    """
+    """Convert positions in the archive (the address of each source and partition) to positions in topics (the next offset of each)."""
     found: dict[tuple[str, int], tuple[int, int]] = {}
     for (source, partition), address in applied.items():
         if is_archived(source):
@@ -111,7 +109,7 @@ def path_of(folder: Path, start: int, end: int, level: int = 0) -> Path:
 
 
 def files_in(folder: Path) -> list[ArchivedFile]:
-    """The current files, in order. If one is missing, the next begins after the end of the previous one."""
+    """The current files of a folder, in order. If one is missing, the next one begins after the end of the one before."""
     try:
         names = [(path, _NAME.fullmatch(path.name)) for path in folder.iterdir()]
     except FileNotFoundError:
@@ -150,7 +148,7 @@ def make_folder(folder: Path, root: Path) -> None:
 
 
 def sync_folders(folders: Sequence[Path]) -> None:
-    """Make names that were created in or removed from folders durable."""
+    """Make the names of files durable that were created in these folders or removed from them."""
     for folder in folders:
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -18,7 +18,7 @@ NAME = "progress.json"
 
 
 class Counted(Protocol):
-    """Counts of records that were added."""
+    """The number of events, by outcome, in records that were added."""
 
     accepted: int
     rejected: dict[str, int]
@@ -101,13 +101,13 @@ def _read(path: Path) -> _SavedCounts | None:
 
 
 def saved_progress(root: Path, name: str) -> InputProgress | None:
-    """The saved counts of an input; None if Spark never read it (the form `stream`)."""
+    """Read the saved counts of an input; None if it was never read with the form stream."""
     saved = _read(root / quoted(name) / NAME)
     return saved.progress if saved else None
 
 
 def added(first: InputProgress | None, other: InputProgress | None) -> InputProgress | None:
-    """Add the counts of both forms of an input."""
+    """Add the counts of an input that was read with both forms."""
     if first is None or other is None:
         return first or other
     rejected = {code: first.rejected.get(code, 0) + other.rejected.get(code, 0) for code in {**first.rejected, **other.rejected}}

@@ -1,4 +1,4 @@
-"""Reads the archive, from any process, also while it is written; and records of the log and of the archive by their addresses."""
+"""Reads the archive from any process, also while it is being written. Reads records of the log and of the archive by their addresses."""
 
 import fnmatch
 import logging
@@ -28,7 +28,7 @@ MOST_INDEXES: Final = 256
 
 
 class ArchiveReader:
-    """The archive in `root`. It holds only the path: cheap to create, safe to pickle and share."""
+    """Reads the archive in `root`. It holds only the path, so it costs little to create, and can be pickled and shared."""
 
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root)
@@ -43,7 +43,7 @@ class ArchiveReader:
         return files[-1].end if files else 0
 
     def read(self, source: str, partition: int, start: int, end: int, on_gap: OnGap = lambda _: None) -> Iterator[StoredRecord]:
-        """The records with addresses in [start, end), in order. Damaged records are skipped, logged, and reported to `on_gap`."""
+        """Yield the records with addresses in [start, end), in order. Damaged records are skipped, logged, and reported to `on_gap`."""
         at = start
         while file := next((file for file in self._files(source, partition) if file.end > at and file.start < end), None):
             with suppress(FileNotFoundError):
@@ -54,7 +54,7 @@ class ArchiveReader:
                 at = file.end
 
     def split(self, source: str, partition: int, start: int, end: int, limit_bytes: int) -> list[tuple[int, int]]:
-        """Adjacent ranges that cover [start, end), each of whole files with about the given number of bytes."""
+        """Split [start, end) into adjacent ranges, each of whole files with about the given number of bytes."""
         ranges: list[tuple[int, int]] = []
         begin, size = start, 0
         for file in self._files(source, partition):
@@ -68,7 +68,7 @@ class ArchiveReader:
         return [*ranges, (begin, end)] if begin < end else ranges
 
     def size_between(self, source: str, partition: int, start: int, end: int) -> int:
-        """The bytes of the files that hold records in [start, end)."""
+        """The total size in bytes of the files that have records in [start, end)."""
         sizes = 0
         for file in self._files(source, partition):
             if file.end > start and file.start < end:
@@ -102,7 +102,7 @@ class ArchiveReader:
         return sizes
 
     def disk_bytes(self) -> int:
-        """The size of all files in bytes."""
+        """The total size in bytes of all files."""
         sizes = 0
         for folder, _, names in os.walk(self.root):
             for name in fnmatch.filter(names, "*.?"):
@@ -169,7 +169,7 @@ class AllRecords:
         self.log, self.archive = log, archive
 
     def durable_end(self) -> int:
-        """The durable end of the log."""
+        """The end of the last durable record in the log."""
         return self.log.durable_end()
 
     def record_at(self, address: RecordAddress) -> LogRecord:
@@ -181,9 +181,9 @@ class AllRecords:
         return self.log.size_between(start, end)
 
     def archived_behind(self, applied: Mapping[tuple[str, int], int]) -> int:
-        """The bytes of the archive after these positions."""
+        """The bytes of the archive after these positions, which are still to be read."""
         return self.archive.size_behind(applied)
 
     def disk_bytes(self) -> int:
-        """The size of all files in bytes."""
+        """The total size in bytes of all files of the log and the archive."""
         return self.log.disk_bytes() + self.archive.disk_bytes()

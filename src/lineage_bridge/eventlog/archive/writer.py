@@ -1,4 +1,4 @@
-"""Writes the archive: Spark's workers write part files, which the pipeline, as the only writer, moves into the archive."""
+"""Writes the archive. Spark's workers write part files, and the pipeline, as the only writer, moves these into the archive."""
 
 import os
 import shutil
@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from lineage_bridge.errors import PositionError
 from lineage_bridge.eventlog.archive.files import (
     ArchivedFile,
     ArchivedPartition,
@@ -38,7 +39,7 @@ class PartFile:
         self._file = self.path.open("wb")
 
     def append(self, record: LogRecord) -> None:
-        """Add a record. Raises OSError when the disk is full."""
+        """Append a record to the part file. Raises OSError when the disk is full."""
         self._file.write(encode_record(record))
 
     def close(self) -> None:
@@ -66,7 +67,7 @@ class ArchiveWriter:
 
     @contextmanager
     def parts(self) -> Iterator[Path]:
-        """A context manager with a folder for the part files of one batch, which is removed at the end."""
+        """Make a folder for the part files of one batch. It is removed at the end of the `with` block."""
         folder = self.root / PARTS / uuid.uuid4().hex
         folder.mkdir()
         try:
@@ -80,7 +81,16 @@ class ArchiveWriter:
         return files[-1].end if files else 0
 
     def put(self, ranges: Mapping[ArchivedPartition, tuple[int, int]], parts: Mapping[ArchivedPartition, Sequence[Path]]) -> None:
-        """Move the part files with the records of partitions in [start, end) into the archive, durably and in order. Raises OSError."""
+        """Move the part files with the records of partitions in [start, end) into the archive, durably and in order.
+
+        Raises PositionError, and changes nothing, if the archive already has records after `start`; OSError.
+        """
+        for of, (start, _) in ranges.items():
+            if start < self.end(of):
+                raise PositionError(
+                    f"the archive of {of.source}, partition {of.partition}, ends at {self.end(of)}, after the start {start} of new records",
+                    "restart the pipeline: it folds what the archive has before it reads on",
+                )
         for of, (start, end) in ranges.items():
             folder = of.folder(self.root)
             known = self._known(of)
@@ -104,7 +114,7 @@ class ArchiveWriter:
         return self._files[of]
 
     def _adopt(self) -> None:
-        """Add files to the manifest that are missing in it: of a process that was killed, or of a version without a manifest."""
+        """Add files to the manifest that it lacks, because a process was killed, or wrote them before there were manifests."""
         every = [(of.folder(self.root), file) for of in partitions_in(self.root) for file in files_in(of.folder(self.root))]
         if new := [(folder, file) for folder, file in every if self._manifest.is_new(folder, file)]:
             self._manifest.add(new, checked=False)
@@ -113,7 +123,7 @@ class ArchiveWriter:
         return self.root / PARTS / uuid.uuid4().hex
 
     def _compact(self, of: ArchivedPartition) -> None:
-        """Merge the last files, if many adjacent ones of the same level are small."""
+        """Merge the last files of a partition if many adjacent ones of the same level are small."""
         files, folder = self._known(of), of.folder(self.root)
         while len(last := files[-MANY:]) == MANY and _are_joined(last):
             first, final, level = last[0], last[-1], last[0].level

@@ -1,1 +1,1 @@
-"""Graph measures: cycles, reach, paths. Pure functions over edges between ids."""
+"""Measures of graphs: cycles, reach, paths. Pure functions over edges between ids."""

@@ -1,4 +1,4 @@
-"""Whole-graph measures in memory: which nodes lie on cycles, and how many nodes lie downstream of each.
+"""Measures of a whole graph, computed in memory: which nodes are on cycles, and how many nodes are downstream of each.
 
 A graph has nodes 0..n-1 and two arrays with the sources and targets of its edges, which are distinct and have no self-edges. Nodes that
 reach each other count as downstream of each other.
@@ -29,10 +29,11 @@ _ALPHA = 0.7213 / (1 + 1.079 / REGISTERS)
 
 @dataclass(frozen=True)
 class Condensed:
-    """The components of a graph, numbered so that edges lead from a higher number to a lower one, and the edges between them.
+    """The strongly connected components of a graph, numbered so that edges lead from a higher number to a lower one, and the edges
+    between them.
 
-    `component` has the component of each node. Edges are sorted by the level of their source, then by the source. A component's level is
-    1 + the highest level of its targets, or 0 without targets. `incoming` lists edges by target: those into a component are from
+    `component` has the component of each node. Edges are sorted by the level of their source, then by the source. A component's level
+    is 1 + the highest level of its targets, or 0 without targets. `incoming` lists edges by target: those into a component are from
     `starts[component]` up to `starts[component + 1]`.
     """
 
@@ -115,7 +116,7 @@ def _exact(graph: Condensed, chosen: Ints, exact_words: int, block: int) -> Ints
 
 
 def _ancestors(graph: Condensed, homes: Ints) -> tuple[Ints, Ints]:
-    """All components that reach one of `homes` (these included), and the edges on the way there, in the graph's order."""
+    """All components from which one of `homes` can be reached (these included), and the edges on the way, in the graph's order."""
     seen = np.zeros(graph.count, dtype=np.bool_)
     seen[homes] = True
     frontier, edges = homes, [np.zeros(0, dtype=np.int64)]
@@ -159,7 +160,7 @@ def _estimated(graph: Condensed, chosen: Ints) -> Ints:
 
 
 def _spread(sources: Ints, targets: Ints, levels: Ints, values: NDArray[Any], merge: np.ufunc) -> None:
-    """Merge into the row of each source the rows of its targets, lowest level first. Changes `values` in place."""
+    """Pass values along edges: merge into the row of each source the rows of its targets, lowest level first. Changes `values` in place."""
     bounds = [*np.flatnonzero(np.diff(levels, prepend=-1)).tolist(), len(levels)]
     for start, end in pairwise(bounds):
         froms = sources[start:end]

@@ -1,6 +1,6 @@
-"""Reach: which nodes depend on one node and how much, and the paths from one node to another. Pure functions over edges of node ids.
+"""Computes which nodes depend on other nodes and how much, and the paths from one node to another. Pure functions over edges of node ids.
 
-Edges point away from the node at which the search starts: in the direction of the data for a search downstream, against it for one
+Edges point away from the nodes at which the search starts: in the direction of the data for a search downstream, against it for one
 upstream. A flow from a node to itself is ignored.
 """
 
@@ -18,10 +18,10 @@ MOST_PATHS = 2**53 - 1
 
 
 class ReachedNode(NamedTuple):
-    """A node that the origin reaches.
+    """A node that the origins reach.
 
-    `distance` is the fewest hops, `paths` the number of paths (at most MOST_PATHS), where a cycle counts as one node.
-    `wholly`: everything that reaches the node passes through the origin, so without the origin it would receive nothing.
+    `distance` is the fewest hops from any of them, `paths` the number of paths from them (at most MOST_PATHS), where a cycle counts as one
+    node. `wholly`: everything that reaches the node passes through an origin, so without the origins it would receive nothing.
     """
 
     node: int
@@ -31,7 +31,7 @@ class ReachedNode(NamedTuple):
 
 
 def adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
-    """Start node to the end nodes of its edges, without edges from a node to itself."""
+    """The end nodes of the edges from each start node, without edges from a node to itself."""
     edges: dict[int, set[int]] = {}
     for near, far in pairs:
         if near != far:
@@ -39,27 +39,28 @@ def adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
     return edges
 
 
-def reach(origin: int, pairs: Iterable[tuple[int, int]], fed: Collection[int]) -> list[ReachedNode]:
-    """All nodes that are reachable from `origin`, nearest first, then by id.
+def reach(origins: Collection[int], pairs: Iterable[tuple[int, int]], fed: Collection[int]) -> list[ReachedNode]:
+    """All nodes that are reachable from `origins`, without these, nearest first, then by id.
 
     `fed` are nodes that also receive data by edges that are not in `pairs`.
     """
-    edges = adjacency(pair for pair in pairs if pair[1] != origin)
-    distance = distances(origin, edges)
+    starts = frozenset(origins)
+    edges = adjacency(pair for pair in pairs if pair[1] not in starts)
+    distance = distances_of(starts, edges)
     met = {node: edges.get(node, ()) for node in distance}
-    paths = _count(origin, met)
-    partly = set(distances_of(set(fed) & (distance.keys() - {origin}), met))
-    found = (ReachedNode(node, hops, paths[node], node not in partly) for node, hops in distance.items() if node != origin)
+    paths = _count(starts, met)
+    partly = set(distances_of(set(fed) & (distance.keys() - starts), met))
+    found = (ReachedNode(node, hops, paths[node], node not in partly) for node, hops in distance.items() if node not in starts)
     return sorted(found, key=lambda reached: (reached.distance, reached.node))
 
 
 def distances(origin: int, edges: Edges) -> dict[int, int]:
-    """Node id to the fewest hops from `origin`, for every reachable node and `origin` itself."""
+    """The fewest hops from `origin` to each reachable node, by node id; `origin` itself is included."""
     return distances_of({origin}, edges)
 
 
 def distances_of(origins: Collection[int], edges: Edges) -> dict[int, int]:
-    """Node id to the fewest hops from any of `origins`, for every reachable node and the origins themselves."""
+    """The fewest hops from any of `origins` to each reachable node, by node id; the origins themselves are included."""
     found = dict.fromkeys(origins, 0)
     waiting = deque(found)
     while waiting:
@@ -71,12 +72,15 @@ def distances_of(origins: Collection[int], edges: Edges) -> dict[int, int]:
     return found
 
 
-def _count(origin: int, edges: Edges) -> dict[int, int]:
-    """The number of paths from `origin` to each node when each strongly connected component is contracted to one node."""
-    members_of = components(origin, edges)
+def _count(origins: Collection[int], edges: Edges) -> dict[int, int]:
+    """The number of paths from `origins`, to which no edges lead, to each node when each strongly connected component is contracted to one
+    node.
+    """
+    members_of = components(origins, edges)
     component_of = {node: index for index, members in enumerate(members_of) for node in members}
     paths = [0] * len(members_of)
-    paths[component_of[origin]] = 1
+    for origin in origins:
+        paths[component_of[origin]] = 1
     for index in reversed(range(len(members_of))):
         for node in members_of[index]:
             for far in edges.get(node, ()):
@@ -85,9 +89,9 @@ def _count(origin: int, edges: Edges) -> dict[int, int]:
     return {node: paths[index] for node, index in component_of.items()}
 
 
-def components(origin: int, edges: Edges) -> list[frozenset[int]]:
-    """The strongly connected components that are reachable from `origin`, each before the components that lead to it."""
-    nodes = sorted(distances(origin, edges))
+def components(origins: Collection[int], edges: Edges) -> list[frozenset[int]]:
+    """The strongly connected components that are reachable from `origins`, each before the components that lead to it."""
+    nodes = sorted(distances_of(origins, edges))
     index_of = {node: index for index, node in enumerate(nodes)}
     graph: rustworkx.PyDiGraph[None, None] = rustworkx.PyDiGraph(multigraph=False)
     graph.add_nodes_from([None] * len(nodes))
@@ -97,7 +101,9 @@ def components(origin: int, edges: Edges) -> list[frozenset[int]]:
 
 
 def simple_paths(source: int, target: int, edges: Edges, most_hops: int, go_on: Callable[[], bool]) -> Iterator[tuple[int, ...]]:
-    """Paths from `source` to `target` that visit no node twice, shortest first, then by ids. Stops early when `go_on` returns False."""
+    """The paths from `source` to `target` that visit no node twice, shortest first, then by ids. The search stops when `go_on` returns
+    False.
+    """
     back = adjacency((far, near) for near, fars in edges.items() for far in fars)
     left = distances(target, back)
     if source not in left or source == target:

@@ -1,1 +1,1 @@
-"""What facets contain about a node: schema versions and search terms."""
+"""Reads what facets say about a node: its schema versions and its search terms."""

@@ -1,4 +1,4 @@
-"""Schema versions: whether two schema facets are the same version, which versions a dataset had, and how two versions differ."""
+"""Compares schemas: whether two schema facets are the same version, which versions a dataset had, and how two versions differ."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -85,7 +85,7 @@ def current(periods: Iterable[VersionPeriod]) -> VersionPeriod | None:
 
 
 def _of_job(job: int, mentions: list[Mention]) -> list[VersionPeriod]:
-    """The periods that one job stated; its mentions must be in order of time."""
+    """The periods in which one job stated versions. Its mentions must be in order of time."""
     blocks = [list(block) for _, block in groupby(mentions, key=lambda mention: mention.version)]
     periods: list[VersionPeriod] = []
     seen: set[str] = set()
@@ -104,7 +104,9 @@ def _of_job(job: int, mentions: list[Mention]) -> list[VersionPeriod]:
 
 
 def _clusters(blocks: list[list[Mention]]) -> Iterator[list[list[Mention]]]:
-    """Groups blocks of one version each: a block that begins within ten minutes of the end of the previous one joins its group."""
+    """Group blocks of mentions, each of one version: a block that begins within ten minutes of the end of the previous one joins its
+    group.
+    """
     cluster: list[list[Mention]] = []
     for block in blocks:
         if cluster and block[0].time - cluster[-1][0].time > SETTLING_US:
@@ -126,7 +128,7 @@ def _by_version(cluster: list[list[Mention]]) -> dict[str, list[Mention]]:
 
 
 class FieldChange(NamedTuple):
-    """A field whose type changed; a type is None if it was not stated."""
+    """A field whose type changed between two schemas. A type is None if it was not stated."""
 
     path: Path
     before: str | None
@@ -142,7 +144,7 @@ class SchemaDiff(NamedTuple):
 
 
 def paths(fields: Iterable[SchemaField], above: Path = ()) -> dict[Path, str | None]:
-    """Path to type of all fields of a schema; nested fields come after the field that contains them."""
+    """The types of all fields of a schema, by path. Nested fields come after the field that contains them."""
     out: dict[Path, str | None] = {}
     for field in fields:
         path = (*above, field.name)

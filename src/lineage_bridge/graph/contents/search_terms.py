@@ -39,7 +39,9 @@ SearchText = tuple[str, str, str, str, str, str, str]
 
 @lru_cache(8_192)
 def facet_words(key: str, text: bytes) -> tuple[tuple[str, str], ...]:
-    """The text that a facet adds: (field, one line per item). Empty if the facet is a tombstone or unreadable."""
+    """The text that a facet adds to the search, as (field, text with one line per item). Empty if the facet is a tombstone or
+    unreadable.
+    """
     facet = read(SEARCHED[key], key, text)
     found: dict[str, list[str]] = {}
     for field, line in _lines(facet) if facet else ():

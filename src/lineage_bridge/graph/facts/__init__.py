@@ -1,1 +1,1 @@
-"""Converts log records to facts: rows of the relations."""
+"""Converts log records to facts, which are rows of the relations."""

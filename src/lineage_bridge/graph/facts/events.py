@@ -1,4 +1,4 @@
-"""Converts a log record to facts, the rows of the relations. Pure; reads no clock.
+"""Converts a log record with an event to facts, the rows of the relations. Pure; reads no clock.
 
 Contents that producers repeat are stored once under their hash, so a record adds few rows. Repeats only change first and last times.
 """
@@ -41,7 +41,8 @@ _SELF, _RUN = int(Side.SELF), int(Side.RUN)
 
 
 class AlreadyEmitted(NamedTuple):
-    """Nodes and facet sets (each with one of its facets) whose rows are merged already, so events need not emit them again.
+    """The nodes and facet sets (each with one of its facets) whose rows have been merged, so that other events need not emit them
+    again.
 
     Nodes that were recorded with an earlier time are skipped too.
     """
@@ -130,7 +131,7 @@ def _asserter(event: Event, *, other_flows: bool = False) -> bytes:
 
 
 class _EventFacts:
-    """Collects the facts of one event in `facts`: who asserts (`asserted_by`), about which job or dataset, and when."""
+    """Collects the facts of one event in `facts`. They contain who asserts (`asserted_by`), about which job or dataset, and when."""
 
     def __init__(
         self, record: LogRecord, limited: LimitedEvent, note: RecordNote, time: int, names: Names, emitted: AlreadyEmitted
@@ -184,7 +185,7 @@ class _EventFacts:
         return address
 
     def add_foreign(self, some: ForeignFacets, principal: str) -> None:
-        """Add facets that have no effect, because the sender may not assert them."""
+        """Add foreign assertions: facets without effect, because the sender may not assert them."""
         node, named = some.node, self.names.dataset if isinstance(some.node, Dataset) else self.names.job
         facet_set = self.add_facet_set(some.facets)
         if facet_set != NO_FACETS:

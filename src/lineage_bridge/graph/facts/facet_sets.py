@@ -1,4 +1,4 @@
-"""Facet sets: the facets that one event gives one node, under the hash of their texts."""
+"""Makes facet sets: the facets that one event gives to one node, stored under the hash of their texts."""
 
 from functools import lru_cache
 
@@ -39,5 +39,5 @@ def _has_fields(text: bytes) -> bool:
 
 
 def _is_tombstone(text: bytes) -> int:
-    """1 for a facet with `_deleted: true`. Only a text that may contain the word, plain or escaped, is parsed."""
+    """1 for a facet with `_deleted: true`, else 0. Only a text that may contain the word, plain or escaped, is parsed."""
     return int((b"_deleted" in text or b"\\u" in text) and standard.is_deleted(text))

@@ -31,7 +31,7 @@ class FacetTexts:
             self.declared_io[facet_set].append((side, dataset, facets))
 
     def facets(self, facet_set: bytes) -> dict[str, bytes]:
-        """Key to facet id, for the facets of a facet set."""
+        """The ids of the facets in a facet set, by key."""
         return self.facet_sets.get(facet_set, {})
 
     def text(self, facet: bytes) -> bytes:
@@ -63,7 +63,7 @@ class FacetTexts:
         self.names_by_id.update((node[0], Spelling(*node[1:])) for node in nodes)
 
     def stated_lineage(self, node: int, job: int, side: int, facet_set: bytes) -> Iterator[tuple[int, bytes]]:
-        """The lineage in a facet set that was asserted for a node: (carrier, lineage set id or mark)."""
+        """The lineage in a facet set that was asserted for a node, as pairs of carrier and lineage set id (or mark)."""
         for key, carrier in carriers(node, job, side):
             facet = self.facets(facet_set).get(key)
             lineage_set = self.lineage_set(key, facet) if facet else None

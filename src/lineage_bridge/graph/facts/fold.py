@@ -1,4 +1,6 @@
-"""The fold in plain Python: log records to merged rows. A Spark worker runs it for one partition of a batch; tests compare with it."""
+"""The fold in plain Python: converts log records to merged rows. A Spark worker runs it for one partition of a batch; tests compare with
+it.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -35,7 +37,7 @@ def fold_records(records: Iterable[StoredRecord], names: Names, into: Tables | N
 
 
 def merge_tables(tables: Tables, others: Tables) -> Tables:
-    """Merge `others` into `tables` (changed in place) by the merge rules."""
+    """Merge the rows of `others` into `tables`, which is changed in place, by the merge rules."""
     for name, rows in others.items():
         merge, table = BY_NAME[name].merge, tables[name]
         for key, values in rows.items():
@@ -58,7 +60,7 @@ def without_erased(tables: Tables) -> Tables:
 
 
 def flat(tables: Mapping[str, Mapping[Row, Row]]) -> Iterator[tuple[str, list[Row]]]:
-    """The relations that have rows, each with its rows as flat tuples, sorted by key."""
+    """The relations that have rows, by name. The rows are flat tuples, sorted by key."""
     for name, rows in tables.items():
         if rows:
             yield name, sorted([key + values for key, values in rows.items()])

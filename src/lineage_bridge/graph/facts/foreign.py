@@ -27,7 +27,7 @@ _NAMING: Final = frozenset({"symlinks", "lifecycleStateChange"})
 
 
 class WhyForeign(str, Enum):
-    """Why a facet has no effect."""
+    """The reasons why a facet has no effect."""
 
     DATASET = "foreign_dataset"
     """The assertion is about a dataset outside the sender's namespaces."""
@@ -58,7 +58,7 @@ class LimitedEvent(NamedTuple):
 
 def limit_event(event: Event, note: RecordNote, names: Names) -> LimitedEvent:
     """The part of an event that has effect, given the limits of its sender in the record's note."""
-    cut = _Cut(note.namespaces, names)
+    cut = _EventSplitter(note.namespaces, names)
     own = None if event.job is None else cut.job(event.job)
     subject = None if event.dataset is None else cut.dataset(event.dataset, Side.SELF, own=note.waived)
     inputs = tuple(cut.named(dataset, Side.INPUT) for dataset in event.inputs)
@@ -73,9 +73,9 @@ def may_parent(facet: standard.ParentRunFacet, limits: Limits) -> bool:
     return not limits or all(matches(job.namespace, limits) for job in jobs)
 
 
-class _Cut:
-    """Splits an event into the part with effect and `foreign`, the facets without effect. `other_flows`: the part states other flows
-    than the event.
+class _EventSplitter:
+    """Splits an event into the part that has effect, and the facets that have none (`foreign`). `other_flows`: the part states other
+    flows than the event.
     """
 
     def __init__(self, limits: Limits, names: Names) -> None:
@@ -84,18 +84,18 @@ class _Cut:
         self.other_flows = False
 
     def job(self, job: Job) -> Job:
-        """The job, with only those of its facets that have effect."""
+        """A copy of the job that only has the facets with effect."""
         reasons = {key: self._lineage(key, text) if key in _LINEAGE else None for key, text in job.facets.items()}
         return msgspec.structs.replace(job, facets=self._counting(job, Side.SELF, reasons))
 
     def named(self, dataset: Dataset, side: Side) -> Dataset:
-        """An input or output, with only those of its facets that have effect, under the name that `without_joining` returns."""
+        """A copy of an input or output that only has the facets with effect, under the name that `without_joining` returns."""
         namespace, name = without_joining(dataset.namespace, dataset.name, self.limits)
         self.other_flows |= namespace != dataset.namespace
         return self.dataset(msgspec.structs.replace(dataset, namespace=namespace, name=name), side)
 
     def dataset(self, dataset: Dataset, side: Side, *, own: bool = False) -> Dataset:
-        """A dataset, with only those of its facets that have effect. With `own`, it counts as within the sender's namespaces."""
+        """A copy of a dataset that only has the facets with effect. With `own`, it counts as within the sender's namespaces."""
         own = own or is_within(dataset.namespace, dataset.name, self.limits)
         why = self._own_facet if own else self._foreign_facet
         reasons = {key: why(dataset, side, key, text) for key, text in dataset.facets.items()}
@@ -108,13 +108,15 @@ class _Cut:
         return {key: node.facets[key] for key, reason in reasons.items() if reason is None}
 
     def _foreign_facet(self, dataset: Dataset, side: Side, key: str, text: bytes) -> WhyForeign | None:  # noqa: ARG002 - as _own_facet
-        """Why a facet of a dataset outside the sender's namespaces has no effect; None for column lineage of the job's own outputs."""
+        """The reason why a facet of a dataset outside the sender's namespaces has no effect; None for column lineage of the job's
+        own outputs.
+        """
         is_work = side is Side.OUTPUT and key == "columnLineage"
         return self._lineage(key, text) if is_work else WhyForeign.DATASET
 
     def _own_facet(self, dataset: Dataset, side: Side, key: str, text: bytes) -> WhyForeign | None:  # noqa: ARG002 - as _foreign_facet
-        """Why a facet of a dataset within the sender's namespaces has no effect, because it also concerns a dataset outside; None
-        if it has effect.
+        """The reason why a facet of a dataset within the sender's namespaces has no effect: it also concerns a dataset outside.
+        None if it has effect.
         """
         if key in _LINEAGE:
             return self._lineage(key, text)
@@ -130,8 +132,8 @@ class _Cut:
                 yield is_system_within(namespace, self.limits) if claim.whole else is_within(namespace, name, self.limits)
 
     def _lineage(self, key: str, text: bytes) -> WhyForeign | None:
-        """Why a lineage facet has no effect; None if it has. It may name any dataset, but no job outside, and no name that joins
-        several systems.
+        """The reason why a lineage facet has no effect; None if it has. It may name any dataset, but no job outside, and no name
+        that joins several systems.
         """
         named = list(self._named(key, text))
         why = None

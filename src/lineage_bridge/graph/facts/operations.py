@@ -1,4 +1,4 @@
-"""Converts an operator's erasure or statement about aliases to rows of the relations; `flow_endings` does so for the ends of flows.
+"""Converts an operator's erasure, or statement about aliases, to rows of the relations. `flow_endings` does so for the ends of flows.
 
 An unreadable record gives no rows.
 """
@@ -24,19 +24,20 @@ ALIAS_OPERATIONS = (ALIAS, VETO, LIFT, PREFER, WITHDRAW)
 
 
 class End(msgspec.Struct, frozen=True):
-    """A dataset or job by its name, or a whole namespace if `name` is None."""
+    """One end of an alias: a dataset or job by its name, or a whole namespace if `name` is None."""
 
     namespace: str
     name: str | None = None
 
 
 class AliasStatement(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An alias, a veto or a lifted veto, or the choice of the name `a`.
+    """An operator's statement about an alias: the alias itself, a veto or a lifted veto, or the choice of the name `a`.
 
     `a` and `b` are two names or two namespaces; names in the namespace `b` may have a `prefix`.
 
-    `evidence` states what an alias rests on. A veto applies to the evidence it names, to all evidence of its `kind`, or to all evidence.
-    A veto without `a` and `b` applies to a rule everywhere; one with the same namespace twice, to a rule within that namespace.
+    `evidence` states what an alias rests on. A veto applies to the evidence it names, to all evidence of its `kind`, or to all
+    evidence. A veto without `a` and `b` applies to a rule everywhere; one with the same namespace twice, to a rule within that
+    namespace.
     """
 
     a: End = End("")
@@ -78,7 +79,7 @@ def _facts(operation: _Operation, record: LogRecord) -> Iterator[tuple[str, Row,
 def alias_key(operation: str, statement: AliasStatement) -> Row:
     """The key of a statement in the relation `alias`. Raises RequestError if the statement is invalid."""
     if statement.entity not in ENTITIES:
-        raise RequestError(f"`entity` is {statement.entity!r}", "use dataset or job")
+        raise RequestError(f"`entity` cannot be {statement.entity!r}", "use dataset or job")
     if operation in (PREFER, WITHDRAW):
         return _preference_key(statement)
     whole = statement.a.name is None and statement.b.name is None

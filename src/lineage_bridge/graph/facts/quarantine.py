@@ -1,4 +1,4 @@
-"""Rows of `quarantine`: log records whose event is not used, each with the reason."""
+"""Makes rows of `quarantine`: log records whose event is not used, each with the reason."""
 
 from lineage_bridge.graph.facts.facet_sets import Fact
 from lineage_bridge.graph.log_record import StoredRecord, read_note

@@ -1,4 +1,4 @@
-"""Reads a run's facets: its parent and root run, and its nominal time."""
+"""Reads the facets of a run: its parent and root run, and its nominal time."""
 
 from typing import NamedTuple, TypeVar
 
@@ -49,7 +49,7 @@ def nominal_time(run: Run) -> tuple[int | None, int | None] | None:
 
 
 def _named_run(job: standard.JobIdentifier, run: standard.RunName, names: Names) -> tuple[Row, Row]:
-    """A parent or root run as (id, job, the id as sent if it is not a UUID), and the row of its job."""
+    """A parent or root run as (id, job, the id as sent if it is not a UUID), and the row of its job in the relation `node`."""
     id_ = names.job(job.namespace, job.name)
     above = run_uuid(job.namespace, job.name, run.runId), id_, None if parse_uuid(run.runId) else run.runId
     return above, (id_, int(NodeKind.JOB), job.namespace, job.name)

@@ -1,1 +1,1 @@
-"""The flows between datasets: the shapes of runs, and the flows that are computed from the shapes."""
+"""Computes the shapes of runs, and from these the flows between datasets."""

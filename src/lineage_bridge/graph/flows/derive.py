@@ -97,7 +97,7 @@ def states_symlinks(job: int, node: int, side: int) -> bool:
 
 
 def symlink_owner(asserted_by: bytes, job: int, origin: int) -> tuple[int, bytes]:
-    """Whose newest symlinks facet counts on its own: the runs of a job together, or one design-time statement."""
+    """The owner whose newest symlinks facet counts on its own: the runs of a job together, or one design-time statement."""
     return job, asserted_by if origin == Origin.DECLARED else NO_RUN
 
 
@@ -263,7 +263,7 @@ def owner_id(names: Names, spelling: Spelling) -> int:
 
 
 def bind_to_job(expansion: Expansion, job: int, origin: int) -> Iterator[Row]:
-    """The rows of `flow` for one job: its id replaces OWN."""
+    """The rows of `flow` that a job has by an expansion: the job's id replaces OWN."""
     for source, target, evidence in expansion.flows:
         yield source if source != OWN else job, target if target != OWN else job, job, origin, evidence
 

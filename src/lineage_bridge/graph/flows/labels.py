@@ -1,4 +1,4 @@
-"""Labels: whether an edge is current at a given time. An edge without new events stays; labels only filter answers."""
+"""Computes labels, which say whether an edge is current at a given time. An edge without new events stays; labels only filter answers."""
 
 from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
@@ -12,7 +12,7 @@ NEWEST_RUNS = 3
 
 
 class Label(str, Enum):
-    """The label of an edge or a node, best first."""
+    """The labels of an edge or a node, the best one first."""
 
     CURRENT = "current"
     STALE = "stale"
@@ -21,7 +21,7 @@ class Label(str, Enum):
 
 
 def freshness(last: int | None, now_us: int) -> Label:
-    """CURRENT or STALE, by the time of the last event of any run that stated the edge (UTC microseconds)."""
+    """The label CURRENT or STALE, by the time of the last event of any run that stated the edge (UTC microseconds)."""
     return Label.CURRENT if last is not None and last >= now_us - HORIZON_US else Label.STALE
 
 

@@ -64,8 +64,8 @@ def declaring_keys(job: int) -> tuple[str, ...]:
 
 
 def flow_owner(job: int, node: int, side: int) -> int:
-    """The node that owns the flows that a facet states about `node` itself: the job, or the dataset of a statement without a job (0). 0
-    for other nodes.
+    """The node to which the flows belong that a facet about `node` itself states: the job, or the dataset of a statement without a job
+    (0). For other nodes, it is 0.
     """
     if side != Side.SELF:
         return 0
@@ -119,6 +119,6 @@ _Row = TypeVar("_Row", NamedDataset, StatedLineage)
 
 
 def _newest(rows: list[_Row]) -> list[_Row]:
-    """The rows with the latest `last`; several rows if they have the same time."""
+    """The rows with the latest value of `last`. Several rows are returned if they have the same time."""
     last = max((row.last for row in rows), default=0)
     return [row for row in rows if row.last == last] if len(rows) > 1 else rows

@@ -20,7 +20,9 @@ Asserter = tuple[bytes, int]
 
 
 class RunShape(NamedTuple):
-    """The current shape of an asserter; its days, each with the first and last assertion (UTC microseconds); the history of the shape."""
+    """The current shape of an asserter, the days with the first and last assertion on each (UTC microseconds), and the history of the
+    shape.
+    """
 
     shape: Shape
     days: dict[int, tuple[int, int]]

@@ -1,7 +1,7 @@
-"""Shapes: what one run did, regardless of when, and the flows computed from that.
+"""Shapes of runs, and the flows that follow from them. A shape is what one run did, regardless of when.
 
-Flows are determined for each run from everything it stated, never across runs. Many runs of a job have the same shape, which is expanded
-to flows once. A design-time statement counts as one run.
+Flows are determined for each run from everything it stated, never across runs. Many runs of a job have the same shape, which is expanded to
+flows once. A design-time statement counts as one run.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ HUB_PAIRS = 1000
 
 
 class Shape(NamedTuple):
-    """Sorted members (side, dataset) and lineage sets (carrier, lineage set id) of a run or a design-time statement.
+    """What a run or a design-time statement did: sorted members (side, dataset) and lineage sets (carrier, lineage set id).
 
     `id` is a signed 64-bit hash of the rest.
     """
@@ -38,7 +38,7 @@ class Flow(NamedTuple):
 
 
 class Hub(NamedTuple):
-    """A set of flows stored as one: from every one of `inputs` to every one of `outputs`."""
+    """A set of flows that is stored as one: from each of `inputs` to each of `outputs`."""
 
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
@@ -83,7 +83,9 @@ def _explicit(inputs: list[int], outputs: list[int], lineage_sets: list[LineageS
 
 
 def _implied(inputs: list[int], outputs: list[int], stated: list[tuple[int, LineageSet]], together: Evidence) -> Expansion:
-    """Flows from column lineage, and all pairs of the remaining inputs and outputs, which get the evidence `together`."""
+    """The flows that column lineage states, and those between all pairs of the remaining inputs and outputs. The latter get the
+    evidence `together`.
+    """
     evidence = int(together)
     named: dict[int, set[int]] = {}
     for carrier, lineage_set in stated:

@@ -1,10 +1,10 @@
-"""Stitching: flows between runs that belong together but report separately, as with Spark's foreachBatch.
+"""The rule for stitching, which infers flows between runs that belong together but report separately, as with Spark's foreachBatch.
 
 The rule `stitch_siblings`: if a run only writes, a streaming run only reads, both have the same parent run (its id and its job, as they
-name it: several jobs may use one id), and the writer lies within the reader, then the writer writes what the reader reads. The writer
-lies within the reader if it began after the reader began and its last event is not later than the reader's. Only the four readers that
-began last before the writer are considered, and the writer must lie within exactly one of them, since concurrent streams cannot be
-distinguished. Runs that state lineage themselves are not stitched. The flows are inferred, never observed.
+name it: several jobs may use one id), and the writer lies within the reader, then the writer writes what the reader reads. The writer lies
+within the reader if it began after the reader began and its last event is not later than the reader's. Only the four readers that began
+last before the writer are considered, and the writer must lie within exactly one of them, since concurrent streams cannot be distinguished.
+Runs that state lineage themselves are not stitched. The flows are inferred, never observed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,8 @@ LOOK_BACK = 4
 
 
 class Sibling(NamedTuple):
-    """A run that may be stitched: it has a parent run and only reads or only writes. `first` and `last`, of its events: UTC microseconds.
+    """A run that may be stitched: it has a parent run, and only reads or only writes. `first` and `last`: the times of its events in
+    UTC microseconds.
 
     Sorted as tuples, siblings with the same parent and side are in the order in which they began.
     """
@@ -35,7 +36,7 @@ class Sibling(NamedTuple):
 
     @property
     def key(self) -> tuple[bytes, int]:
-        """The sibling's run id and job, which identify it."""
+        """The run id and the job of the sibling, which together identify it."""
         return self.asserted_by, self.job
 
 
@@ -61,7 +62,7 @@ def reader_of(writer: Sibling, readers: Iterable[Sibling]) -> Sibling | None:
 
 
 def find_stitches(siblings: Iterable[Sibling]) -> list[tuple[Sibling, Sibling]]:
-    """Writer to reader, for every writer that lies within exactly one reader."""
+    """The reader of each writer that lies within exactly one reader."""
     families: dict[tuple[bytes, int], tuple[list[Sibling], list[Sibling]]] = {}
     for sibling in sorted(siblings):
         families.setdefault((sibling.parent, sibling.parent_job), ([], []))[sibling.side].append(sibling)

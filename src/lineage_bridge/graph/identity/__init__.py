@@ -1,1 +1,1 @@
-"""Identity: which names denote the same dataset or job."""
+"""Determines which names denote the same dataset or job."""

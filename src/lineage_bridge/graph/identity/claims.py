@@ -1,9 +1,9 @@
-"""Namespace claims: facets of a dataset which state that its namespace has another name. Pure.
+"""Reads namespace claims: facets of a dataset which state that its namespace has another name. Pure.
 
-`confluent_kafka` names the cluster of a topic (`lkc-...`) and may name its servers; `dataSource` has the address of the system.
-Names that many systems have in common (a loopback or private address, a host without a domain, a server that clusters share) make no claim
-about a namespace, because a wrong join is worse than a missed one. For the same reason, claims that contradict each other have no effect
-(see `uncontradicted`).
+`confluent_kafka` names the cluster of a topic (`lkc-...`) and may name its servers; `dataSource` has the address of the system. Names that
+many systems have in common (a loopback or private address, a host without a domain, a server that clusters share) make no claim about a
+namespace, because a wrong join is worse than a missed one. For the same reason, claims that contradict each other have no effect (see
+`uncontradicted`).
 """
 
 import ipaddress
@@ -138,7 +138,7 @@ def _of_database(address: re.Match[str], name: str, uri: str) -> Iterator[Namesp
 
 
 def _ends(namespace: str) -> set[str]:
-    """The namespaces at which the naming rules end when they rewrite this one. A list of servers gives one for each server."""
+    """The namespaces to which the naming rules finally rewrite this one. A list of servers gives one for each server."""
     links = all_space_links(namespace)
     return {namespace, *(link.other for link in links)} - {link.space for link in links}
 
@@ -153,7 +153,7 @@ def _ids(spaces: Iterable[str]) -> set[str]:
 
 
 def _names_one(space: str) -> bool:
-    """Whether a server's address denotes the same cluster for everybody who uses it."""
+    """Whether a server's address denotes the same cluster for all who use it."""
     found = _SERVER.fullmatch(space)
     if found is None or _SHARED.fullmatch(space):
         return False

@@ -33,7 +33,7 @@ class Extents:
         return self.within[self.of[name]]
 
     def outermost(self) -> list[int]:
-        """The extents that no other extent contains; they denote the whole dataset."""
+        """The extents that no other extent contains. They denote the whole dataset."""
         return sorted(extent for extent, reaching in self.within.items() if len(reaching) == 1)
 
 

@@ -1,4 +1,4 @@
-"""Steps and links in memory, for tests that compare the store's with them, and for grouping whole graphs."""
+"""Steps and links in memory, for grouping whole graphs, and for tests that compare those of the store with them."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping

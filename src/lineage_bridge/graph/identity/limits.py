@@ -33,10 +33,11 @@ def is_within(namespace: str, name: str, limits: Limits) -> bool:
 
 @lru_cache(20_000)
 def without_joining(namespace: str, name: str, limits: Limits) -> Spelling:
-    """The name of a dataset by one server, if its namespace lists several that do not all lie within; else the name itself.
+    """The name of a dataset with a single server, if its namespace lists several that do not all lie within the limits; else the name
+    itself.
 
-    A list of servers states that they are one system, which such a sender may not state. The alphabetically first server is used, whatever
-    the order of the list.
+    A list of servers states that they are one system, which such a sender may not state. The alphabetically first server is used,
+    whatever the order of the list.
     """
     if is_system_within(namespace, limits) or not joins(namespace, limits):
         return namespace, name
@@ -51,6 +52,6 @@ def joins(namespace: str, limits: Limits) -> bool:
 
 
 def _ends(namespace: str) -> set[str]:
-    """The namespaces at which the naming rules end when they rewrite this one."""
+    """The namespaces to which the naming rules finally rewrite this one."""
     links = all_space_links(namespace)
     return {link.other for link in links} - {link.space for link in links}

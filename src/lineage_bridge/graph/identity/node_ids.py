@@ -97,7 +97,7 @@ class NodeId(NamedTuple):
 
 
 class NodeIdCandidates(NamedTuple):
-    """The names that a node id may denote: first the `exact` ones in order, then the `tiers`, each of (namespace glob, name) pairs."""
+    """The names that a node id may denote: the `exact` ones in order, then the `tiers`, as (namespace glob, name) pairs."""
 
     kind: NodeKind
     exact: tuple[Name, ...]
@@ -144,23 +144,23 @@ def make_node_id(kind: NodeKind, namespace: str, name: str, job_type_facet: str 
 
 
 def with_whole_namespace(node_id: NodeId, namespace: str, name: str) -> NodeId:
-    """Build the node id that has the whole namespace as its scope. It is unique."""
+    """Build the node id whose scope is the whole namespace, which is unique."""
     system, type_text = node_id.id.split(":")[:2]
     return node_id._replace(id=f"{system}:{type_text}:{_escaped(namespace, ':')}:{_escaped(name)}", sure=True)
 
 
 def qualified_name(id_: str) -> str:
-    """The name within the scope, read from an id that `make_node_id` returned."""
+    """The name within the scope, read from a node id that `make_node_id` returned."""
     return _plain(id_.split(":", 3)[3])
 
 
 def display_name(type_: str, name: str) -> str:
-    """The name without the prefix that states the type."""
+    """The name of a node without the prefix that states its type."""
     return name.removeprefix(_PREFIXES.get(type_, ""))
 
 
 def prefixed(type_: str, name: str) -> str:
-    """The name with the prefix that states the type in Confluent's namespaces."""
+    """The name of a node with the prefix that states its type in Confluent's namespaces."""
     start = _PREFIXES.get(type_, "")
     return name if name.startswith(start) else start + name
 
@@ -257,7 +257,7 @@ def _exact(system: str, type_: str, scope: str, name: str) -> Iterator[Name]:
 
 
 def _tiers(system: str, type_: str, scope: str, name: str) -> Iterator[tuple[Name, ...]]:
-    """Further names to look up: the id may lack the cluster, or have an environment instead of the workspace, region or project."""
+    """Names to look up later: the id may lack the cluster, or have an environment instead of the workspace, region or project."""
     if system == CONFLUENT:
         here = f"confluent://{_literal(scope)}/*"
         yield tuple((here, spelling) for spelling in dict.fromkeys((name, _PREFIXES.get(type_, "") + name)))

@@ -1,4 +1,4 @@
-"""Identity: which spellings denote the same dataset or job. Similar names are not enough: joining two spellings requires evidence.
+"""Defines which spellings denote the same dataset or job. Similar names are not enough: joining two spellings requires evidence.
 
 A *spelling* is a possible name of a dataset or job, whether or not it is in use. A *step* joins two spellings; its evidence is a symlink
 from a producer, a claim of another facet (claims.py), an operator's alias, or a naming rule. A *link* joins two namespaces: each name in
@@ -52,7 +52,7 @@ class NamespaceLink(NamedTuple):
 
 
 class StepReader(Protocol):
-    """The source of steps, links and chosen names. It returns only valid ones."""
+    """Returns the valid steps and links between names, and the names that operators chose."""
 
     def steps(self, spellings: Collection[Spelling]) -> Iterable[Step]:
         """The steps from or to any of these spellings."""
@@ -65,7 +65,9 @@ class StepReader(Protocol):
 
 
 class NameGroup(NamedTuple):
-    """All spellings of one dataset or job, sorted; the steps and links that join them; and the spelling that an operator chose last."""
+    """All spellings of one dataset or job, sorted, with the steps and links that join them, and the spelling that an operator chose
+    last.
+    """
 
     spellings: tuple[Spelling, ...]
     steps: tuple[Step, ...]
@@ -101,7 +103,7 @@ def spelt(group: NameGroup, style: str) -> tuple[str, str]:
 
 
 def groups(starts: Iterable[Spelling], reader: StepReader) -> dict[Spelling, NameGroup]:
-    """Spelling to its group, for each of these spellings."""
+    """The group of each of these spellings, by spelling."""
     above: dict[Spelling, Spelling] = {}
     steps: set[Step] = set()
     starts = list(dict.fromkeys(starts))

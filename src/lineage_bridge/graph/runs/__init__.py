@@ -1,1 +1,1 @@
-"""Runs: their state, their liveness, and how much they read and wrote."""
+"""Computes the state and the liveness of runs, and how much they read and wrote."""

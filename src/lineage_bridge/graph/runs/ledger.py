@@ -1,4 +1,6 @@
-"""The ledger of a path: how much data passed each hop in a time window, compared with a baseline, and where a change began. Pure."""
+"""Computes the ledger of a path: how much data passed each hop in a time window, compared with a baseline, and where a change
+began. Pure.
+"""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -86,7 +88,7 @@ class HopAmounts:
 
 
 def change(now: Passed, before: Passed, scale: float, factor: float = FACTOR) -> AmountChange:
-    """Compare an amount with its baseline. `scale` is the window's length divided by the baseline's."""
+    """Compare an amount with its baseline. `scale` is the length of the window divided by that of the baseline."""
     ours, theirs = now.measure, before.measure
     if now.rows is not None and before.rows is None and before.bytes is not None:
         ours = now.bytes
@@ -103,8 +105,8 @@ def change(now: Passed, before: Passed, scale: float, factor: float = FACTOR) ->
 
 
 def ledger(amounts: Sequence[tuple[Passed, Passed, Passed, Passed]], scale: float, factor: float = FACTOR) -> list[HopAmounts]:
-    """The entries of the hops, from their amounts (read, written, read in the baseline, written in the baseline), in the direction of the
-    data.
+    """Make the entries of the hops in the direction of the data. Each gets its amounts (read, written, read in the baseline, written in
+    the baseline).
     """
     entries: list[HopAmounts] = []
     for read, written, read_before, written_before in amounts:
@@ -117,10 +119,10 @@ def ledger(amounts: Sequence[tuple[Passed, Passed, Passed, Passed]], scale: floa
 
 
 def mark_divergence(hops: Sequence[tuple[Hashable, HopAmounts]], tolerance: float = TOLERANCE) -> list[HopAmounts]:
-    """The entries, with `diverged` at the first output whose ratio left its baseline by more than `tolerance`, a share of it.
+    """Set `diverged` in the entries of the first output whose ratio left its baseline by more than `tolerance`, a share of it.
 
-    Each entry comes with what identifies the output of its hop (job and dataset), sources first. An output with several inputs has
-    diverged only if its ratio to each of them has: what one input explains is no divergence.
+    Each entry comes with what identifies the output of its hop (job and dataset), in the order from the sources on. An output with
+    several inputs has diverged only if its ratio to each of them has: what one input explains is no divergence.
     """
     judged: dict[Hashable, list[bool]] = {}
     for output, entry in hops:

@@ -1,4 +1,4 @@
-"""Liveness: whether a streaming run is still running, judged by its heartbeats and not by its state."""
+"""Computes the liveness of a streaming run: whether it is still running, judged by its heartbeats and not by its state."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -12,7 +12,7 @@ GONE_PERIODS = 30
 
 
 class Liveness(str, Enum):
-    """Whether a stream is alive, idle, silent or gone."""
+    """The liveness of a stream: alive, idle, silent or gone."""
 
     ALIVE = "alive"
     IDLE = "idle"
@@ -21,8 +21,8 @@ class Liveness(str, Enum):
 
 
 def liveness(last: int | None, now_us: int, period_us: int, moves: bool | None = None) -> Liveness:
-    """The liveness of a stream, from the time of its last event, its heartbeat period, and whether data moved in its newest reports
-    (None: they have no counters).
+    """The liveness of a stream. It follows from the time of its last event, its heartbeat period, and whether data moved in its newest
+    reports (None: they have no counters).
     """
     age = None if last is None else now_us - last
     if age is None or age > max(DAY_US, GONE_PERIODS * period_us):
@@ -33,6 +33,6 @@ def liveness(last: int | None, now_us: int, period_us: int, moves: bool | None =
 
 
 def moves(amounts: Sequence[int | None]) -> bool | None:
-    """Whether data moved in the newest reports; None if no report has a number. `amounts` is how much each report added."""
+    """Whether data moved in the newest reports; None if no report has a number. `amounts`: how much each report added."""
     reported = [amount for amount in amounts if amount is not None]
     return any(reported) if reported else None

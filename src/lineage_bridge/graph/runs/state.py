@@ -1,6 +1,6 @@
-"""Run state: computed from the types of events that a run sent, and when it sent each type first and last.
+"""Computes the state of a run from the types of events that it sent, and the times at which it sent each type first and last.
 
-It is computed when it is read, since real producers break every simpler rule.
+The state is computed when it is read, since real producers break every simpler rule.
 """
 
 from collections.abc import Iterable, Sequence
@@ -87,7 +87,7 @@ def learn_period(times: Sequence[int]) -> int | None:
 
 
 def goes_on_unsure(events: Iterable[tuple[str, int, int]]) -> bool:
-    """Whether a RUNNING event followed a terminal event: then the state of a streaming run depends on the period of its heartbeats."""
+    """Whether a RUNNING event followed a terminal event. The state of a streaming run then depends on the period of its heartbeats."""
     lasts = {type_: last for type_, _, last in events}
     running = lasts.get("RUNNING")
     return running is not None and any(type_ in lasts and lasts[type_] < running for type_ in TERMINAL)
@@ -100,7 +100,7 @@ def run_state(
     *,
     retries: bool = False,
 ) -> RunState:
-    """The state of a run from its (type, first, last) rows. OTHER and events without a type do not affect it.
+    """The state of a run from its rows (type, first, last). OTHER and events without a type do not affect it.
 
     `retries`: any RUNNING after a FAIL means that a streaming run goes on, however soon it comes.
     """

@@ -1,4 +1,4 @@
-"""Statistics: how much runs read and wrote, from the counters they reported.
+"""Computes how much runs read and wrote, from the counters that they reported.
 
 Producers count in one of two ways: from the beginning of the run (cumulative), or since the last report (per interval). A run's way is
 declared, or inferred from whether its numbers decrease. Each run is counted separately, so parallel runs do not mix.
@@ -79,7 +79,9 @@ def increments(series: Iterable[Sample], how: Counting) -> list[tuple[int, Amoun
 
 
 def _rise(highest: list[int], counter: int, value: int) -> int:
-    """How much a cumulative counter has increased. A small decrease is a late report and adds nothing; a large one is a reset."""
+    """How much a cumulative counter has increased since its highest value. A small decrease is a late report and adds nothing; a large
+    one is a reset.
+    """
     peak = highest[counter]
     if value * _RESET < peak:
         highest[counter] = value
@@ -89,12 +91,14 @@ def _rise(highest: list[int], counter: int, value: int) -> int:
 
 
 def total(changes: Iterable[tuple[int, Amount]], since: int, until: int) -> Amount:
-    """The amount within [since, until)."""
+    """The sum of the amounts within [since, until)."""
     return sum((amount for time, amount in changes if since <= time < until), start=Amount())
 
 
 def buckets(changes: Sequence[tuple[int, Amount]], since: int, until: int, width_us: int) -> list[tuple[int, Amount]]:
-    """The amounts within [since, until) in buckets of `width_us` that begin at `since`: (start, amount) of each bucket with reports."""
+    """The amounts within [since, until) by buckets of `width_us`, the first of which begins at `since`: pairs of start and amount, for
+    each bucket with reports.
+    """
     found: dict[int, Amount] = {}
     for time, amount in changes:
         if since <= time < until:

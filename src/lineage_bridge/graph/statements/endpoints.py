@@ -1,4 +1,4 @@
-"""Lineage statements, their annotations, and the node ids of their endpoints."""
+"""Statements about lineage, their annotations, and the node ids at their ends."""
 
 from typing import NamedTuple
 
@@ -44,7 +44,7 @@ class Endpoints:
         self.nodes: set[Row] = set()
 
     def dataset(self, namespace: str, name: str) -> int:
-        """The node id of a dataset."""
+        """The node id of a dataset. Its row is added to `nodes`."""
         id_ = self.names.dataset(namespace, name)
         self.nodes.add((id_, int(NodeKind.DATASET), namespace, name))
         return id_

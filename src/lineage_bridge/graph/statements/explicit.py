@@ -1,4 +1,4 @@
-"""Explicit lineage: reads the statements of a `lineage` facet of a job or a dataset.
+"""Reads explicit lineage: the statements in a `lineage` facet of a job or a dataset.
 
 Specification: OpenLineage's LineageFacet 1-0-0. A job's facet has entries, each with its target; a dataset's facet states what flows into
 that dataset.

@@ -1,4 +1,4 @@
-"""Lineage sets: reads the statements of a lineage facet once, when its text is first seen.
+"""Reads the statements of a lineage facet once, when its text is first seen, into a lineage set.
 
 A facet is reduced to a *lineage set*: the sorted set of its statements, stored under its hash. Two facets that state the same lineage in
 different words have the same lineage set, so a producer that writes a new text for the same lineage each time does not make a new shape

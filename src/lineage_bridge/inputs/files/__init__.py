@@ -1,1 +1,1 @@
-"""Events from files: of a folder, or of a bucket of an object store."""
+"""Reads events from files, in a folder or in a bucket of an object store."""

@@ -14,7 +14,9 @@ from lineage_bridge.sources.common.settings import Secret, Url, reveal
 
 
 class AzureSettings(BucketSettings):
-    """A container of a storage account. Without a key, token or client, Azure's SDK looks for credentials: variables, managed identity."""
+    """Settings of an input: a container of a storage account. Without a key, token or client, Azure's SDK looks for credentials:
+    variables, managed identity.
+    """
 
     account: str = Field(pattern=r"^[a-z0-9]{3,24}$", description="name of the storage account")
     container: str = Field(pattern=r"^[a-z0-9$][a-z0-9-]{1,61}[a-z0-9]$", description="name of the container")

@@ -1,4 +1,4 @@
-"""Files in a bucket of an object store. Object stores have no symbolic links."""
+"""Lists and reads files in a bucket of an object store. Object stores have no symbolic links."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,7 +44,7 @@ class BucketStore(FileStore):
         """The entries of a folder, as pyarrow's FileInfo, whose paths begin with the bucket. Raises SourceError."""
 
     def files(self) -> Iterator[FoundFile]:
-        """The objects in the folder."""
+        """List the objects in the folder."""
         self.problems = []
         self.check()
         yield from self._walk(self._root, 0) if self.lists_folders or not self.settings.recursive else self._all()
@@ -81,7 +81,7 @@ class ArrowStore(BucketStore):
 
     @abstractmethod
     def connect(self) -> Any:  # noqa: ANN401  # pyarrow has no types
-        """The file system."""
+        """Open the file system of pyarrow that reads the bucket."""
 
     def check(self) -> str:
         """Check that the bucket exists."""
@@ -94,7 +94,7 @@ class ArrowStore(BucketStore):
         return f"{self.location} exists"
 
     def open(self, found: FoundFile) -> RawFile:
-        """Open an object."""
+        """Open an object of the bucket for reading."""
         try:
             opened: RawFile = self._opened().open_input_file(f"{self._root}/{found.path}")
         except ArrowException as error:
@@ -102,7 +102,7 @@ class ArrowStore(BucketStore):
         return opened
 
     def entries(self, folder: str, *, recursive: bool) -> Iterable[Any]:
-        """The entries of a folder."""
+        """List the entries of a folder in the bucket."""
         try:
             found: Iterable[Any] = self._opened().get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=recursive))
         except (OSError, ArrowException) as error:
@@ -140,13 +140,13 @@ def check_machine_credentials(settings: BucketSettings, cloud: str, others: str)
 
 
 def server_of(endpoint: str) -> tuple[str, int]:
-    """Host and port in an address."""
+    """The host and port in an address."""
     parts = urlsplit(endpoint)
     return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def authority_of(endpoint: str) -> str:
-    """Host and port in an address, as one text."""
+    """The host and port in an address, as one text."""
     return urlsplit(endpoint).netloc
 
 

@@ -17,7 +17,7 @@ _TRIED: Final = 3
 
 
 def checks(store: FileStore, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
-    """One check for each step; stops at a failed step on which the following ones depend."""
+    """Test the steps of reading files, and return a check for each. Stops at a failed step on which the following ones depend."""
     for host, port in getattr(store, "servers", ()):
         try:
             found = sorted({str(each[4][0]) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)})

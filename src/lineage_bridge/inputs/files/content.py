@@ -1,5 +1,5 @@
-"""Determines the format of a file: lines of JSON, each a record, or one document, which is a single record. Pure, except for reading the
-text.
+"""Determines the format of a file: lines of JSON, each of which is a record, or one document, which is a single record. Pure, except for
+reading the text.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ class FileRecord(NamedTuple):
 
 
 class Content(NamedTuple):
-    """The content of a file. `digest` identifies it while it grows. `document` is the value of a file that is a single record.
+    """What a file contains. `digest` identifies it while it grows. `document` is the value of a file that is a single record.
 
     `waits`: the file is not complete yet, so no record of it can be read.
     """
@@ -37,7 +37,7 @@ class Content(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """The rest of a file: bytes from `offset` on that are not a complete record, and why, unless more bytes may follow."""
+    """The rest of a file: bytes from `offset` on that are not a complete record, and the reason, unless more bytes may follow."""
 
     offset: int
     value: bytes
@@ -76,7 +76,7 @@ def content_of(text: FileText) -> Content | None:
 
 
 class Records:
-    """The records of the lines after the one at `last`; of all lines if it is None. `rest` is set at the end."""
+    """Yields the records of the lines after the one at `last`; of all lines if it is None. `rest` is set at the end."""
 
     def __init__(self, text: FileText, last: int | None = None, tail: str = "") -> None:
         self._text, self.rest = text, Rest(0, b"")
@@ -108,7 +108,7 @@ class Records:
 
 
 def damage_of(text: FileText) -> str:
-    """The damage of a text that was read to its end; empty if there is none."""
+    """Describe the damage of a text that was read to its end; empty if it is not damaged."""
     if text.ending == DAMAGED:
         return f"the gzip file is damaged after byte {text.offset} of its decompressed content"
     return f"the gzip file is cut off after byte {text.offset} of its decompressed content" if text.ending == INCOMPLETE else ""

@@ -1,4 +1,4 @@
-"""Reads records of files: those appended to known files, and those of new files."""
+"""Reads records of files: those that were appended to known files, and those of new files."""
 
 import time
 from abc import abstractmethod
@@ -29,7 +29,7 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
 
     @abstractmethod
     def store(self) -> FileStore:
-        """The store of the files. Does no I/O. Raises SourceError, ConfigError."""
+        """Make the store of the files. Does no input or output. Raises SourceError, ConfigError."""
 
     def test(self, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
         """Check the store, list its files, and read and validate a record."""
@@ -58,7 +58,7 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
             time.sleep(max(0.0, min(until, listing.due_at) - now))
 
     def _records(self, listing: FileListing, most: int, until: float) -> Iterator[IncomingRecord]:
-        """Records of the open file, and of waiting files."""
+        """Yield records of the file that is open, and of files that wait."""
         size = count = 0
         while count < most and size < READ_BYTES:
             record = self._next(listing, until)

@@ -40,7 +40,7 @@ def _folder(value: str, info: ValidationInfo) -> str:
 
 
 class FolderSettings(FilesSettings):
-    """The settings of an input that reads files in a folder of this machine."""
+    """Settings of an input that reads files in a folder of this machine."""
 
     folder: Annotated[str, AfterValidator(_folder)] = Field(
         description="path of the folder; it must be below a folder of the setting input_folders"
@@ -55,7 +55,7 @@ class FolderSettings(FilesSettings):
 
 
 class Folder(FileStore):
-    """A folder. The key of a file is its inode, with the device if that is not the folder's own."""
+    """A folder of this machine. The key of a file is its inode, with the device if that is not the folder's own."""
 
     precision_s = 0.05
 
@@ -65,7 +65,7 @@ class Folder(FileStore):
 
     @property
     def location(self) -> str:
-        """The folder."""
+        """The path of the folder."""
         return self._folder
 
     def check(self) -> str:
@@ -75,7 +75,7 @@ class Folder(FileStore):
         return f"{self._folder} may be read"
 
     def files(self) -> Iterator[FoundFile]:
-        """The regular files below the folder."""
+        """List the regular files below the folder."""
         self.problems = []
         _, opened = self._open_folder()
         device = os.fstat(opened).st_dev
@@ -159,10 +159,10 @@ class Folder(FileStore):
 
 
 class FolderInput(FilesInput[FolderSettings]):
-    """Reads a folder."""
+    """An input that reads the files in a folder of this machine."""
 
     def store(self) -> Folder:
-        """The folder."""
+        """Make the store with the files of the folder."""
         return Folder(self.settings)
 
 

@@ -17,7 +17,9 @@ _HOST: Final = "storage.googleapis.com"
 
 
 class GcsSettings(BucketSettings):
-    """A bucket. Credentials are Google's default ones: GOOGLE_APPLICATION_CREDENTIALS, or the account of the machine."""
+    """Settings of an input: a bucket. Credentials are Google's default ones: GOOGLE_APPLICATION_CREDENTIALS, or the account of the
+    machine.
+    """
 
     bucket: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$", description="name of the bucket")
     service_account: str = Field(default="", description="service account to impersonate; the credentials need the right to do so")
@@ -36,11 +38,11 @@ class GcsStore(ArrowStore):
 
     @property
     def servers(self) -> Sequence[tuple[str, int]]:
-        """The endpoint, or Google's host."""
+        """The host and port to which the client connects: that of the endpoint in the settings, or Google's own."""
         return [server_of(self._settings.endpoint_url) if self._settings.endpoint_url else (_HOST, 443)]
 
     def connect(self) -> Any:  # noqa: ANN401  # pyarrow has no types
-        """The file system."""
+        """Open pyarrow's file system for the bucket."""
         settings = self._settings
         if not settings.anonymous:
             check_machine_credentials(settings, "google", "anonymous, or the server's variable GOOGLE_APPLICATION_CREDENTIALS")
@@ -59,7 +61,7 @@ class GcsInput(FilesInput[GcsSettings]):
     lists_folders = False
 
     def store(self) -> GcsStore:
-        """The bucket."""
+        """Make the store with the files of the bucket."""
         return GcsStore(self.settings)
 
 

@@ -1,4 +1,4 @@
-"""Finds files to read: those whose version differs from the one that was read completely."""
+"""Finds the files to read: those that have changed since they were read completely."""
 
 import time
 from collections import deque
@@ -26,7 +26,7 @@ _INCOMPLETE_S: Final = 60.0
 
 
 class Task(NamedTuple):
-    """A file to read. `position` is what the log has for its key; `is_recent`: it changed so lately that another change may not show.
+    """A file to read. `position` is what the log has of it; `is_recent`: it changed so lately that another change may not show.
 
     `is_settled`: it has not changed for so long that its last record counts as complete.
     """
@@ -44,7 +44,7 @@ class Task(NamedTuple):
 
 
 class _Waiting(NamedTuple):
-    """A file with an incomplete last record: its size, its offset, and since when it has been incomplete."""
+    """A file whose last record is incomplete: its size, the offset of the record, and the time since which it has been incomplete."""
 
     path: str
     version: str
@@ -81,7 +81,7 @@ class FileListing:
 
     @property
     def waiting(self) -> tuple[int, int]:
-        """The numbers of files and bytes that wait, besides the file being read."""
+        """The numbers of files and bytes that wait to be read, without the file that is being read."""
         files, size = self._beyond
         incomplete = [found.size for found in self._waiting.values()]
         return files + len(self._tasks) + len(incomplete), size + self._task_bytes + sum(incomplete)

@@ -1,4 +1,4 @@
-"""A file that is being read: from the position that the log has, or from its beginning if it is a different file with the same key."""
+"""Reads one file: from the position that the log has of it, or from its beginning if it is a different file with the same key."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -36,7 +36,7 @@ class OpenFile:
         self._ahead: IncomingRecord | None = None
 
     def close(self) -> None:
-        """Close it."""
+        """Close the file."""
         self._raw.close()
 
     @property
@@ -45,7 +45,7 @@ class OpenFile:
         return max(0, self.task.file.size - (0 if self._text.is_packed else self._text.offset))
 
     def next(self) -> IncomingRecord | None:
-        """The next record; None at the end. The last record marks itself as the last."""
+        """Read the next record; None at the end. The last record is marked as the last."""
         if self._ahead is None:
             self._ahead = next(self._records, None)
         current = self._ahead

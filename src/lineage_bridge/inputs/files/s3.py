@@ -12,7 +12,9 @@ from lineage_bridge.sources.common.settings import Url
 
 
 class S3Settings(AwsConnection, BucketSettings):
-    """A bucket. Without keys, the AWS SDK looks for credentials: variables, configuration files, the role of the machine."""
+    """Settings of an input: a bucket. Without keys, the AWS SDK looks for credentials: variables, configuration files, the role of the
+    machine.
+    """
 
     bucket: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$", description="name of the bucket")
     anonymous: bool = Field(default=False, description="read a public bucket without credentials")

@@ -24,7 +24,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 class S3Object:
-    """An object, as it was at its first read: one that was replaced since then is an error. Raises OSError."""
+    """An object of S3 that is being read. If it is replaced after its first read, that is an error. Raises OSError."""
 
     def __init__(self, client: Any, bucket: str, key: str) -> None:  # noqa: ANN401  # botocore has no types
         self._client, self._named = client, {"Bucket": bucket, "Key": key}
@@ -40,7 +40,7 @@ class S3Object:
         return found
 
     def seek(self, offset: int, /) -> None:
-        """Move to an offset."""
+        """Move to an offset in the object."""
         self._offset = offset
 
     def close(self) -> None:
@@ -85,12 +85,12 @@ class S3Store(BucketStore):
         return f"{self.location} exists"
 
     def open(self, found: FoundFile) -> S3Object:
-        """Open an object."""
+        """Open an object of the bucket for reading."""
         folder = f"{self._settings.folder}/" if self._settings.folder else ""
         return S3Object(self._client(), self._name, f"{folder}{found.path}")
 
     def entries(self, folder: str, *, recursive: bool) -> Iterator[Any]:
-        """The objects and folders in a folder."""
+        """List the objects and folders in a folder."""
         prefix = folder[len(self._name) + 1 :]
         asked = {"Bucket": self._name, "Prefix": f"{prefix}/" if prefix else "", **({} if recursive else {"Delimiter": "/"})}
         with self._errors():
@@ -120,5 +120,5 @@ class S3Input(FilesInput[S3Settings]):
     """Reads a bucket of S3."""
 
     def store(self) -> S3Store:
-        """The bucket."""
+        """Make the store with the files of the bucket."""
         return S3Store(self.settings)

@@ -19,7 +19,7 @@ Globs = Annotated[tuple[str, ...], AfterValidator(_globs)]
 
 
 class FilesSettings(InputSettings):
-    """The settings of an input that reads files: which files, in which format, and how often to look for new ones."""
+    """Settings of an input that reads files: which files, in which format, and how often to look for new ones."""
 
     include: Globs = Field(default=("*",), description="globs of files to read; globs with a slash match paths, others match names")
     exclude: Globs = Field(default=_HIDDEN, description="globs of files and folders to skip, matched like those of `include`")
@@ -34,7 +34,7 @@ class FilesSettings(InputSettings):
 
 
 class BucketSettings(FilesSettings):
-    """The settings of an input that reads files in a bucket: the bucket, and the folder in it."""
+    """Settings of an input that reads files in a bucket: the bucket, and the folder in it."""
 
     prefix: str = Field(default="", max_length=1024, description="folder in the bucket; empty: the whole bucket")
 

@@ -14,7 +14,9 @@ _NUMBER: Final = re.compile(r"([0-9]+)")
 
 
 class FoundFile(NamedTuple):
-    """A file: its path in the folder, its key (no other file has it now), its bytes, and when it was changed, in UTC nanoseconds."""
+    """A file in a listing: its path in the folder, its key (no other file has it now), its size in bytes, and when it was changed, in
+    UTC nanoseconds.
+    """
 
     path: str
     key: str
@@ -28,20 +30,20 @@ class FoundFile(NamedTuple):
 
 
 class RawFile(Protocol):
-    """An open file."""
+    """A file that is open for reading its bytes."""
 
     def read(self, size: int, /) -> bytes:
         """The next bytes of the file; none at its end."""
 
     def seek(self, offset: int, /) -> object:
-        """Move to an offset."""
+        """Move to an offset in the file."""
 
     def close(self) -> object:
-        """Close it."""
+        """Close the file."""
 
 
 class FileStore(ABC):
-    """A folder with files. `precision_s`: two changes of a file within this time may look like one."""
+    """A folder or object store with files. `precision_s`: two changes of a file within this time may look like one."""
 
     precision_s: float = 2.0
 
@@ -60,7 +62,7 @@ class FileStore(ABC):
 
     @abstractmethod
     def files(self) -> Iterator[FoundFile]:
-        """The files, folder by folder, in each by their names, in which numbers count as numbers.
+        """List the files, folder by folder. In each folder they are sorted by name, in which numbers count as numbers.
 
         Raises SourceError if the folder cannot be listed; `problems` are subfolders and files that the last listing could not read.
         """

@@ -1,4 +1,4 @@
-"""The text of a file, plain or unpacked from gzip, and its lines."""
+"""Reads the text of a file, which may be compressed by gzip, and its lines."""
 
 import zlib
 from typing import Final, NamedTuple
@@ -30,7 +30,7 @@ class FileText:
         self._packed = b""
 
     def seek(self, offset: int) -> bool:
-        """Move to an offset, and return whether the text is that long."""
+        """Move to an offset. Returns whether the text is that long."""
         if not self.is_packed:
             self._raw.seek(max(0, offset - 1))
             is_there = offset == 0 or bool(self._raw.read(1))
@@ -87,7 +87,9 @@ def _up_to_damage(stream: "zlib._Decompress", packed: bytes) -> bytes:
 
 
 class Line(NamedTuple):
-    """A line without its end: `offset` is its first byte, `end` the first byte after it. For a very long line, `data` is the beginning."""
+    """A line without its end. `offset` is the position of its first byte, `end` that of the first byte after it. For a very long line,
+    `data` is the beginning.
+    """
 
     offset: int
     data: bytes
@@ -96,7 +98,7 @@ class Line(NamedTuple):
 
 
 class LineReader:
-    """The lines of a text from an offset on."""
+    """Reads the lines of a text from an offset on."""
 
     def __init__(self, text: FileText, offset: int) -> None:
         self._text = text
@@ -104,7 +106,7 @@ class LineReader:
         self._data, self._at, self._offset = b"", 0, offset
 
     def next(self) -> Line | None:
-        """The next line; None at the end."""
+        """Read the next line; None at the end."""
         size = CHUNK_BYTES
         searched = self._at
         while (found := self._data.find(b"\n", searched)) < 0:

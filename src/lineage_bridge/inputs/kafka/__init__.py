@@ -1,1 +1,1 @@
-"""Events from topics of Kafka."""
+"""Reads events from topics of Kafka."""

@@ -1,4 +1,4 @@
-"""Writing to the topic of the intake: acknowledgments of a request's records, errors, and the configuration of the producer."""
+"""Helps writing to the topic that `intake` names: acknowledgments of a request's records, errors, and the producer's configuration."""
 
 from concurrent.futures import Future
 from typing import Any, Final
@@ -23,7 +23,7 @@ _HINTS: Final = {
 
 
 class Submitted:
-    """Records of one request. The future is done when all are acknowledged, or one is not."""
+    """The records of one request that are being written. The future is done when all are acknowledged, or one is not."""
 
     def __init__(self, count: int) -> None:
         self.future: Future[list[RecordAddress]] = Future()
@@ -31,20 +31,20 @@ class Submitted:
         self._left, self._addresses = count, dict[int, RecordAddress]()
 
     def done(self, index: int, address: RecordAddress) -> None:
-        """One record is durable."""
+        """Record that one of the records is durable."""
         self._addresses[index] = address
         self._left -= 1
         if not self._left and not self.future.done():
             self.future.set_result([self._addresses[at] for at in sorted(self._addresses)])
 
     def failed(self, error: LineageBridgeError) -> None:
-        """One record was not acknowledged."""
+        """Record that one of the records was not acknowledged."""
         if not self.future.done():
             self.future.set_exception(error)
 
 
 def write_error(topic: str, error: KafkaError | None, text: str) -> LineageBridgeError:
-    """The error for a record that a topic did not accept."""
+    """Make the error for a record that a topic did not accept."""
     code = error.code() if error else None
     if code in _SIZE:
         hint = "raise the topic's max.message.bytes, or send smaller events"

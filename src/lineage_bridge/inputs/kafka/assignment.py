@@ -1,4 +1,6 @@
-"""The partitions that are read, and their start: the log's position, the beginning set in the settings, or the oldest remaining record."""
+"""Keeps the partitions that are read, and determines where each starts: at the log's position, at the beginning set in the settings, or at
+the oldest remaining record.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -34,7 +36,9 @@ class Assignment:
             self._positions.begin(self._by_where(self._starts(every)))
 
     def assigned(self, partitions: Sequence[tuple[str, int]]) -> list[TopicPartition]:
-        """The offsets from which to read partitions; new ones begin at their first record. Raises SourceError."""
+        """Start reading partitions, and return the offsets at which to read them. New ones begin at their first record. Raises
+        SourceError.
+        """
         known = [(topic, number) for topic, number in partitions if topic in self._topics]
         new = [pair for pair in known if self._positions.next_offset(self._current(*pair)) is None]
         if new:
@@ -45,7 +49,7 @@ class Assignment:
         return self.partitions()
 
     def where(self, topic: str, number: int) -> StreamPartition:
-        """The partition that is read."""
+        """The partition of a topic that is being read, as positions name it."""
         return self._where[topic, number]
 
     def clear(self) -> None:
@@ -57,7 +61,7 @@ class Assignment:
         return [TopicPartition(topic, number, offset) for (topic, number), offset in sorted(self._next.items())]
 
     def take(self, topic: str, number: int, offset: int) -> StreamPartition | None:
-        """The partition of a record; None if it is not read, or if the record was read before."""
+        """Accept a record, and return its partition. None if the partition is not read, or if the record was read before."""
         pair = topic, number
         if offset < self._next.get(pair, offset + 1):
             return None
@@ -79,7 +83,7 @@ class Assignment:
         return self._next.get((topic, number))
 
     def recover(self, partitions: Iterable[tuple[str, int]]) -> None:
-        """Store where to continue in partitions whose next offset does not exist. Raises SourceError if the settings say to stop."""
+        """Store where to continue in partitions whose next offset no longer exists. Raises SourceError if the settings say to stop."""
         pairs = sorted({pair for pair in partitions if pair in self._where and self._current(*pair) == self._where[pair]})
         lows = self._finder.offsets(pairs, EARLIEST)
         highs = self._finder.offsets(pairs, LATEST)

@@ -24,7 +24,7 @@ _NO_LOGIN: Final = "the connection uses no login, so the brokers do not authenti
 
 
 def checks(settings: KafkaInputSettings, group: str, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
-    """One check for each step; stops at a failed step on which the following ones depend."""
+    """Test the steps of reading topics, and return a check for each. Stops at a failed step on which the following ones depend."""
     resolved = _resolved(settings)
     yield resolved
     if not resolved.works:
@@ -52,7 +52,7 @@ def checks(settings: KafkaInputSettings, group: str, judge: Callable[[IncomingRe
 
 
 def _for_spark(settings: KafkaInputSettings) -> SourceCheck:
-    """Whether Spark has what it needs to read, and its client understands the settings."""
+    """Check whether Spark has what it needs to read, and whether its client understands the settings."""
     if not cached(KAFKA, default_cache()):
         return SourceCheck(
             SPARK, False, "the Java archives that Spark needs to read Kafka are missing", "fetch them with: lineage-bridge jars"
@@ -91,7 +91,7 @@ def _connected(settings: KafkaInputSettings, finder: TopicFinder) -> Iterator[So
 
 
 def _allowed_group(settings: KafkaInputSettings, admin: AdminClient, group: str) -> SourceCheck:
-    """Whether the group may be joined, as far as this can be found out without joining it."""
+    """Check whether the group may be joined, as far as this can be found out without joining it."""
     hint = f"allow READ on the group {group}, or choose another group with the setting `group`"
     try:
         asked = [ConsumerGroupTopicPartitions(group)]
@@ -108,7 +108,7 @@ def _allowed_group(settings: KafkaInputSettings, admin: AdminClient, group: str)
 def _record(
     settings: KafkaInputSettings, finder: TopicFinder, topics: dict[str, FoundTopic], group: str, judge: Callable[[IncomingRecord], str]
 ) -> SourceCheck:
-    """Read the newest record of a partition that has one, and judge it."""
+    """Read the newest record of a partition that has one, and validate it."""
     partitions = [(name, number) for name, topic in topics.items() for number in range(topic.partitions)]
     firsts, ends = finder.offsets(partitions, EARLIEST), finder.offsets(partitions, LATEST)
     filled = [pair for pair in partitions if ends[pair] > firsts[pair]]

@@ -21,17 +21,17 @@ def kafka_error(error: object) -> KafkaError | None:
 
 
 def as_bytes(value: Any) -> bytes | None:  # noqa: ANN401  # the client's types allow text too
-    """A value, key or header of a record."""
+    """Convert a value, key or header of a record to bytes."""
     return value.encode() if isinstance(value, str) else value
 
 
 def error_text(error: object) -> str:
-    """The message of an error."""
+    """The message of an error of librdkafka."""
     found = kafka_error(error)
     return found.str() if found else str(error)
 
 
-def says_no(error: object) -> bool:
+def is_unavailable_topic(error: object) -> bool:
     """Whether an error means that a topic does not exist or may not be read. Other errors may be temporary."""
     found = kafka_error(error)
     return found is not None and found.code() in UNKNOWN | _FORBIDDEN

@@ -1,4 +1,4 @@
-"""The settings of an input as options of Spark's Kafka source, whose client is Kafka's own, in Java."""
+"""Converts the settings of an input to options of Spark's Kafka source, whose client is Kafka's own, in Java."""
 
 from pathlib import Path
 from typing import Final
@@ -24,7 +24,7 @@ SAME: Final = frozenset({"client.dns.lookup", "client.id", "client.rack", "recon
 
 
 def java_options(settings: KafkaInputSettings) -> dict[str, str]:
-    """The options of the connection. Raises ConfigError for certificates that cannot be read, as for secrets."""
+    """The options of the connection. Raises ConfigError for certificates or secrets that cannot be read."""
     timeout_ms = int(settings.timeout_s * 1000)
     found = {
         "bootstrap.servers": settings.bootstrap_servers,
@@ -64,7 +64,7 @@ def _password(settings: KafkaInputSettings) -> dict[str, str]:
 
 
 def _bearer(settings: KafkaInputSettings) -> tuple[dict[str, str], dict[str, str]]:
-    """Options of the login module, and of the client, which fetches tokens with client credentials."""
+    """The options of the login module and the client that fetch tokens with client credentials."""
     options = {
         "clientId": settings.oauth_client_id,
         "clientSecret": reveal(settings.oauth_client_secret or ""),
@@ -83,7 +83,7 @@ def _bearer(settings: KafkaInputSettings) -> tuple[dict[str, str], dict[str, str
 
 
 def _quoted(text: str) -> str:
-    """A text as a value in a JAAS configuration."""
+    """Write a text as a value in a JAAS configuration."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
@@ -101,7 +101,7 @@ def _text(file: str) -> str:
 
 
 def _pkcs8(pem: str, password: str) -> str:
-    """A private key in the one form that Kafka's client reads. Raises ConfigError."""
+    """Convert a private key to the only form that Kafka's client reads. Raises ConfigError."""
     try:
         key = load_pem_private_key(pem.encode(), password.encode() or None)
     except (ValueError, TypeError) as error:

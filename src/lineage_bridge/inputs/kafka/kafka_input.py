@@ -42,7 +42,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         self._last_read = float("-inf")
 
     def test(self, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
-        """Resolve, connect, log in, find the topics and the group, and read and judge a record."""
+        """Try to resolve the address, connect, log in, find the topics and the group, and read and validate a record."""
         return checks(self.settings, self.group, judge)
 
     def open(self, positions: Positions) -> None:
@@ -92,7 +92,9 @@ class KafkaInput(Input[KafkaInputSettings]):
         return self._of_known_topics(records)
 
     def _messages(self, consumer: Consumer, most: int) -> list[Message]:
-        """The messages that are there, or the first ones that arrive within `poll_s`: up to the given number, or READ_BYTES of them."""
+        """The messages that are available, or the first ones that arrive within `poll_s`: at most the given number, or READ_BYTES
+        of them.
+        """
         found: list[Message] = []
         size, until = 0, time.monotonic() + self.settings.poll_s
         while len(found) < most and size < READ_BYTES:
@@ -137,7 +139,7 @@ class KafkaInput(Input[KafkaInputSettings]):
             self._kept.append(message)
 
     def reading_state(self) -> ReadingState:
-        """Partitions, and records between what was acknowledged and the last known ends."""
+        """The partitions that are read, and the number of records between what was acknowledged and the last known ends."""
         consumer, lag, known = self._open_consumer(), 0, True
         for partition in self._assignment.partitions():
             low, high = consumer.get_watermark_offsets(partition, cached=True)
@@ -206,7 +208,7 @@ class KafkaInput(Input[KafkaInputSettings]):
     # records
 
     def _record(self, message: Message) -> IncomingRecord | None:
-        """A record; None for one that was read before it became known that its topic was created again."""
+        """Convert a message to a record; None if it was read before it became known that its topic was created again."""
         topic, number, offset = message.topic() or "", message.partition() or 0, message.offset() or 0
         where = self._assignment.take(topic, number, offset)
         if where is None:
@@ -278,13 +280,15 @@ _ENDING: Final = frozenset((KafkaError.GROUP_AUTHORIZATION_FAILED, KafkaError.TO
 
 
 def _time(message: Message) -> int | None:
-    """When a record was written; None without a timestamp, or with one outside the years 1 to 9999, since producers may state any."""
+    """The time at which a record was written. None without a timestamp, or with one outside the years 1 to 9999, because producers may
+    state any.
+    """
     kind, at_ms = message.timestamp()
     return at_ms if kind and _FIRST_MS <= at_ms <= _LAST_MS else None
 
 
 def _headers(message: Message) -> tuple[tuple[str, bytes | None], ...]:
-    """The headers; none if the name of one is not valid text, which the client cannot return."""
+    """The headers of a record. There are none if the name of one is not valid text, because the client cannot return them then."""
     try:
         headers: Any = message.headers() or ()
     except (SystemError, UnicodeDecodeError):

@@ -50,7 +50,7 @@ def _properties(value: dict[str, str]) -> dict[str, str]:
 
 
 class KafkaInputSettings(KafkaConnection, InputSettings):
-    """The settings of an input that reads topics of Kafka: the cluster, the topics, and where to begin."""
+    """Settings of an input that reads topics of Kafka: the cluster, the topics, and where to begin."""
 
     topics: Annotated[tuple[str, ...], AfterValidator(_topics)] = Field(description="topics to read, by name or as globs (`lineage.*`)")
     exclude_topics: tuple[str, ...] = Field(default=(), description="globs of topics to leave out")
@@ -109,12 +109,14 @@ class KafkaInputSettings(KafkaConnection, InputSettings):
 
 
 def group_of(name: str, settings: KafkaInputSettings, installation: str) -> str:
-    """The consumer group of an input."""
+    """The name of the consumer group of an input."""
     return settings.group or f"lineage-bridge-{name}{'-' + installation[:8] if installation else ''}"
 
 
 def client_config(settings: KafkaInputSettings) -> dict[str, Any]:
-    """The configuration of librdkafka for the connection, after a check where it would connect to. Raises ConfigError, SourceError."""
+    """The configuration of librdkafka for the connection, after checking the addresses that it would connect to. Raises ConfigError,
+    SourceError.
+    """
     pem = {
         "ssl.ca.pem": settings.ssl_ca_pem,
         "ssl.certificate.pem": settings.ssl_cert_pem,
@@ -126,7 +128,7 @@ def client_config(settings: KafkaInputSettings) -> dict[str, Any]:
 
 
 def consumer_config(settings: KafkaInputSettings, group: str) -> dict[str, Any]:
-    """The configuration of a consumer that reads what was committed, and whose positions are kept elsewhere."""
+    """The configuration of a consumer that reads only committed records, and does not keep its positions itself."""
     session_ms = int(settings.session_timeout_s * 1000)
     return {
         "queued.max.messages.kbytes": 16_384,

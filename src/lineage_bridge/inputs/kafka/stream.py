@@ -35,7 +35,7 @@ _Pair = tuple[str, int]
 
 
 class KafkaStream(StreamInput[KafkaInputSettings]):
-    """Topics that Spark reads. It reads all partitions of all topics, and is not a member of a consumer group."""
+    """An input whose topics Spark reads. It reads all partitions of all topics, and is not a member of a consumer group."""
 
     def __init__(self, name: str, settings: KafkaInputSettings, installation: str = "") -> None:
         super().__init__(name, settings, installation)
@@ -61,7 +61,7 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         self._commit_problem = ""
 
     def plan(self, most: int) -> Sequence[StreamRange]:
-        """The next ranges, with at most `most` records together, shared among the partitions that have any."""
+        """Plan the next ranges: at most `most` records in total, shared among the partitions that have any."""
         now = time.monotonic()
         if now >= self._refresh_at:
             self._refresh()
@@ -87,7 +87,7 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         return same
 
     def read(self, ranges: Sequence[StreamRange], parallelism: int) -> SparkRead:
-        """How Spark reads ranges."""
+        """Make the Spark read of ranges."""
         starts, ends = dict[str, dict[str, int]](), dict[str, dict[str, int]]()
         for (stream, _, partition), start, end in ranges:
             starts.setdefault(stream, {})[partition] = start
@@ -113,7 +113,7 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         if time.monotonic() >= self._commit_at:
             self._commit()
 
-    def set_back(self, given: StreamRange, error: LineageBridgeError) -> None:
+    def postpone(self, given: StreamRange, error: LineageBridgeError) -> None:
         """Leave out a partition that cannot be read for a while. The others continue."""
         pair = given.where.stream, int(given.where.partition)
         text = f"topic {pair[0]}, partition {pair[1]}, from offset {given.start}: {error}"
@@ -121,17 +121,17 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         self._refresh_at = 0.0
 
     def reading_state(self) -> ReadingState:
-        """Partitions, and records between what was taken in and the last known ends."""
+        """The partitions that are read, and the number of records between what was taken in and the last known ends."""
         lag = sum(max(0, end - self._next.get(pair, end)) for pair, end in self._ends.items())
         known = bool(self._next) and all(pair in self._ends for pair in self._next)
-        set_back = tuple(text for _, text in self._of_partitions.values())
+        postponed = tuple(text for _, text in self._of_partitions.values())
         commit = (self._commit_problem,) if self._commit_problem else ()
         return ReadingState(
-            len(self._next), lag if known else None, self._lost + self._assignment.lost, (*self._problems, *set_back, *commit)
+            len(self._next), lag if known else None, self._lost + self._assignment.lost, (*self._problems, *postponed, *commit)
         )
 
     def close(self) -> None:
-        """Copy the last offsets to the group."""
+        """Commit the last offsets to the group, as a copy, and disconnect."""
         if self._next:
             self._lost += self._assignment.lost
             self._commit()
@@ -185,7 +185,7 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
 
 
 def _shared(left: Mapping[_Pair, int], most: int) -> dict[_Pair, int]:
-    """The share of `most` records for each partition, in proportion to its waiting records, but at least one."""
+    """Share `most` records among partitions in proportion to their waiting records; each gets at least one."""
     total = sum(left.values())
     if total <= most:
         return dict(left)

@@ -1,4 +1,4 @@
-"""A topic as the log of received events. A record counts as durable when all in-sync replicas have acknowledged it."""
+"""Uses a topic as the log of received events. A record counts as durable when all in-sync replicas have acknowledged it."""
 
 import logging
 import threading
@@ -14,7 +14,7 @@ from lineage_bridge.errors import LineageBridgeError, RefusedError, UnavailableE
 from lineage_bridge.eventlog.archive.files import topic_source
 from lineage_bridge.graph.log_record import LogRecord, RecordAddress
 from lineage_bridge.inputs.kafka.acknowledgments import LIMIT_BYTES, Submitted, producer_config, write_error
-from lineage_bridge.inputs.kafka.errors import error_text, kafka_error, says_no
+from lineage_bridge.inputs.kafka.errors import error_text, is_unavailable_topic, kafka_error
 from lineage_bridge.inputs.kafka.settings import LATEST, KafkaInputSettings, client_config
 from lineage_bridge.inputs.kafka.topics import TopicFinder
 from lineage_bridge.inputs.topic_record import headers_of, size_of
@@ -31,10 +31,10 @@ log = logging.getLogger(__name__)
 
 
 class LogBeside(Protocol):
-    """The embedded log, into which the other inputs are read."""
+    """The embedded log, to which the other inputs append their events."""
 
     def end(self) -> int:
-        """The durable end."""
+        """The end of the last durable record."""
 
 
 class TopicLog:
@@ -95,7 +95,7 @@ class TopicLog:
         return self._beside.end()
 
     def ends(self) -> Mapping[tuple[str, int], int]:
-        """Source and partition to the offset after the last record that is known to be in the topic, whichever process wrote it."""
+        """The offset after the last record that is known to be in the topic, by source and partition, whichever process wrote it."""
         with self._lock:
             return dict(self._ends)
 
@@ -177,7 +177,7 @@ class TopicLog:
             self._pending -= size
 
     def _deliver(self) -> None:
-        """Have the producer report what was acknowledged, until `close`; then wait for what is under way."""
+        """Let the producer report what was acknowledged until `close`; then wait for the records that are being written."""
         while not self._stop.is_set():
             self._poll(POLL_S)
         until = self._clock() + CLOSE_S
@@ -276,12 +276,12 @@ class TopicLog:
             found = answers[resource].result().get(name)
             return int(found.value) if found and found.value else LIMIT_BYTES
         except KafkaException as error:
-            if not says_no(error):
+            if not is_unavailable_topic(error):
                 raise
             return LIMIT_BYTES
 
     def _replace(self) -> None:
-        """Replace the producer, because there is none, it has a fatal error, or its batches are too large."""
+        """Replace the producer by a new one, because there is none, it has a fatal error, or its batches are too large."""
         fresh = Producer(producer_config(self._settings, self._batch, self._most_pending) | {"error_cb": self._note_cause})
         with self._lock:
             if self._producer is not None:

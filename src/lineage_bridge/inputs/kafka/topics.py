@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from lineage_bridge.inputs.kafka.errors import error_text, input_error, says_no
+from lineage_bridge.inputs.kafka.errors import error_text, input_error, is_unavailable_topic
 from lineage_bridge.inputs.kafka.settings import EARLIEST, KafkaInputSettings
 from lineage_bridge.sources.common.kafka.protocol.brokers import check_brokers
 
@@ -44,7 +44,7 @@ class TopicFinder:
         self._settings, self._admin, self._causes = settings, admin, causes
 
     def find(self) -> TopicsFound:
-        """The existing topics, after a check that the brokers may be called."""
+        """Find the existing topics, after checking that the brokers may be called."""
         self.check_brokers()
         names = sorted({*self._settings.names, *self._matching()})
         names = [name for name in names if not any(fnmatchcase(name, glob) for glob in self._settings.exclude_topics)]
@@ -61,7 +61,7 @@ class TopicFinder:
                 found: Any = answer.result()
             except KafkaException as error:
                 problems.append(f"topic {name}: {error_text(error)}")
-                if not says_no(error):
+                if not is_unavailable_topic(error):
                     unclear.add(name)
                 continue
             id_ = str(found.topic_id)
@@ -82,7 +82,9 @@ class TopicFinder:
         return str(self._metadata().cluster_id)
 
     def offsets(self, partitions: Sequence[tuple[str, int]], at: str | int) -> Offsets:
-        """Where partitions begin (EARLIEST), end (LATEST), or have the first record since a time in UTC milliseconds; -1: none."""
+        """The offsets at which partitions begin (EARLIEST) or end (LATEST), or of the first record since a time in UTC
+        milliseconds; -1: none.
+        """
         if not partitions:
             return {}
         points: Any = OffsetSpec  # its functions have no types
@@ -95,7 +97,8 @@ class TopicFinder:
             raise input_error(error, "offsets cannot be read", *self._causes) from error
 
     def known_offsets(self, partitions: Sequence[tuple[str, int]], at: str | None) -> tuple[Offsets, Mapping[tuple[str, int], str]]:
-        """The first offsets of partitions (EARLIEST) or the ends of what is committed in them (None), and why some are not known.
+        """The first offsets of partitions (EARLIEST), or the ends of what is committed in them (None). Returns also why some are
+        not known.
 
         Raises SourceError if none is known.
         """

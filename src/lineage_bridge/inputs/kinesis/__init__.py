@@ -1,1 +1,1 @@
-"""The input for streams of Amazon Kinesis."""
+"""Reads events from streams of Amazon Kinesis."""

@@ -17,7 +17,7 @@ _TYPES: Final = descriptor_pb2.FieldDescriptorProto
 
 
 class UserRecord(NamedTuple):
-    """A record as its producer sent it."""
+    """A record in an aggregated record, as its producer sent it."""
 
     partition_key: str
     data: bytes
@@ -54,7 +54,7 @@ class _UserRecords(Sequence[UserRecord]):
     def __getitem__(self, at: slice) -> Sequence[UserRecord]: ...
 
     def __getitem__(self, at: int | slice) -> UserRecord | Sequence[UserRecord]:
-        """The record at an index, or those of a slice."""
+        """The record at an index, or the records of a slice."""
         if isinstance(at, slice):
             return [self[index] for index in range(*at.indices(len(self)))]
         record = self._message.records[at]

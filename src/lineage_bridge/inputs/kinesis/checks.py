@@ -17,7 +17,7 @@ _METHODS: Final = {"explicit": "the keys of the settings", "assume-role": "the r
 
 
 def checks(settings: KinesisInputSettings, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
-    """One check for each step; stops at a failed step on which the following ones depend."""
+    """Test the steps of reading a stream, and return a check for each. Stops at a failed step on which the following ones depend."""
     client = KinesisClient(settings)
     try:
         yield from _checks(settings, client, judge)
@@ -52,7 +52,7 @@ def _checks(settings: KinesisInputSettings, client: KinesisClient, judge: Callab
 def _record(
     settings: KinesisInputSettings, client: KinesisClient, stream: Stream, shards: Sequence[Shard], judge: Callable[[IncomingRecord], str]
 ) -> Iterator[SourceCheck]:
-    """Read the oldest record of a shard that has one, and judge it."""
+    """Read the oldest record of a shard that has one, and validate it."""
     step, found = ITERATOR, None
     try:
         for shard in shards[:_SHARDS]:
@@ -79,7 +79,7 @@ def _record(
 
 
 def _first(client: KinesisClient, iterator: str | None, where: StreamPartition) -> IncomingRecord | None:
-    """The first record of a shard; None if none comes with few calls."""
+    """The first record of a shard; None if a few calls return none."""
     for _ in range(_CALLS):
         if iterator is None:
             return None

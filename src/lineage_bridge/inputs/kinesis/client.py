@@ -1,4 +1,4 @@
-"""The calls to Kinesis' API that reading a stream needs."""
+"""Makes the calls to Kinesis' API that are needed to read a stream."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
@@ -19,8 +19,8 @@ _RIGHTS: Final = "grant kinesis:{} on the stream"
 
 
 class Stream(NamedTuple):
-    """A stream. `life` distinguishes it from others of its name: the time of its creation, in UTC milliseconds. `now_ms` is the service's
-    clock.
+    """A stream of Kinesis. `life` distinguishes it from others of its name: it is the time of its creation, in UTC milliseconds.
+    `now_ms` is the service's clock.
     """
 
     life: str
@@ -30,7 +30,7 @@ class Stream(NamedTuple):
 
 
 class Shard(NamedTuple):
-    """A shard, and those that it was made from. It is open until it is split or merged."""
+    """A shard of a stream, and the shards from which it was made. It is open until it is split or merged."""
 
     id: str
     parents: tuple[str, ...]
@@ -49,7 +49,9 @@ AT_FIRST: Final = ShardStart("TRIM_HORIZON")
 
 
 class ShardRecords(NamedTuple):
-    """An answer: records, the next iterator (None: the shard is closed and was read to its end), and how many milliseconds it is behind."""
+    """The answer to a read of a shard: records, the next iterator (None: the shard is closed and was read to its end), and how many
+    milliseconds the read is behind.
+    """
 
     records: Sequence[Any]
     iterator: str | None
@@ -71,7 +73,7 @@ class KinesisClient:
 
     @property
     def address(self) -> str:
-        """The address that it calls."""
+        """The address that the client calls."""
         return str(self._looking.meta.endpoint_url)
 
     @property
@@ -104,7 +106,7 @@ class KinesisClient:
             asked = {"NextToken": answer["NextToken"]}
 
     def iterator(self, shard: str, start: ShardStart) -> str:
-        """An iterator of a shard. It expires after five minutes."""
+        """Request an iterator of a shard. It expires after five minutes."""
         more: dict[str, Any] = {}
         if start.kind == "AT_SEQUENCE_NUMBER":
             more["StartingSequenceNumber"] = str(start.sequence)
@@ -116,7 +118,7 @@ class KinesisClient:
             )
 
     def records(self, iterator: str, most: int) -> ShardRecords:
-        """The next records of a shard."""
+        """Read the next records of a shard."""
         arn = {"StreamARN": self._settings.stream} if "StreamARN" in self._stream else {}
         with self._errors("GetRecords"):
             answer = self._reading.get_records(ShardIterator=iterator, Limit=max(1, min(most, MOST_RECORDS)), **arn)
@@ -134,7 +136,7 @@ class KinesisClient:
 
 
 def is_expired(error: SourceError) -> bool:
-    """Whether an error says that an iterator was not used for too long."""
+    """Whether an error means that an iterator was not used for too long."""
     return error_code(error.__cause__) == "ExpiredIteratorException"
 
 
@@ -164,7 +166,7 @@ def _shard(found: Any) -> Shard:  # noqa: ANN401  # JSON
 
 
 def _time_of(answer: Any) -> int:  # noqa: ANN401  # JSON
-    """The service's clock in whole seconds, in UTC milliseconds; this machine's without it."""
+    """The service's clock in UTC milliseconds, to the second; this machine's clock if the answer does not state it."""
     date = answer["ResponseMetadata"].get("HTTPHeaders", {}).get("date", "")
     try:
         return int(parsedate_to_datetime(date).timestamp() * 1000)

@@ -38,7 +38,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         self._gaps: dict[StreamPartition, str] = {}
 
     def test(self, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
-        """Find credentials, describe the stream, list its shards, and read and judge a record."""
+        """Try to find credentials, describe the stream, list its shards, and read and validate a record."""
         return checks(self.settings, judge)
 
     def open(self, positions: Positions) -> None:
@@ -68,10 +68,10 @@ class KinesisInput(Input[KinesisInputSettings]):
                 time.sleep(min([left, *(max(0.0, shard.due - time.monotonic()) for shard in self._tree.reading.values())]) or 0.001)
 
     def acknowledge(self, ends: Mapping[StreamPartition, int]) -> None:
-        """Nothing is needed: Kinesis keeps no positions."""
+        """Do nothing, because Kinesis keeps no positions."""
 
     def keep_alive(self) -> None:
-        """Nothing to do: iterators that expire meanwhile are requested again."""
+        """Do nothing, because iterators that expire meanwhile are requested again."""
 
     def reading_state(self) -> ReadingState:
         """The number of shards, and the largest lag of a shard, as Kinesis reports it."""
@@ -112,13 +112,13 @@ class KinesisInput(Input[KinesisInputSettings]):
         self._tree.update(stream, shards)
 
     def _now_ms(self) -> int:
-        """The time by Kinesis' clock."""
+        """The current time by Kinesis' clock, in UTC milliseconds."""
         return int(time.monotonic() * 1000) + self._offset_ms
 
     # shards
 
     def _buffered(self, most: int) -> Sequence[IncomingRecord]:
-        """Records that were fetched before, taken from one shard after the other."""
+        """Records that were fetched before. They are taken from one shard after the other."""
         found: list[IncomingRecord] = []
         for shard in self._tree.reading.values():
             while shard.buffer and len(found) < most:
@@ -163,7 +163,7 @@ class KinesisInput(Input[KinesisInputSettings]):
             sequence = int(record["SequenceNumber"])
             size += len(record["Data"])
             shard.buffer.add(shard.where, sequence, record)
-            shard.go_on_at(sequence, self._now_ms())
+            shard.advance_to(sequence, self._now_ms())
         if answer.behind_ms == 0:
             shard.expected, shard.complete_ms = None, self._now_ms()
         pause_s = 1 / self.settings.reads_per_s if answer.records or answer.behind_ms else self.settings.poll_s

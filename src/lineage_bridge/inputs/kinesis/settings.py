@@ -27,7 +27,7 @@ def _start(value: str) -> str:
 
 
 class KinesisInputSettings(AwsConnection, InputSettings):
-    """The settings of an input that reads a stream of Kinesis: the stream, and where to begin."""
+    """Settings of an input that reads a stream of Kinesis: the stream, and where to begin."""
 
     stream: Annotated[str, AfterValidator(_stream)] = Field(description="the stream to read, by its name or ARN")
     start: Annotated[str, AfterValidator(_start)] = Field(
@@ -48,5 +48,5 @@ class KinesisInputSettings(AwsConnection, InputSettings):
 
     @property
     def stream_name(self) -> str:
-        """The stream's name."""
+        """The name of the stream, also if the setting is its ARN."""
         return self.stream.rpartition("/")[2]

@@ -39,12 +39,12 @@ class RecordBuffer:
         return self._next is not None or bool(self._answered)
 
     def add(self, where: StreamPartition, sequence: int, record: Any) -> None:  # noqa: ANN401  # JSON
-        """Add a record as Kinesis answers it."""
+        """Add a record in the form in which Kinesis returns it."""
         self._answered.append((where, sequence, record))
         self.size += len(record["Data"])
 
     def pop(self) -> IncomingRecord:
-        """Remove and return the oldest. Raises IndexError."""
+        """Remove the oldest record, and return it. Raises IndexError."""
         if self._next is None:
             self._parts = incoming(*self._answered[0])
             self._next = next(self._parts)
@@ -78,8 +78,8 @@ class ReadShard:
     problem: str = ""
     error: SourceError | None = None
 
-    def go_on_at(self, sequence: int, now_ms: int) -> None:
-        """Record up to where a shard was read: the next iterator begins there."""
+    def advance_to(self, sequence: int, now_ms: int) -> None:
+        """Record up to where the shard was read, which is where the next iterator begins."""
         self.start, self.expected, self.complete_ms = ShardStart("AT_SEQUENCE_NUMBER", sequence), None, now_ms
 
 
@@ -151,7 +151,7 @@ class ShardTree:
         return StreamPartition(self._settings.stream_name, self.stream.life if self.stream else "", shard)
 
     def _beginning(self, shard: Shard, stream: Stream, *, is_first: bool) -> EventPosition:
-        """Where reading of a new shard begins: as the settings say at the first start, later with its first record."""
+        """Where to begin reading a new shard: where the settings say at the first start of the input, later at its first record."""
         start = self._settings.start if is_first else TRIM_HORIZON
         if start == TRIM_HORIZON:
             return EventPosition(0, stream.now_ms << 1)

@@ -12,7 +12,9 @@ _INT64_MAX = 2**63 - 1
 
 
 class _Counters(Facet, frozen=True):
-    """Counters are integers of at most 64 bits; a negative one (some producers write it for "unknown") reads as absent."""
+    """The base of facets with counters. Counters are integers of at most 64 bits; a negative one (some producers write it for
+    "unknown") reads as absent.
+    """
 
     rowCount: Counter = None
     size: Counter = None
@@ -33,7 +35,7 @@ def _whole(value: Counter) -> int | None:
 
 
 class InputStatisticsInputDatasetFacet(_Counters, frozen=True):
-    """What a run read; `byteCount` is another spelling of `size`."""
+    """How much a run read from a dataset. `byteCount` is another spelling of `size`."""
 
     byteCount: Counter = None
 
@@ -45,7 +47,7 @@ class InputStatisticsInputDatasetFacet(_Counters, frozen=True):
 
 
 class OutputStatisticsOutputDatasetFacet(_Counters, frozen=True):
-    """What a run wrote; `bytes` is another spelling of `size`."""
+    """How much a run wrote to a dataset. `bytes` is another spelling of `size`."""
 
     bytes: Counter = None
 

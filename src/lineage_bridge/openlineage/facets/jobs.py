@@ -1,4 +1,4 @@
-"""Facets of jobs."""
+"""The facets of jobs, as OpenLineage defines them."""
 
 # ruff: noqa: D101, N815 - the names are those of the standard; the contract of each type is its published schema
 

@@ -10,7 +10,7 @@ PUBLICATION: Final = "lineagebridge_publication"
 
 
 class PublicationFacet(msgspec.Struct, frozen=True):
-    """`installations` are the ids of the installations that published the event, in order."""
+    """The facet of published events. `installations` are the ids of the installations that published the event, in order."""
 
     installations: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Facets of data quality: metrics, assertions and tests."""
+"""The facets about data quality: metrics, assertions and tests."""
 
 # ruff: noqa: D101, N815 - the names are those of the standard; the contract of each type is its published schema
 

@@ -1,4 +1,4 @@
-"""Facets of runs."""
+"""The facets of runs, as OpenLineage defines them."""
 
 # ruff: noqa: D101, N815 - the names are those of the standard; the contract of each type is its published schema
 
@@ -68,7 +68,7 @@ class DependedJob(FacetPart, frozen=True):
 
 
 class JobDependency(FacetPart, frozen=True):
-    """`type` is another spelling of `dependency_type`, used in the documentation."""
+    """A job on which a run depends. `type` is another spelling of `dependency_type`, used in OpenLineage's documentation."""
 
     job: DependedJob
     run: RunName | None = None

@@ -1,4 +1,4 @@
-"""Datasets at JDBC addresses. Source: the specification's page on naming.
+"""Finds the datasets at JDBC addresses. Source: the specification's page on naming.
 
 Only host, port, instance, database and schema of an address are read, and the user where the user's own schema is the default: a table
 without a schema is named with it. Passwords and all other options are never part of a name.
@@ -86,11 +86,11 @@ def _has_public_options(url: str) -> bool:
 
 
 def _is_within(parts: list[str], database: str, full: int) -> bool:
-    """Whether a name has no more parts than the system's names, and its database, if any, is that of the connection."""
+    """Whether a name has no more parts than names in this system have, and its database, if any, is that of the connection."""
     return len(parts) < full or (len(parts) == full and (not database or parts[0].lower() == database.lower()))
 
 
 def _lead(lead: list[str], parts: list[str], full: int) -> list[str]:
-    """The leading parts that a name lacks, as far as they are known."""
+    """The leading parts that are missing in a name, as far as they are known."""
     missing = max(0, full - len(parts))
     return [part for part in lead[:missing] if part]

@@ -1,4 +1,4 @@
-"""Drivers whose addresses have a form of their own, and the reader of all addresses.
+"""Reads JDBC addresses of all drivers, and those drivers' own forms of addresses.
 
 Sources: OpenLineage's own readers of addresses and the drivers' documentation.
 """

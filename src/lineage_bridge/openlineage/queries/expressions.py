@@ -1,4 +1,4 @@
-"""The common table expressions of a query, read without a parser: their names, and the columns that they take over from one table.
+"""Reads the common table expressions of a query without a parser: their names, and the columns that they take over from one table.
 
 It takes time in proportion to the text, so it can be done for each event. What an expression computes is not known here.
 """
@@ -50,7 +50,7 @@ TableName = tuple[str, ...]
 
 
 class _Token(NamedTuple):
-    """A token: a name without its quotes, a mark, or something else. `word` is an unquoted name in lower case."""
+    """A token of a query: a name without its quotes, a mark, or something else. `word` is an unquoted name in lower case."""
 
     name: str = ""
     mark: str = ""
@@ -73,9 +73,9 @@ _COMPUTED = Expression((), {}, rest=False)
 
 
 def expressions_of(query: str) -> dict[str, Expression]:
-    """The common table expressions of a query with unqualified names, nested ones included, by their names in lower case.
+    """The common table expressions of a query that have unqualified names, nested ones included, by their names in lower case.
 
-    One that is defined twice counts as computed.
+    A name that is defined twice stands for a computed expression.
     """
     tokens = [_token(match) for match in _TOKEN.finditer(query) if match.lastgroup]
     closing = dict(_pairs(tokens))
@@ -91,7 +91,9 @@ def expressions_of(query: str) -> dict[str, Expression]:
 
 
 def origin_of(expressions: Mapping[str, Expression], name: str, field: str) -> tuple[TableName, str] | None:
-    """The table, in lower case, and its column that a column of an expression takes over, through others; None if there is none."""
+    """The table, in lower case, and the column of it that a column of an expression takes over, perhaps through other expressions; None
+    if there is none.
+    """
     key = name.casefold()
     for _ in range(_MOST_HOPS):
         expression = expressions[key]
@@ -111,7 +113,7 @@ def _token(match: re.Match[str]) -> _Token:
 
 
 def _pairs(tokens: Sequence[_Token]) -> Iterator[tuple[int, int]]:
-    """The index of each opening parenthesis to that of the one that closes it."""
+    """For the index of each opening parenthesis, the index of the one that closes it."""
     opened: list[int] = []
     for index, token in enumerate(tokens):
         if token.mark == "(":
@@ -156,7 +158,7 @@ def _selected(body: Sequence[_Token]) -> Expression:
 
 
 def _outside(body: Sequence[_Token]) -> Iterator[_Token]:
-    """The tokens that are not in parentheses; an opening parenthesis stands for the pair."""
+    """The tokens that are not in parentheses. Each pair of parentheses is represented by the opening one."""
     depth = 0
     for token in body:
         depth -= token.mark == ")"
@@ -184,7 +186,7 @@ def _source(tokens: Sequence[_Token]) -> tuple[TableName, str]:
 
 
 def _projected(tokens: Sequence[_Token], relations: set[str]) -> tuple[dict[str, str], bool]:
-    """The columns of a SELECT list, and whether it has a star. With a column whose name is not known, nothing is."""
+    """The columns of a SELECT list, and whether it contains `*`. If the name of one column is not known, there are no columns."""
     columns: dict[str, str] = {}
     rest = False
     commas = [at for at, token in enumerate(tokens) if token.mark == ","]

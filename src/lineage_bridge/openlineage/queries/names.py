@@ -26,8 +26,8 @@ _NAME_PARTS = 4
 
 
 class _QueryNames(NamedTuple):
-    """The names in a job's query: its expressions, which of them no input has the name of, and the names by which it may call the
-    inputs.
+    """The names in a job's query: its expressions, those among them that are not names of inputs, and the names by which it may refer
+    to inputs.
     """
 
     expressions: Mapping[str, Expression]
@@ -64,7 +64,7 @@ def replace_query_names(
 
 
 def _tables(inputs: Collection[Dataset]) -> dict[TableName, tuple[str, str] | None]:
-    """The inputs by their names, with and without database and schema, in lower case; None for a name of several."""
+    """The inputs by their names, with and without database and schema, in lower case. A name that several inputs have leads to None."""
     found: dict[TableName, tuple[str, str] | None] = {}
     for namespace, name in sorted({(dataset.namespace, dataset.name) for dataset in inputs}):
         parts = tuple(name.casefold().rsplit(".", _NAME_PARTS))

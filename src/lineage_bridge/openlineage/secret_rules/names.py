@@ -68,6 +68,7 @@ _DESCRIBES = frozenset(
         "names",
         "path",
         "php",
+        "range",
         "policy",
         "provider",
         "providers",
@@ -113,7 +114,7 @@ _KEYS = (
     "|private|pvt|rsa|sdk|secret|session|shared|signing|sse\\.customer|ssh|storage|subscription|tls|webhook|write"
 )
 _SECRET_NAME = re.compile(
-    r"password(?!less)|passwort|kennwort|passwd|pass\.?phrase|mot\.de\.passe|contrasena|wachtwoord|passcode(?!\.at)|passkey|pswd|pwd\."
+    r"password(?!less)|(?<![a-z])pass\.w(?:or)?d(?![a-z])|passwort|kennwort|passwd|pass\.?phrase|mot\.de\.passe|contrasena|wachtwoord|passcode(?!\.at)|passkey|pswd|pwd\."
     r"|(?<!by)(?<!com)(?<!over)(?<!sur)(?<!tres)(?<!under)(?<!tests\.)(?<!test\.)(?<!boarding\.)pass\.$"
     r"|(?<=\.)pw\.$|(?:root|bind|db|admin|user|ldap|smtp|ftp|sudo|my|web)pw\.$|bindpw|(?<=\.)psk\.$|(?<=\.)senha\.|jwt\.$|bearer\.$|(?<=\.)gh\.pat\.$|authorization\.$|cookie\.$"
     r"|(?<!existing\.)(?<!pull\.)secrets?\.(?!manager\.|santa\.|sauce\.|garden\.|menu\.|agents?\.)|credentials?\.|(?<=\.)creds\.$"
@@ -188,5 +189,5 @@ KEY_PARTS = frozenset(("d", "p", "q", "dp", "dq", "qi", "k"))
 
 
 def refers(name: str | None) -> bool:
-    """Whether a member of an object says where a secret is stored, instead of containing it."""
+    """Whether the member of an object states where a secret is stored, instead of containing it."""
     return name is not None and name.replace("_", "").lower() in _REFERRING

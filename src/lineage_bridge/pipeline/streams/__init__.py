@@ -1,1 +1,1 @@
-"""Inputs of the stream beside the log: what Spark reads of them is judged, archived and folded in one step."""
+"""Reads inputs of the form stream with Spark, beside the log. What is read is validated, archived and folded in one step."""

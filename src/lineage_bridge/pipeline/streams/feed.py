@@ -1,4 +1,6 @@
-"""Takes in what inputs of the stream plan: one Spark job and one store transaction per batch, with the archive's files between them."""
+"""Takes in what inputs of the form stream have planned. Each batch is one Spark job and one store transaction; between them, files are
+added to the archive.
+"""
 
 import logging
 import threading
@@ -8,7 +10,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lineage_bridge.errors import CollisionError, StoreError, UnavailableError, UnreachableError
+from lineage_bridge.errors import CollisionError, LineageBridgeError, PositionError, UnavailableError, UnreachableError
 from lineage_bridge.eventlog.archive.files import ArchivedPartition
 from lineage_bridge.eventlog.archive.progress import SavedProgress
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
@@ -30,6 +32,7 @@ BATCH_BYTES = 64 << 20
 TASK_BYTES = 1 << 20
 """The maximum bytes of rows that the tasks of a batch hold together, and the minimum share of a task. Each may hold one row more."""
 _RANGES = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in OFFSET_RANGES)
+_RESTARTS = "nothing to do: the pipeline restarts, and folds what the archive has before it reads on"
 log = logging.getLogger(__name__)
 Ranges = Mapping[ArchivedPartition, tuple[int, int]]
 
@@ -37,7 +40,8 @@ Ranges = Mapping[ArchivedPartition, tuple[int, int]]
 class SparkFeed:
     """Implements `ports.StreamFeed` over Spark, the archive in `root` and the store that `serve` writes. Thread-safe.
 
-    A failure of the store is kept in `failure`; the process then has to end.
+    If a batch cannot be committed, `failure` is the reason, and the process has to end: the archive may have records that the store lacks,
+    which the next process folds before it reads on. Until then, all calls raise UnavailableError.
     """
 
     def __init__(self, session: SparkSession, serve: Serve, root: Path, key: bytes, batch_bytes: int = BATCH_BYTES) -> None:
@@ -58,7 +62,7 @@ class SparkFeed:
             saved.save()
 
     def catch_up(self, stop: threading.Event) -> None:
-        """Fold what the archive has beyond the store: the store is new, or its process ended before a commit."""
+        """Fold what the archive has and the store lacks, because the store is new, or its process ended before a commit."""
         for of in self.reader.partitions():
             at, end = self.serve.position(of.source).get(of.partition, 0), self.archive.end(of)
             if at > end:
@@ -69,12 +73,14 @@ class SparkFeed:
                 self._commit({of: (start, stop_at)}, *self._refold({of: (start, stop_at)}, frozenset()))
 
     def positions(self, name: str) -> Mapping[StreamPartition, EventPosition]:
-        """The positions from which an input continues."""
+        """The positions at which reading an input continues."""
+        self._check()
         return {of.where: EventPosition.at(self._at(of)) for of in self.reader.partitions() if of.input == name}
 
     def advance(self, name: str, positions: Mapping[StreamPartition, EventPosition]) -> None:
         """Store durably that partitions are read from these positions on."""
         self.finish(name)
+        self._check()
         ends = {ArchivedPartition(name, where): position.address for where, position in positions.items()}
         ranges = {of: (self._at(of), end) for of, end in ends.items() if end > self._at(of) or not of.folder(self.root).exists()}
         if ranges:
@@ -84,7 +90,10 @@ class SparkFeed:
     def take(
         self, name: str, ranges: Sequence[StreamRange], read: SparkRead, judge: JudgeRow, still: Callable[[], bool]
     ) -> TakenRows | None:
-        """Read, judge, archive and fold ranges, wait for the commit before this one, and begin to commit."""
+        """Read, validate, archive and fold ranges of an input. Then wait for the commit of the previous batch, and begin that of
+        this one.
+        """
+        self._check()
         assigned = {(given.where.stream, given.where.partition): ArchivedPartition(name, given.where) for given in ranges}
         with self.archive.parts() as folder:
             most = max(min(TASK_BYTES, self.batch_bytes), self.batch_bytes // max(len(ranges), self.parallelism))
@@ -94,10 +103,7 @@ class SparkFeed:
                 return _taken(parts, is_cut=True)
             if not still():
                 return None
-            planned: dict[ArchivedPartition, tuple[int, int]] = {}
-            for given in ranges:
-                of = ArchivedPartition(name, given.where)
-                planned[of] = self._at(of), EventPosition(given.end, 0).address
+            planned = {ArchivedPartition(name, given.where): _addresses(given) for given in ranges}
             progress = self._progress(name)  # counts the files that are in place by now
             self._put(planned, parts)
         progress.count(parts, planned)
@@ -105,7 +111,7 @@ class SparkFeed:
         return _taken(parts)
 
     def finish(self, name: str) -> None:
-        """Wait for the commit that is under way. Raises StoreError."""
+        """Wait for the commit that is under way. Raises StoreError, UnavailableError."""
         commit = self.under_way.pop(name, None)
         if commit is not None:
             commit.result()
@@ -147,15 +153,37 @@ class SparkFeed:
                 by_address.setdefault((part.source, part.partition), []).append(Path(part.path))
         try:
             with self.lock:
+                self._check_starts(ranges)
                 self.archive.put(ranges, {of: by_address.get((of.source, of.partition), []) for of in ranges})
-        except OSError as error:
+        except (OSError, PositionError) as error:
             # What is in place already is folded from there at the next start, so that nothing is read twice.
             self.failure = UnavailableError(
                 f"the archive cannot be written: {error}", "the pipeline restarts at the last committed position"
             )
             raise self.failure from error
 
+    def _check_starts(self, ranges: Ranges) -> None:
+        for of, (start, _) in ranges.items():
+            if start != (at := self._at(of)):
+                raise PositionError(f"records of {of.source}, partition {of.partition}, begin at {start} instead of {at}")
+
+    def _check(self) -> None:
+        """Raise UnavailableError after a failure."""
+        if self.failure is not None:
+            raise UnavailableError(f"the pipeline has to restart: {text_of(self.failure)}", _RESTARTS) from self.failure
+
     def _commit(self, ranges: Ranges, batch: Batch, workers: list[int]) -> None:
+        """Commit a batch whose records are in the archive. Any error is kept as the failure, because the store now lacks them."""
+        try:
+            self._commit_folded(ranges, batch, workers)
+        except LineageBridgeError as error:
+            self.failure = error
+            raise
+        except Exception as error:
+            self.failure = UnavailableError(f"what Spark read cannot be committed: {gist(text_of(error))}", _RESTARTS)
+            raise self.failure from error
+
+    def _commit_folded(self, ranges: Ranges, batch: Batch, workers: list[int]) -> None:
         """Commit a batch. If names share an id, fold its records again from the archive, and refuse these names."""
         refused: Refused = frozenset()
         while True:
@@ -164,9 +192,6 @@ class SparkFeed:
             except CollisionError as error:  # noqa: PERF203 - each attempt by itself
                 refused |= frozenset(error.names)
                 batch, workers = self._refold(ranges, refused)
-            except StoreError as error:
-                self.failure = error
-                raise
             else:
                 return
 
@@ -180,6 +205,10 @@ def _taken(parts: Sequence[Part], *, is_cut: bool = False) -> TakenRows:
     newest = max((part.newest_ms for part in parts if part.newest_ms is not None), default=None)
     sizes = (sum(part.read for part in parts), sum(part.skipped for part in parts), sum(part.size for part in parts))
     return TakenRows(*sizes, newest, is_cut, sum(part.filtered for part in parts))
+
+
+def _addresses(given: StreamRange) -> tuple[int, int]:
+    return EventPosition(given.start, 0).address, EventPosition(given.end, 0).address
 
 
 def _offsets(ranges: Ranges) -> dict[tuple[str, int], OffsetRange]:

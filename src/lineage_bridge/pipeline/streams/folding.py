@@ -69,7 +69,9 @@ def fold_incoming(rows: DataFrame, *, assigned: Assigned, judge: JudgeRow, folde
 
 
 class Writing:
-    """Judges rows, and writes their records to parts, one for each partition. At least one row is taken, and none after `most_bytes`."""
+    """Validates rows, and writes their records to part files, one for each partition. At least one row is accepted, and none after
+    `most_bytes`.
+    """
 
     def __init__(self, folder: Path, judge: JudgeRow, most_bytes: int) -> None:
         self.folder, self.judge, self.left = folder, judge, most_bytes

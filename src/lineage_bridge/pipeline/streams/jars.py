@@ -23,7 +23,7 @@ FETCH_TIMEOUT_S = 900
 
 @dataclass(frozen=True, slots=True)
 class Jar:
-    """One archive: its Maven coordinates and the SHA-256 of its bytes. `type` is how the file's name ends."""
+    """A Java archive: its Maven coordinates and the SHA-256 of its bytes. `type` is the ending of the file's name."""
 
     organisation: str
     artifact: str
@@ -71,7 +71,7 @@ KAFKA = (
 
 @dataclass(frozen=True, slots=True)
 class Ivy:
-    """How to start Ivy: the Java program, and the settings file of a mirror (None: Maven Central)."""
+    """How to start Ivy: the Java program, and the settings file that names a mirror (None: Maven Central)."""
 
     java: str = "java"
     settings: Path | None = None
@@ -81,7 +81,7 @@ CENTRAL = Ivy()
 
 
 def ivy_for(environ: Mapping[str, str]) -> Ivy:
-    """Ivy on the Java that Spark would start, with the mirror that `LINEAGE_BRIDGE_IVY_SETTINGS` names.
+    """Determine how to start Ivy: on the Java that Spark would start, with the mirror that `LINEAGE_BRIDGE_IVY_SETTINGS` names.
 
     Raises JarError if that file does not exist.
     """
@@ -101,10 +101,10 @@ def default_cache() -> Path:
 
 
 def fetch_jars(jars: Sequence[Jar], cache_dir: Path, ivy: Ivy = CENTRAL) -> list[Path]:
-    """The files of archives in `cache_dir`, in the order given; fetches only those that are missing.
+    """Return the files of archives in `cache_dir`, in the order given. Only those that are missing are fetched.
 
-    Replaces a cached file with other bytes than the pinned ones. Raises JarError for an archive that cannot be fetched
-    or has other bytes; such bytes never enter the cache.
+    Replaces a cached file with other bytes than the pinned ones. Raises JarError for an archive that cannot be fetched or has other
+    bytes; such bytes never enter the cache.
     """
     missing = [jar for jar in jars if not is_pinned(cache_dir / jar.file_name, jar)]
     if missing:
@@ -118,7 +118,7 @@ def fetch_jars(jars: Sequence[Jar], cache_dir: Path, ivy: Ivy = CENTRAL) -> list
 
 
 def cached(jars: Sequence[Jar], cache_dir: Path) -> list[Path]:
-    """The files of archives in `cache_dir`; none unless all are there with the pinned bytes."""
+    """Return the files of archives in `cache_dir`; none unless all of them are there with the pinned bytes."""
     return [cache_dir / jar.file_name for jar in jars] if all(is_pinned(cache_dir / jar.file_name, jar) for jar in jars) else []
 
 
@@ -149,7 +149,7 @@ def keep(jar: Jar, scratch: Path, cache_dir: Path) -> None:
 
 
 def run_ivy(jars: Sequence[Jar], scratch: Path, ivy: Ivy) -> None:
-    """Retrieve the archives into `scratch`. Raises JarError with Ivy's output if it fails.
+    """Let Ivy fetch the archives into `scratch`. If it fails, raises JarError with its output.
 
     Ivy uses `scratch` alone, so the result does not depend on the user's own Ivy or Maven folders.
     """
@@ -223,6 +223,6 @@ def artifact_description(jar: Jar) -> str:
 
 
 def tail(text: str, lines: int = 12) -> str:
-    """The last lines that are not blank."""
+    """The last lines of a text, without blank ones."""
     kept = [line.strip() for line in text.splitlines() if line.strip(":\t ")]
     return "\n".join(kept[-lines:])

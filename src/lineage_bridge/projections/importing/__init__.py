@@ -1,1 +1,1 @@
-"""Importing: nodes and edges as design-time events."""
+"""Imports nodes and edges: converts them to design-time events."""

@@ -1,4 +1,4 @@
-"""Nodes and edges as design-time events: what an import states is declared lineage."""
+"""Converts imported nodes and edges to design-time events. What an import states is declared lineage."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -76,7 +76,7 @@ def _imported_node(index: int, node: NodeIn) -> ImportedNode:
 
 
 def _name(node: NodeIn, type_: str, exact: tuple[Name, ...], tiers: tuple[tuple[Name, ...], ...]) -> Name:
-    """The OpenLineage name of a node of which only the id is given."""
+    """Choose the OpenLineage name of a node of which only the id is given."""
     system, _, scope, qualified = node.node_id.split(":", 3)
     if system == "confluent" and type_ == OTHER:
         return f"external://{scope}/default", qualified
@@ -109,7 +109,7 @@ def _skip_reason(index: int, edge: EdgeIn, imported: Mapping[str, ImportedNode],
 
 
 def _attach(src: ImportedNode, dst: ImportedNode, edge: EdgeIn) -> None:
-    """Attach an edge to the job, or the dataset, whose event will state it. A job that `consumes` reads, whichever way the edge points."""
+    """Attach an edge to the job or dataset whose event will state it. A job that `consumes` reads, whichever way the edge points."""
     if src.kind == NodeKind.JOB and edge.edge_type == "consumes":
         src, dst = dst, src
     if dst.kind == NodeKind.JOB:
@@ -132,7 +132,7 @@ def _attach(src: ImportedNode, dst: ImportedNode, edge: EdgeIn) -> None:
 
 
 def _events(node: ImportedNode, now_us: int) -> Iterator[Json]:
-    """An event for a node's newest state, one for when it was first seen, and one for each of its other names."""
+    """The events of a node: one for its newest state, one for when it was first seen, and one for each of its other names."""
     first, last = (_us(text, now_us) for text in (node.given.first_seen or node.given.last_seen, node.given.last_seen))
     facets = node_facets(node)
     if node.kind == NodeKind.JOB:

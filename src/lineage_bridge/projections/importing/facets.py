@@ -1,4 +1,4 @@
-"""The facets of imported nodes."""
+"""Makes the facets of imported nodes."""
 
 import json
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ class ImportedNode:
 
 
 def node_facets(node: ImportedNode) -> dict[str, Json]:
-    """The facets of a node as it was exported; without any, the standard facets that express its attributes."""
+    """The facets that a node had when it was exported; without any, the standard facets that express its attributes."""
     given, left = node.given, dict(node.given.attributes or {})
     facets = dict(given.facets) if given.facets is not None else _standard_facets(node, left)
     if node.kind == NodeKind.JOB:
@@ -48,7 +48,7 @@ def node_facets(node: ImportedNode) -> dict[str, Json]:
 
 
 def _standard_facets(node: ImportedNode, left: Json) -> dict[str, Json]:
-    """The standard's and Confluent's facets that express the attributes; attributes so expressed are removed from `left`."""
+    """The facets of OpenLineage and of Confluent that express the attributes. Attributes that are expressed are removed from `left`."""
     facets: dict[str, Json] = {}
     env, cluster = environment(node.name[0])
     scope = {"environment_id": env, "cluster_id": cluster}
@@ -69,21 +69,21 @@ def _standard_facets(node: ImportedNode, left: Json) -> dict[str, Json]:
 
 
 def _import_members(given: NodeIn, left: Json) -> Json:
-    """The members of the import's own facet: what no other facet can express."""
+    """The members of the import's own facet, which has what no other facet can express."""
     members = {"environment_name": given.environment_name, "cluster_name": given.cluster_name, "url": given.url, "tags": given.tags}
     given_members: Json = {key: value for key, value in members.items() if value}
     return given_members | ({"attributes": json.dumps(left, sort_keys=True)} if left else {})
 
 
 def _add_job_type(node: ImportedNode, facets: dict[str, Json]) -> None:
-    """Give the job the facet for its imported type, unless its other facets already result in that type."""
+    """Add the facet for the imported type of a job, unless the job's other facets already result in that type."""
     facet = facets.get("jobType")
     if job_type(*node.name, json.dumps(facet) if facet else None) != node.type:
         facets["jobType"] = EVENTS.job_type("STREAMING" if node.type in _STREAMING else "BATCH", STATED, node.type.upper())
 
 
 def _add_sources(node: ImportedNode, facets: dict[str, Json]) -> None:
-    """State the datasets that a dataset comes from, as far as its facets do not."""
+    """Add the datasets from which a dataset is derived, as far as its facets do not state them."""
     stated = {name for key in ("lineage", "columnLineage") for name in _names(facets.get(key))}
     missing = [name for name in dict.fromkeys(node.sources) if name not in stated]
     if missing:
@@ -93,7 +93,7 @@ def _add_sources(node: ImportedNode, facets: dict[str, Json]) -> None:
 
 
 def _names(value: Any) -> Iterator[Name]:  # noqa: ANN401 - a JSON edge
-    """Every pair of namespace and name in a JSON value."""
+    """All pairs of namespace and name in a JSON value."""
     if isinstance(value, dict):
         namespace, name = value.get("namespace"), value.get("name")
         if isinstance(namespace, str) and isinstance(name, str):

@@ -1,4 +1,4 @@
-"""The nodes and edges of an import, and those that are skipped, as values."""
+"""The nodes and edges in an import, and those that are skipped, as values."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ Text = str | UnsetType
 
 
 class NodeIn(Struct, frozen=True):
-    """A node as an import brings it; more members are ignored."""
+    """A node in the body of an import. Unknown members are ignored."""
 
     node_id: str
     node_type: str | None = None
@@ -28,7 +28,7 @@ class NodeIn(Struct, frozen=True):
 
 
 class EdgeIn(Struct, frozen=True):
-    """An edge as an import brings it; more members are ignored."""
+    """An edge in the body of an import. Unknown members are ignored."""
 
     src_id: str
     dst_id: str

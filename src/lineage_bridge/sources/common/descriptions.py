@@ -1,4 +1,4 @@
-"""The settings of a kind of source, input or target, described for people and forms."""
+"""Describes the settings of a kind of source, input or target, for people and for forms of the page."""
 
 from collections.abc import Container
 from typing import Any
@@ -9,7 +9,7 @@ from lineage_bridge.model.sources import SettingRecord
 
 
 def describe_settings(settings: type[BaseModel], hidden: Container[str] = ()) -> tuple[SettingRecord, ...]:
-    """Each setting in the order in which it is defined, without those that are `hidden`."""
+    """Describe each setting, in the order in which they are defined. Those in `hidden` are left out."""
     schemas = settings.model_json_schema()["properties"]
     return tuple(
         SettingRecord(
@@ -26,12 +26,12 @@ def describe_settings(settings: type[BaseModel], hidden: Container[str] = ()) ->
 
 
 def _is_secret(schema: dict[str, Any]) -> bool:
-    """Whether a value is a reference to a secret, whatever its description mentions."""
+    """Whether the value of a setting is a reference to a secret."""
     return any(option.get("secret") is True for option in (schema, *schema.get("anyOf", ())))
 
 
 def _is_list(schema: dict[str, Any]) -> bool:
-    """Whether a value is a list, and cannot be a text instead."""
+    """Whether the value of a setting is always a list, and cannot be a text instead."""
     types = [option.get("type") for option in schema.get("anyOf", [schema])]
     return "array" in types and "string" not in types
 

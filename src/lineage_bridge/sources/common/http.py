@@ -29,7 +29,7 @@ _ResultT = TypeVar("_ResultT")
 
 
 class TlsContext:
-    """TLS settings that several clients share, because loading them takes time. Thread-safe."""
+    """The TLS settings of a source, which several clients share, because loading them takes time. Thread-safe."""
 
     def __init__(self, settings: HttpSettings) -> None:
         self._settings = settings
@@ -37,7 +37,7 @@ class TlsContext:
         self._reading = threading.Lock()
 
     def context(self) -> ssl.SSLContext:
-        """Return the context of connections, loaded at the first call. Raises SourceError."""
+        """Return the TLS context for connections. It is loaded at the first call. Raises SourceError."""
         asked = self._settings
         with self._reading:
             if self._context is None:
@@ -53,9 +53,9 @@ class TlsContext:
 
 
 class HttpClient:
-    """Calls one system. Thread-safe.
+    """Calls the REST API of one system. Thread-safe.
 
-    `requests` counts the requests sent. Clients that share a rate limit share a `limiter`.
+    `requests`: the number of requests sent. Clients that share a rate limit are given the same `limiter`.
     """
 
     def __init__(
@@ -74,17 +74,18 @@ class HttpClient:
         self._tagged: dict[str, tuple[str, Any]] = {}
 
     def get(self, path: str, **parameters: Any) -> Any:  # noqa: ANN401  # JSON
-        """Send a GET; return its JSON answer. A parameter may be a list.
+        """Send a GET request, and return the JSON in the answer. A parameter may be a list.
 
-        Raises UnreachableError, ForbiddenError (401, 403), MissingError (404, 405), BusyError (409, 429 after some tries) or SourceError.
+        Raises UnreachableError, ForbiddenError (401, 403), MissingError (404, 405), BusyError (409, 429 after some tries) or
+        SourceError.
         """
         return self._json("GET", path, parameters, None)
 
     def pages(self, path: str, **parameters: Any) -> Iterator[Any]:  # noqa: ANN401  # JSON
-        """The pages of a listing. `metadata.next` is the address of the next page, null or empty on the last.
+        """Fetch the pages of a listing. `metadata.next` of a page is the address of the next one, null or empty on the last page.
 
-        Only its `page_token` is used: the address may be another than the configured one, and no other may get the credentials.
-        Raises as `get` does, at any page, and SourceError if pages form a cycle or the next one has no token.
+        Only the `page_token` in that address is used. The host in it may differ from the configured one, and must not get the
+        credentials. Raises the errors of `get` at any page, and SourceError if pages form a cycle or the next one has no token.
         """
         tokens: set[str] = set()
         while len(tokens) < MOST_PAGES:
@@ -103,11 +104,15 @@ class HttpClient:
         raise SourceError(f"{self._named('GET', path)} returned a page once more, or too many pages, so the list has no end")
 
     def send(self, method: str, path: str, body: Any) -> Any:  # noqa: ANN401  # JSON
-        """Send a call with a JSON body, which must be safe to repeat; return its JSON answer. Raises as `get` does."""
+        """Send a request with a JSON body, and return the JSON in the answer. The request must be safe to repeat. Raises the errors
+        of `get`.
+        """
         return self._json(method, path, {}, body)
 
     def map(self, do: Callable[[_ItemT], _ResultT], items: Iterable[_ItemT]) -> list[_ResultT | SourceError]:
-        """Call `do` for all items, `at_once` at a time; return the results, or the SourceErrors it raised, in order."""
+        """Call `do` for each item, at most `at_once` at a time. Returns, in order, the results or the SourceErrors that the calls
+        raised.
+        """
 
         def attempt(item: _ItemT) -> _ResultT | SourceError:
             try:
@@ -119,7 +124,7 @@ class HttpClient:
             return list(pool.map(attempt, items))
 
     def close(self) -> None:
-        """Close connections."""
+        """Close all connections."""
         if self._client is not None:
             self._client.close()
             self._client = None

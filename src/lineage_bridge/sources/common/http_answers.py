@@ -16,7 +16,7 @@ _OF_TRANSFER: Final = frozenset(("content-encoding", "content-length", "transfer
 
 
 def read_whole(response: httpx.Response, named: str) -> httpx.Response:
-    """The response with its whole body. Raises SourceError if it is longer than `MOST_BYTES`."""
+    """Read the whole body of a response. Raises SourceError if it is longer than `MOST_BYTES`."""
     pieces, size = [], 0
     with closing(response):
         for piece in response.iter_bytes():
@@ -29,7 +29,9 @@ def read_whole(response: httpx.Response, named: str) -> httpx.Response:
 
 
 def message_of(response: httpx.Response) -> str:
-    """The error message of an answer in JSON, in one line of at most 300 printable characters. A code in words is before it."""
+    """The error message in a JSON answer, in one line of at most 300 printable characters. An error code that consists of words comes
+    before it.
+    """
     try:
         body = response.json()
     except (ValueError, RecursionError):
@@ -44,7 +46,7 @@ def message_of(response: httpx.Response) -> str:
 
 
 def _details(errors: object) -> object:
-    """The messages in a list of errors in the style of JSON:API; anything else is returned unchanged."""
+    """The messages in a list of errors in the style of JSON:API. Any other value is returned unchanged."""
     if not isinstance(errors, list):
         return errors
     texts = [error.get("detail") or error.get("title") if isinstance(error, dict) else error for error in errors]
@@ -52,7 +54,7 @@ def _details(errors: object) -> object:
 
 
 def asked_wait(response: httpx.Response) -> float | None:
-    """The seconds that the header Retry-After asks to wait; None without one that can be read."""
+    """The number of seconds in the header Retry-After; None if the header is missing or cannot be read."""
     asked = response.headers.get("Retry-After", "")
     if asked.isascii() and asked.isdigit():
         return float(asked)

@@ -1,6 +1,7 @@
-"""The interface of a source: it observes one system from outside and reports it as OpenLineage events.
+"""The interface of a source, which observes one system from outside and reports it as OpenLineage events.
 
-A source has two halves: fetching (I/O) and translating (pure). Plain values pass between them, so tests can write them down.
+A source has two halves: fetching, which does input and output, and translating, which is pure. Plain values pass between them, so tests can
+write them down.
 """
 
 from abc import ABC, abstractmethod
@@ -24,7 +25,7 @@ maps each object to them. The names are stored, and every version reads the snap
 
 
 class Unseen(NamedTuple):
-    """Something a source could not observe, why, and what to do about it.
+    """Something that a source could not observe, the reason, and what to do about it.
 
     `what` is the same text at every poll (`connector orders-sink: offsets`).
     """
@@ -35,7 +36,7 @@ class Unseen(NamedTuple):
 
 
 class SameJob(NamedTuple):
-    """Two names of the same job, and the evidence that they are."""
+    """Two names of the same job, and the evidence that both denote it."""
 
     namespace: str
     name: str
@@ -45,7 +46,7 @@ class SameJob(NamedTuple):
 
 
 class SameNamespace(NamedTuple):
-    """Two names of the same dataset namespace, and the evidence that they are."""
+    """Two names of the same dataset namespace, and the evidence that both denote it."""
 
     namespace: str
     other: str
@@ -54,7 +55,7 @@ class SameNamespace(NamedTuple):
 
 @dataclass(frozen=True)
 class Observation:
-    """The result of one poll.
+    """The result of a poll.
 
     `events` are OpenLineage events in the order in which they must be sent. Except for heartbeats of running jobs, every event contains
     something new. `aliases` are pairs of equal names that the previous snapshot does not have. `unseen` is everything that currently
@@ -71,9 +72,9 @@ SettingsT = TypeVar("SettingsT", bound=SourceSettings)
 
 
 class Observer(ABC, Generic[SettingsT]):
-    """A configured source; `name` is the name its user gave it.
+    """Observes one system with the settings of one source; `name` is the source's name.
 
-    One thread uses it at a time. Creating one does no I/O.
+    One thread uses it at a time. Creating one does no input or output.
     """
 
     def __init__(self, name: str, settings: SettingsT) -> None:
@@ -81,37 +82,39 @@ class Observer(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def test(self) -> Iterator[Check]:
-        """Try each step of an observation, and continue after a failed step as far as that makes sense."""
+        """Try each step of a poll, and report how it went. After a failed step, the others are still tried where that is useful."""
 
     @abstractmethod
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Poll once. `before` is the snapshot of the previous poll, None at the first; `shared` is the metadata of all sources.
 
-        Equal answers of the system and equal arguments give an equal observation. Raises SourceError if nothing could be observed; the
-        previous snapshot then stays valid. If only a part fails, it is `unseen`, its part of the snapshot is copied, and none of it is
-        reported as deleted.
+        Equal answers of the system and equal arguments give an equal observation. Raises SourceError if nothing could be observed;
+        the previous snapshot then stays valid. If only a part fails, it is listed in `unseen`, its part of the snapshot is copied,
+        and nothing in it is reported as deleted.
         """
 
     @abstractmethod
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """Return the metadata in a snapshot for other sources. Pure."""
+        """Return the metadata in a snapshot that other sources use. Pure."""
 
     def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
-        """Return the number of changes noticed in the system since this observer was created. Called often between polls; never blocks.
+        """Return how many changes in the system have been noticed since this observer was created. Called often between polls;
+        never blocks.
 
-        `before` returns the snapshot of the previous poll. A source that does not watch its system returns 0, and is polled when it is due.
+        `before` returns the snapshot of the previous poll. A source that does not watch its system always returns 0, and is polled
+        at its usual times.
         """
         del before
         return 0
 
     @abstractmethod
     def close(self) -> None:
-        """Close connections."""
+        """Close all connections."""
 
 
 @dataclass(frozen=True)
 class SourceKind:
-    """A kind of source: its settings, how to create its observer, and one line that describes it in lists."""
+    """A kind of source, such as Kafka Connect: its settings, how to create its observer, and one line that describes it in lists."""
 
     settings: type[SourceSettings]
     observer: Callable[[str, Any], Observer[Any]]

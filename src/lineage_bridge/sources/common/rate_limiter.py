@@ -1,4 +1,4 @@
-"""Obeys the rate limits that a system reports; all clients that use the same key share one limiter."""
+"""Keeps calls within the rate limits that a system reports. All clients that use the same key share one limiter."""
 
 import math
 import threading
@@ -12,7 +12,7 @@ _LIMIT, _LEFT, _RESET, _AFTER = "x-ratelimit-limit", "x-ratelimit-remaining", "x
 
 
 class RateLimiter:
-    """Lets calls pass while the system's limit allows it, and makes others wait until it is renewed. Thread-safe.
+    """Lets calls pass while the system's limit allows them. Other calls wait until the limit is renewed. Thread-safe.
 
     `X-RateLimit-Reset` and `Retry-After` are seconds from now. Setting `stop` ends all waiting.
     """
@@ -34,7 +34,7 @@ class RateLimiter:
         raise StoppedError("the poll was stopped before the request was sent")
 
     def _passing(self) -> float:
-        """Return the seconds to wait; if 0, the call may be sent and is counted."""
+        """Return the seconds to wait before the call. If they are 0, it may be sent, and has been counted."""
         now = self._clock()
         if now < self._opens_at:
             return self._opens_at - now
@@ -46,7 +46,7 @@ class RateLimiter:
         return 0.0
 
     def update(self, status: int, headers: Mapping[str, str]) -> None:
-        """Update the limit from an answer's headers. Running calls are already counted, so the limit is never exceeded."""
+        """Update the limit from the headers of an answer. Calls that are running are already counted, so the limit is never exceeded."""
         reset, after, left = (_number(headers.get(name, "")) for name in (_RESET, _AFTER, _LEFT))
         with self._changing:
             now = self._clock()

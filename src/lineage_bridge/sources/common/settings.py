@@ -37,15 +37,15 @@ _MOST_REFUSED = 20
 
 
 def _nothing_sealed(name: str) -> str:
-    raise ConfigError(f"sealed secret {name} cannot be looked up here")
+    raise ConfigError(f"the sealed secret {name} cannot be looked up in this process")
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """Where this process looks up secrets: in variables, folders, the keyring and the sealed file.
+    """Where this process looks up secrets: in environment variables, folders, the keyring and the sealed file.
 
-    `sealed` returns a sealed secret by its name, or raises ConfigError; `given` are secrets that came with one request. Files are read only
-    below `folders` (None: anywhere), variables only if their names begin with `variables`.
+    `sealed` returns a sealed secret by its name, or raises ConfigError; `given` are secrets that came with one request. Files are read
+    only below `folders` (None: anywhere), variables only if their names begin with `variables`.
     """
 
     sealed: Callable[[str], str] = field(default=_nothing_sealed, repr=False)
@@ -59,9 +59,7 @@ NO_SECRETS = Secrets()
 
 @dataclass(frozen=True)
 class SourceContext:
-    """The context in which the settings of sources are validated: the secrets, folders and addresses that sources of this process may
-    use.
-    """
+    """What the settings of sources are validated against: the secrets, folders and addresses that sources of this process may use."""
 
     secrets: Secrets = NO_SECRETS
     outbound: Outbound = ANYWHERE
@@ -71,7 +69,7 @@ class SourceContext:
     """The clouds (azure, google) that would give clients this machine's credentials, which they may not use."""
 
     def with_given(self, given: Mapping[str, str]) -> Self:
-        """A copy of the context with the secrets of one request."""
+        """A copy of the context with secrets that a request sent."""
         return replace(self, secrets=replace(self.secrets, given=given))
 
 
@@ -79,7 +77,7 @@ NO_CONTEXT = SourceContext()
 
 
 class SecretReference(str):
-    """A reference to a secret, and where to look it up. Its text is only the reference."""
+    """A reference to a secret, and where to look the secret up. As a text, it is only the reference."""
 
     __slots__ = ("secrets",)
     secrets: Secrets
@@ -97,7 +95,7 @@ class SecretReference(str):
 
 
 def as_reference(value: object, info: ValidationInfo) -> SecretReference:
-    """Validate a setting as a reference. Raises ValueError."""
+    """Validate that the value of a setting is a reference to a secret, and return the reference. Raises ValueError."""
     if isinstance(value, SecretReference):
         return value
     if not isinstance(value, str):
@@ -110,7 +108,7 @@ def _context(info: ValidationInfo) -> SourceContext:
 
 
 def check_host(host: str, info: ValidationInfo) -> None:
-    """Check whether a source may connect to a host, as far as its text shows. Raises ValueError."""
+    """Check whether a source may connect to a host, as far as the host's text shows. Raises ValueError."""
     try:
         _context(info).outbound.check_literal(host)
     except SourceError as error:
@@ -118,7 +116,7 @@ def check_host(host: str, info: ValidationInfo) -> None:
 
 
 def check_address(value: str, info: ValidationInfo) -> str:
-    """The address of a server, without a slash at its end. Raises ValueError for one that may not be called."""
+    """Return the address of a server without a slash at its end. Raises ValueError for an address that may not be called."""
     if any(character <= " " or character == "\x7f" for character in value):
         raise ValueError("an address must not contain spaces, line breaks or control characters")
     parts = urlsplit(value)
@@ -137,7 +135,7 @@ Url = Annotated[str, AfterValidator(check_address)]
 
 
 def reveal(reference: str) -> str:
-    """Return the secret that a reference points to. Raises ConfigError if it is unavailable; the error never contains a secret."""
+    """Return the secret to which a reference points. Raises ConfigError if it is unavailable; the error never contains a secret."""
     found = _REFERENCE.fullmatch(reference)
     if found is None:
         raise ConfigError("a setting contains a secret itself instead of a reference to it", f"write {REFERENCES}")
@@ -157,7 +155,7 @@ def _of_request(name: str, secrets: Secrets) -> str:
 
 
 def _of_environment(path: str, secrets: Secrets) -> str:
-    """Return a variable, or a member of a variable that contains JSON: NAME/member/member."""
+    """Return the value of an environment variable, or a member of it if the variable contains JSON: NAME/member/member."""
     name, *members = path.split("/")
     if not name.startswith(secrets.variables):
         raise ConfigError(
@@ -213,7 +211,9 @@ def _of_keyring(entry: str) -> str:
 
 
 def refused_settings(what: str, error: ValidationError, hint: str) -> ConfigError:
-    """What is wrong with the settings of a source, an input or a target (`what`): each by its name, never by its value."""
+    """Make an error that lists what is wrong with the settings of a source, an input or a target (`what`): each setting by its name,
+    never by its value.
+    """
     items = error.errors(include_url=False, include_context=False, include_input=False)[:_MOST_REFUSED]
     found = [(".".join(map(str, item["loc"])), item["msg"].removeprefix("Value error, ")) for item in items]
     reasons = [f"setting {setting}: {reason}" if setting else reason for setting, reason in found]
@@ -221,7 +221,7 @@ def refused_settings(what: str, error: ValidationError, hint: str) -> ConfigErro
 
 
 class SourceSettings(BaseModel):
-    """Settings that every source has."""
+    """The settings that every source has."""
 
     # A value may contain a secret in the wrong place, so errors only name the setting.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, coerce_numbers_to_str=True)
@@ -237,27 +237,27 @@ class SourceSettings(BaseModel):
 
     @property
     def context(self) -> SourceContext:
-        """The context in which these settings were validated; settings made from them are validated in it too."""
+        """The context against which these settings were validated. Settings made from them are validated against it too."""
         return self._context
 
     @property
     def outbound(self) -> Outbound:
-        """The policy of the addresses that the source may connect to."""
+        """The rules about addresses that the source may connect to."""
         return self._context.outbound
 
     @property
     def address(self) -> str:
-        """Identifies the observed system; a snapshot is only valid for its system."""
+        """The address that identifies the observed system. A snapshot is only valid for the same system."""
         return ""
 
     @property
     def heartbeat_s(self) -> int:
-        """The promised time between two events of a running job, in whole seconds, at least one."""
+        """The time within which a running job sends its next event, as promised in events; in whole seconds, at least one."""
         return max(1, round(self.interval_s))
 
 
 class HttpSettings(SourceSettings):
-    """Settings of a source with a REST API."""
+    """The settings of a source that calls a REST API."""
 
     url: Url = Field(description="address of its REST API")
     username: str = Field(default="", description="user of HTTP basic authentication")
@@ -270,7 +270,7 @@ class HttpSettings(SourceSettings):
 
     @property
     def address(self) -> str:
-        """The address of its REST API."""
+        """The address of the REST API, which identifies the observed system."""
         return self.url
 
     @model_validator(mode="after")

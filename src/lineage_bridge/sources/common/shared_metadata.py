@@ -1,4 +1,6 @@
-"""Metadata that sources share: a registry knows the schemas of a connector's topics, Kafka Connect knows the connectors' groups. Pure."""
+"""Metadata that sources exchange: a registry knows the schemas of a connector's topics, Kafka Connect knows the connectors' consumer
+groups. Pure.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,14 +18,16 @@ KEY_COLUMN, VALUE_COLUMN = "_key", "_value"
 
 
 def topic_column(part: str, path: str) -> str:
-    """Return the topic's column for a field's dotted path, empty for a whole key or value. Fields of the key are below `_key`."""
+    """Return the column of a topic for the dotted path of a field; the path is empty for a whole key or value. Fields of the key are
+    below `_key`.
+    """
     if part == VALUE:
         return path or VALUE_COLUMN
     return f"{KEY_COLUMN}.{path}" if path else KEY_COLUMN
 
 
 def topic_columns(keys: Iterable[SchemaField], values: Iterable[SchemaField]) -> tuple[SchemaField, ...]:
-    """Return the columns of a topic: the fields of its values, then `_key` with the fields of its keys, all with different names.
+    """Return the columns of a topic: the fields of its values, then `_key` with the fields of its keys. All have different names.
 
     A field without a name represents a key or value that has no fields.
     """
@@ -38,12 +42,16 @@ def topic_columns(keys: Iterable[SchemaField], values: Iterable[SchemaField]) ->
 
 @dataclass(frozen=True)
 class ClusterMetadata:
-    """The metadata of a Kafka cluster from one source.
+    """What one source knows about a Kafka cluster.
 
-    `id`: as the brokers report it. `namespace`: the namespace of its topics (`kafka://host:port`). `servers`: all known `host:port` of it.
-    `topics`: all topics, None if not listed. `groups`: group id to the topics it reads. `ends`: topic to the sum of its partitions' end
-    offsets; `read`: (group, topic) to the sum of its committed offsets. `sampled`: (topic, key or value) to the ids of the schemas of some
-    of its records.
+    - `id`: the id that the brokers report.
+    - `namespace`: the namespace of its topics (`kafka://host:port`).
+    - `servers`: all its known servers, as `host:port`.
+    - `topics`: all topics, None if not listed.
+    - `groups`: by group id, the topics that the group reads.
+    - `ends`: by topic, the sum of its partitions' end offsets.
+    - `read`: by group and topic, the sum of the committed offsets.
+    - `sampled`: by topic and key or value, the ids of the schemas of some of its records.
     """
 
     id: str
@@ -88,21 +96,23 @@ class SharedMetadata:
     described: frozenset[DatasetName] = frozenset()
 
     def cluster(self, id_or_server: str) -> ClusterMetadata | None:
-        """Return the cluster with this id, or with one of these servers (`host:port`, separated by commas)."""
+        """Return the cluster with this id, or with one of these servers (`host:port`, separated by commas); None if no source knows it."""
         if not id_or_server:
             return None
         servers = set(id_or_server.split(","))
         return next((known for known in self.clusters if known.id == id_or_server or known.servers & servers), None)
 
     def namespace(self, cluster_id: str, servers: str = "") -> str:
-        """Return the namespace of a cluster's topics: that of a source that knows the cluster, else of the first server, else of the id."""
+        """Return the namespace of a cluster's topics: as a source that knows the cluster states, else made from the first server,
+        else from the id.
+        """
         known = self.cluster(servers) or self.cluster(cluster_id)
         if known is not None:
             return known.namespace
         return f"kafka://{servers.split(',', maxsplit=1)[0].strip() or cluster_id}"
 
     def fields(self, topic: DatasetName, part: str = VALUE) -> tuple[SchemaField, ...]:
-        """Return the fields of a topic's values or keys; empty if they are unknown."""
+        """Return the fields of a topic's keys or values; empty if they are unknown."""
         schema = self.schemas.get((topic, part))
         return schema.fields if schema else ()
 
@@ -143,7 +153,7 @@ def _rank(schema: TopicSchema) -> tuple[int, str, str]:
 
 
 def _joined(first: ClusterMetadata, other: ClusterMetadata) -> ClusterMetadata:
-    """Merge what two sources, or two parts of one, know about a cluster. Of two offsets, the greater is used."""
+    """Merge what two sources, or two parts of one, know about the same cluster. Of two offsets, the greater one is used."""
     topics = first.topics if other.topics is None else other.topics if first.topics is None else first.topics | other.topics
     return ClusterMetadata(
         first.id,

@@ -1,4 +1,4 @@
-"""The interface of a source that is observed step by step, each step stored on its own. Tasks extract from such sources."""
+"""The interface of a source that is observed in steps, each of which is stored on its own. Tasks extract from such sources."""
 
 import threading
 from abc import abstractmethod
@@ -16,7 +16,7 @@ OBSERVED, PARTLY, FAILED, NOT_OBSERVED, SKIPPED, GONE = "observed", "partly", "f
 
 
 class Selection(NamedTuple):
-    """The part of a source to observe: ids of environments and clusters (empty: all), and planes to leave out."""
+    """Which part of a source to observe: the ids of environments and clusters (empty: all of them), and the planes to leave out."""
 
     environments: frozenset[str] = frozenset()
     clusters: frozenset[str] = frozenset()
@@ -27,9 +27,9 @@ EVERYTHING = Selection()
 
 
 class PlaneStep(NamedTuple):
-    """The result of one plane.
+    """What observing one plane yields.
 
-    In `observation`, the events are this plane's; the snapshot and `unseen` cover the whole source so far.
+    In `observation`, the events are those of this plane; the snapshot and `unseen` cover all planes of the source so far.
     """
 
     plane: PlaneRecord
@@ -37,12 +37,12 @@ class PlaneStep(NamedTuple):
 
 
 def ignore_plane(plane: PlaneRecord) -> None:
-    """Ignore a plane's progress."""
+    """Do nothing; for callers that do not want to know the progress of planes."""
     del plane
 
 
 class StepwiseObserver(Observer[SettingsT]):
-    """A source whose observation consists of steps, each of which may be stored before the next."""
+    """A source that is observed in steps, each of which may be stored before the next one."""
 
     @abstractmethod
     def steps(
@@ -56,14 +56,15 @@ class StepwiseObserver(Observer[SettingsT]):
         on_progress: Callable[[PlaneRecord], None] = ignore_plane,
         stop: threading.Event | None = None,
     ) -> Iterator[PlaneStep]:
-        """Poll once, plane by plane, limited to `only` and without the planes whose keys are in `done`. Otherwise see `observe`.
+        """Poll once, plane by plane. Only the part `only` is observed, without the planes whose keys are in `done`. Arguments and
+        errors are otherwise those of `observe`.
 
-        `on_progress` is called when a plane has been fetched, in any order and from any thread. `stop` ends the poll between two calls;
-        planes not fetched by then are SKIPPED.
+        `on_progress` is called when a plane has been fetched, in any order and from any thread. `stop` ends the poll between two
+        calls; planes not fetched by then are SKIPPED.
         """
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Merge all steps into one observation; see Observer."""
+        """Poll once, and merge the results of all steps into one observation."""
         events: list[Json] = []
         aliases: list[SameJob | SameNamespace] = []
         last = Observation({})
@@ -75,7 +76,7 @@ class StepwiseObserver(Observer[SettingsT]):
 
 
 class CompletedSettings(NamedTuple):
-    """The settings of a source for one extraction, and the secrets of the extraction, by the names that the settings use for them."""
+    """The settings of a source, completed for one extraction, and the extraction's secrets by the names that the settings use for them."""
 
     settings: dict[str, Any]
     given: dict[str, str]
@@ -83,10 +84,10 @@ class CompletedSettings(NamedTuple):
 
 @dataclass(frozen=True)
 class StepwiseKind(SourceKind):
-    """A kind of source that tasks extract.
+    """A kind of source from which tasks can extract.
 
-    `apply_options` completes settings with an extraction's options. `is_self_contained`: whether options contain all that a source of this
-    kind needs, so that no source has to be configured. `how_to_add`: instructions for users.
+    `apply_options`: completes settings with the options of an extraction. `is_self_contained`: whether these options contain all that a
+    source of this kind needs, so that no source has to be configured. `how_to_add`: instructions for users.
     """
 
     apply_options: Callable[[Mapping[str, Any], ExtractionOptions], CompletedSettings]

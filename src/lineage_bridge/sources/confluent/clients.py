@@ -19,7 +19,9 @@ _MISSING = object()
 
 
 class Clients:
-    """One client per user, address and credential. Kept from poll to poll, together with the entity tags of unchanged answers."""
+    """Creates and keeps HTTP clients: one for each user, address and credential. They are kept from poll to poll, with the entity tags
+    of unchanged answers.
+    """
 
     def __init__(self, settings: ConfluentSettings) -> None:
         self.settings = settings
@@ -30,14 +32,16 @@ class Clients:
         self._stop = threading.Event()
 
     def start_poll(self, stop: threading.Event) -> None:
-        """Start a poll: setting `stop` ends all waiting and sending from now on."""
+        """Start a poll. From now on, clients stop waiting and sending as soon as `stop` is set."""
         with self._lock:
             self._stop = stop
             for limiter in self._limiters.values():
                 limiter.stop = stop
 
     def http(self, user: str, url: str, credential: Credential, limit: str, headers: dict[str, str] | None = None) -> HttpClient:
-        """Return the client for calls of `user` (a plane's key) to `url`. `limit` names the rate limit that applies (cloud, metrics)."""
+        """Return the client with which `user` (the key of a plane) calls `url`. `limit` names the rate limit that applies (cloud,
+        metrics).
+        """
         client_key, limiter_key = (user, url, credential.key), (limit, credential.key)
         with self._lock:
             if limiter_key not in self._limiters:
@@ -50,7 +54,7 @@ class Clients:
             return self._clients[client_key]
 
     def control_plane(self) -> HttpClient:
-        """Return the client that lists environments and clusters. Raises SourceError without a Cloud API key."""
+        """Return the client that lists environments and clusters. Raises SourceError if there is no Cloud API key."""
         if self.settings.cloud is None:
             hint = missing_key_hint(self.settings, DISCOVERY, "")
             raise SourceError("no Cloud API key is set, so environments cannot be listed", hint)
@@ -64,7 +68,7 @@ class Clients:
             return limiter
 
     def access(self, url: str, credential: Credential) -> HttpSettings:
-        """The HTTP settings for a system at `url` and a credential. Raises SourceError if `url` is not an address."""
+        """The HTTP settings for calling `url` with a credential. Raises SourceError if `url` is not an address."""
         settings = self.settings
         try:
             return HttpSettings.model_validate(
@@ -84,7 +88,7 @@ class Clients:
 
     @property
     def requests(self) -> dict[str, int]:
-        """User to the number of requests sent so far."""
+        """The number of requests that each user (key of a plane) has sent so far."""
         sent: dict[str, int] = {}
         with self._lock:
             for (user, _, _), client in self._clients.items():
@@ -98,7 +102,7 @@ class Clients:
 
 
 def page_entries(page: object, what: str) -> list[Any]:
-    """The entries of a page; Confluent Cloud writes null for no entries. Raises SourceError, naming `what` was called."""
+    """The entries of a page. Confluent Cloud writes null for an empty list. Raises SourceError; its message names `what`, the request."""
     data = page.get("data", _MISSING) if isinstance(page, Mapping) else _MISSING
     if data is None:
         return []
@@ -108,7 +112,9 @@ def page_entries(page: object, what: str) -> list[Any]:
 
 
 def list_all(http: HttpClient, path: str, key: str = "id", **parameters: str) -> list[Mapping[str, Any]]:
-    """Fetch all entries of a paged listing. If a value of `key` occurs twice, the last entry is used. Raises as `HttpClient.get` does."""
+    """Fetch all entries of a paged listing. If two have the same value of `key`, the last one is used. Raises the errors of
+    `HttpClient.get`.
+    """
     found: list[Mapping[str, Any]] = []
     for page in http.pages(path, page_size=PAGE_SIZE, **parameters):
         found += [entry for entry in page_entries(page, f"GET {path}") if isinstance(entry, dict)]

@@ -1,4 +1,4 @@
-"""Discovery: lists the resources of an organization with the Cloud API key."""
+"""Lists the resources of an organization, with the Cloud API key (discovery)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +17,8 @@ _PUBLIC = "PUBLIC"
 
 
 def discover(http: HttpClient, before: Organization | None, only: Selection) -> tuple[Organization, tuple[Unseen, ...]]:
-    """The organization now, and what could not be listed or read, for which the previous resources are kept.
+    """Return the resources of the organization, and what could not be listed or read. In place of the latter, the previous resources
+    are kept.
 
     Previous resources of environments that are not selected are kept too. Raises SourceError if environments cannot be listed.
     """
@@ -49,7 +50,7 @@ def discover(http: HttpClient, before: Organization | None, only: Selection) -> 
 
 
 def _resources(organization: Organization) -> tuple[tuple[Any, ...], ...]:
-    """The resources in the order of `_LISTINGS`."""
+    """All resources of an organization, in the order of `_LISTINGS`."""
     return organization.kafka_clusters, organization.registries, organization.ksqldb_clusters, organization.compute_pools
 
 
@@ -63,9 +64,10 @@ def _try_to_list(http: HttpClient, kind: int, environment: str) -> list[Mapping[
 def _parse_each(
     listing: "_Listing", environment: str, entries: Iterable[Mapping[str, Any]], previous: Iterable[Any], unseen: list[Unseen]
 ) -> list[Any]:
-    """The resources of a listing.
+    """Parse the resources in a listing.
 
-    For an entry that cannot be read, the previous resource with its id is kept; without an id, all that are not listed.
+    For an entry that cannot be read, the previous resource with its id is kept. If it has no id, all previous resources that are
+    missing in the listing are kept.
     """
     found: list[Any] = []
     unreadable: set[str] = set()
@@ -91,7 +93,7 @@ def _try_to_parse(listing: "_Listing", environment: str, entry: Mapping[str, Any
 
 
 def _organization_id(http: HttpClient) -> str:
-    """Return the organization's id; empty if it cannot be listed. Flink's API requires it."""
+    """Fetch the organization's id, which Flink's API requires; empty if it cannot be listed."""
     try:
         return next((str(entry["id"]) for entry in list_all(http, "/org/v2/organizations") if entry.get("id")), "")
     except SourceError:
@@ -144,7 +146,9 @@ def _parse_registry(environment: str, entry: Mapping[str, Any]) -> SchemaRegistr
 
 
 def _private_url(spec: Mapping[str, Any]) -> str:
-    """The address of a registry that is reached on private networks only: that of its own region if there are several."""
+    """The address of a registry that can only be reached in private networks. If there are several, it is that of the registry's own
+    region.
+    """
     listed = _object(_object(spec.get("private_networking_config")).get("regional_endpoints"))
     by_region = [listed.get(_referenced_id(spec.get("region"))), *(listed[region] for region in sorted(listed))]
     return next(filter(None, map(_url, (*by_region, spec.get("private_http_endpoint")))), "")
@@ -176,7 +180,7 @@ def _object(value: object) -> Mapping[str, Any]:
 
 
 def _url(value: object) -> str:
-    """Add https to an address without a scheme, or with the scheme of one of Kafka's listeners."""
+    """Put https:// before an address that has no scheme, or has the scheme of one of Kafka's listeners."""
     url = value.strip().rstrip("/") if isinstance(value, str) else ""
     scheme, _, host = url.rpartition("://")
     return url if not url or scheme.lower() in ("http", "https") else f"https://{host}"

@@ -17,7 +17,8 @@ _SCOPED = {"KAFKA": "kafka", "SCHEMA_REGISTRY": "registry", "KSQLDB": "ksqldb", 
 
 
 def source_from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Return the source's kind and settings by name; empty without a Cloud API key. Secrets are references to the variables.
+    """Return the kind and the settings of the source that the variables define, by its name; nothing without a Cloud API key. Secrets
+    are references to the variables.
 
     Raises ConfigError if the keys of clusters are not valid JSON.
     """
@@ -38,7 +39,7 @@ def source_from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, A
 
 
 def _credential(environ: Mapping[str, str], name: str) -> dict[str, str] | None:
-    """An API key by the variables with LineageBridge's prefix, or else by those of Confluent's command line and Terraform provider."""
+    """The API key in variables with LineageBridge's prefix, or else in those of Confluent's command line and Terraform provider."""
     for prefix in (PREFIX, ""):
         key, secret = f"{prefix}{name}_API_KEY", f"{prefix}{name}_API_SECRET"
         if environ.get(key) and environ.get(secret):

@@ -1,4 +1,4 @@
-"""Applies an extraction's options to the settings of an organization: credentials, addresses, hours of metrics, planes to leave out."""
+"""Applies the options of an extraction to a source's settings: credentials, addresses, hours of metrics, planes to leave out."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,12 +15,12 @@ _UNSCOPED = frozenset(("cloud", "metrics"))
 
 
 def is_self_contained(options: ExtractionOptions) -> bool:
-    """Whether options have a Cloud API key, the only required credential."""
+    """Whether the options contain a Cloud API key, which is the only required credential."""
     return ("cloud", "") in options.credentials
 
 
 def apply_options(before: Mapping[str, Any], options: ExtractionOptions) -> CompletedSettings:
-    """Return the settings with the credentials of the options, as references to the secrets that came with them."""
+    """Return the settings with the credentials of the options. Each is a reference to a secret that was sent with the options."""
     settings, given = dict(before), dict[str, str]()
     for (plane, scope), credential in sorted(options.credentials.items()):
         name = str(len(given) + 1)

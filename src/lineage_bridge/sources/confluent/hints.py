@@ -52,7 +52,7 @@ _UNSCOPED = frozenset(("cloud", "metrics", "audit_log"))
 
 
 def missing_key_hint(settings: ConfluentSettings, plane: str, scope: str) -> str:
-    """Where to set the API key of a plane; empty if it is set."""
+    """A hint where to set the API key of a plane; empty if the key is set."""
     access = _ACCESS.get(plane)
     if access is None or _has_key(settings, access.setting, scope):
         return ""
@@ -63,7 +63,7 @@ def missing_key_hint(settings: ConfluentSettings, plane: str, scope: str) -> str
 
 
 def error_hint(plane: str, error: LineageBridgeError) -> str:
-    """What to do about an error of a plane, the likeliest cause first."""
+    """A hint what to do about the error of a plane. The likeliest cause comes first."""
     access = _ACCESS.get(plane)
     if access is None or not isinstance(error, ForbiddenError):
         return error.hint

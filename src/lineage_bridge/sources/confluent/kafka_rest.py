@@ -50,26 +50,28 @@ class Listing(NamedTuple, Generic[_EntryT]):
 
 
 class KafkaRest:
-    """The REST API of one cluster."""
+    """Calls the REST API of one Kafka cluster."""
 
     def __init__(self, http: HttpClient, cluster: str) -> None:
         self.http = http
         self._root = f"/kafka/v3/clusters/{cluster}"
 
     def get(self, kind: type[_EntryT], *parts: str, **parameters: str) -> _EntryT:
-        """Fetch one object. Raises as `HttpClient.get` does, and SourceError for an answer of an unexpected shape."""
+        """Fetch one object. Raises the errors of `HttpClient.get`, and SourceError for an answer of an unexpected shape."""
         path = self._path(parts)
         return _converted(self.http.get(path, **parameters), kind, path)
 
     def list_all(self, kind: type[_EntryT], *parts: str, **parameters: str) -> list[_EntryT]:
-        """All entries of a listing, paged or not. Raises as `get` does."""
+        """Fetch all entries of a listing, whether it is paged or not. Raises the errors of `get`."""
         listing = self.list_readable(kind, *parts, **parameters)
         if listing.unreadable:
             raise listing.unreadable[0].error
         return listing.entries
 
     def list_readable(self, kind: type[_EntryT], *parts: str, **parameters: str) -> "Listing[_EntryT]":
-        """The entries of a listing, paged or not, and those that have another shape. Raises as `HttpClient.get` does."""
+        """Fetch all entries of a listing, whether it is paged or not: those that can be read, and the others. Raises the errors of
+        `HttpClient.get`.
+        """
         path = self._path(parts)
         listing = Listing[_EntryT]([], [])
         for page in self.http.pages(path, **parameters):
@@ -82,7 +84,9 @@ class KafkaRest:
         return listing
 
     def fetch_each(self, names: Sequence[str], fetch: Callable[[str], _AnswerT], what: str, failures: Failures) -> dict[str, _AnswerT]:
-        """Call `fetch` for each name; return the results by name. Names that fail are left out and recorded in `failures` under `what`."""
+        """Call `fetch` for each name, and return the results by name. Names for which it fails are left out, and recorded in
+        `failures` under `what`.
+        """
         found: dict[str, _AnswerT] = {}
         for name, answer in zip(names, self.http.map(fetch, names), strict=True):
             if isinstance(answer, SourceError):
@@ -110,7 +114,7 @@ def _try_to_convert(answer: object, kind: type[_EntryT], path: str) -> _EntryT |
 
 
 class ClusterPlane(Plane[FetchedT]):
-    """A plane of one Kafka cluster, fetched with an API key of that cluster."""
+    """A plane of one Kafka cluster, which is fetched with an API key of that cluster."""
 
     def __init__(self, context: PlaneContext, cluster: KafkaCluster) -> None:
         super().__init__(context, cluster.scope)
@@ -123,7 +127,7 @@ class ClusterPlane(Plane[FetchedT]):
         return "" if self._url else f"Confluent Cloud does not list an address for {self.cluster.id}"
 
     def unavailable_hint(self) -> str:
-        """An API key, or an address that is not listed."""
+        """What the user can set: an API key, or an address that Confluent Cloud does not list."""
         return super().unavailable_hint() or ("" if self._url else "set the cluster's address in `kafka_urls`")
 
     @property
@@ -135,28 +139,28 @@ class ClusterPlane(Plane[FetchedT]):
 
     @property
     def credential(self) -> Credential:
-        """The cluster's API key. Raises SourceError."""
+        """The API key of the cluster. Raises SourceError if there is none."""
         credential = self._credential()
         if credential is None:
             raise SourceError(self.unavailable_reason())
         return credential
 
     def rest(self) -> KafkaRest:
-        """The cluster's REST API. Raises SourceError."""
+        """The client of the cluster's REST API. Raises SourceError."""
         return KafkaRest(self.clients.http(self.key, self._url, self.credential, "kafka"), self.cluster.id)
 
     def event_builder(self, now_us: int) -> KafkaEventBuilder:
-        """Return a builder of events about the cluster at this time."""
+        """Return a builder of events about the cluster, dated at this time."""
         return KafkaEventBuilder(self.cluster.id, self.cluster.namespace, now_us, self.settings.heartbeat_s, GROUP_JOB, PRODUCER_JOB)
 
     @property
     def bootstrap_servers(self) -> frozenset[str]:
-        """The servers that no other cluster has."""
+        """The servers of the cluster that no other cluster has."""
         return frozenset(self.cluster.servers) - self.context.organization.shared_bootstraps
 
 
 def for_each_cluster(create: Callable[[PlaneContext, KafkaCluster], AnyPlane]) -> Callable[[PlaneContext], Planes]:
-    """Return a factory that creates a plane for each observed Kafka cluster."""
+    """Return a function that creates a plane for each observed Kafka cluster."""
 
     def planes(context: PlaneContext) -> Planes:
         for cluster in context.observed.kafka_clusters:

@@ -9,14 +9,14 @@ from lineage_bridge.sources.confluent.organization import Organization
 
 
 def with_cluster_namespace(shared: SharedMetadata, cluster: str, namespace: str) -> SharedMetadata:
-    """Return shared metadata in which this cluster has only this namespace, whichever sources contributed it."""
+    """Return shared metadata in which this cluster has only this namespace, whichever source contributed it."""
     found = (metadata for metadata in shared.clusters if (metadata.id, metadata.namespace) == (cluster, namespace))
     own = next(found, ClusterMetadata(cluster, namespace))
     return replace(shared, clusters=(own, *(metadata for metadata in shared.clusters if metadata.id != cluster)))
 
 
 class UserTopics:
-    """Users' topics, as opposed to system topics. If a cluster's topics are listed, no others are known."""
+    """The topics of users, as opposed to system topics. If the topics of a cluster are listed, it has no others."""
 
     def __init__(self, organization: Organization, shared: SharedMetadata) -> None:
         self.namespaces = {cluster.id: cluster.namespace for cluster in organization.kafka_clusters}

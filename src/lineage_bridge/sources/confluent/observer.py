@@ -1,4 +1,4 @@
-"""The observer of Confluent Cloud: discovers an organization, then polls all its planes."""
+"""The observer of Confluent Cloud. It discovers the resources of an organization, then polls all planes."""
 
 import threading
 import time
@@ -26,7 +26,7 @@ from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
 
 class ConfluentObserver(StepwiseObserver[ConfluentSettings]):
-    """Observes an organization, or the environments and clusters in it that the settings select."""
+    """Observes an organization, or those environments and clusters of it that the settings select."""
 
     def __init__(self, name: str, settings: ConfluentSettings, factories: tuple[Factory, ...] = PLANE_FACTORIES) -> None:
         super().__init__(name, settings)
@@ -35,7 +35,7 @@ class ConfluentObserver(StepwiseObserver[ConfluentSettings]):
         self._watch: Watch | None = None
 
     def test(self) -> Iterator[Check]:
-        """Try discovery, then the calls of each plane."""
+        """Try to list the organization's resources, then try the calls of each plane."""
         try:
             organization, unseen = discover(self.clients.control_plane(), None, self._planes.selection())
         except SourceError as error:
@@ -61,7 +61,7 @@ class ConfluentObserver(StepwiseObserver[ConfluentSettings]):
         on_progress: Callable[[PlaneRecord], None] = ignore_plane,
         stop: threading.Event | None = None,
     ) -> Iterator[PlaneStep]:
-        """Poll once, plane by plane; see StepwiseObserver."""
+        """Poll once, and yield the result of each plane, as StepwiseObserver requires."""
         self.clients.start_poll(stop or threading.Event())
         poll = OrganizationPoll(self.name, self.clients, self._planes, before or {}, shared, now_us, only)
         yield poll.discover()
@@ -75,7 +75,9 @@ class ConfluentObserver(StepwiseObserver[ConfluentSettings]):
         return merge_metadata(plane.shared_metadata(snapshot["planes"][plane.key]) for plane in planes if plane.key in snapshot["planes"])
 
     def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
-        """Return the number of changes in the audit log. The first call starts to count, from the last poll on."""
+        """Return the number of changes in the audit log since this observer began to watch it, at the first call, from where the
+        last poll stopped.
+        """
         audit_log = self.settings.audit_log
         if audit_log is None or AUDIT_LOG in self.settings.off:
             return 0

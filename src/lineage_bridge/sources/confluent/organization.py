@@ -1,4 +1,4 @@
-"""The resources of an organization that planes are created for: environments, and the clusters of every kind in them."""
+"""The resources of an organization for which planes are created: environments, and the clusters of every kind in them."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from lineage_bridge.sources.common.stepwise import Selection
 
 
 class Environment(msgspec.Struct, frozen=True):
-    """An environment. `package` is its Stream Governance package: ESSENTIALS, ADVANCED, or empty."""
+    """An environment of Confluent Cloud. `package` is its Stream Governance package: ESSENTIALS, ADVANCED, or empty."""
 
     id: str
     name: str
@@ -21,7 +21,7 @@ class Environment(msgspec.Struct, frozen=True):
 class KafkaCluster(msgspec.Struct, frozen=True):
     """A Kafka cluster. `kind`: Basic, Standard, Dedicated, Enterprise or Freight. `bootstrap`: host:port.
 
-    `access_points`: the other servers (host:port) by which clients reach it, as through PrivateLink, sorted.
+    `access_points`: other servers (host:port) by which clients reach it, for example through PrivateLink, sorted.
     """
 
     id: str
@@ -37,7 +37,7 @@ class KafkaCluster(msgspec.Struct, frozen=True):
 
     @property
     def servers(self) -> tuple[str, ...]:
-        """All known servers, the bootstrap server first."""
+        """All known servers of the cluster, the bootstrap server first."""
         return tuple(dict.fromkeys(server for server in (self.bootstrap, *self.access_points) if server))
 
     @property
@@ -47,7 +47,7 @@ class KafkaCluster(msgspec.Struct, frozen=True):
 
     @property
     def scope(self) -> str:
-        """The scope of the cluster's planes."""
+        """The scope of the planes that observe the cluster."""
         return f"{self.environment}/{self.id}"
 
 
@@ -72,7 +72,7 @@ class SchemaRegistry(msgspec.Struct, frozen=True):
 
 
 class KsqlCluster(msgspec.Struct, frozen=True):
-    """A ksqlDB cluster. `kafka`: id of the Kafka cluster it runs on; `topic_prefix`: prefix of its internal topics and groups."""
+    """A ksqlDB cluster. `kafka`: the id of the Kafka cluster that it uses; `topic_prefix`: the prefix of its internal topics and groups."""
 
     id: str
     environment: str
@@ -83,7 +83,7 @@ class KsqlCluster(msgspec.Struct, frozen=True):
 
 
 class ComputePool(msgspec.Struct, frozen=True):
-    """A compute pool of Flink."""
+    """A compute pool, in which Flink statements run."""
 
     id: str
     environment: str
@@ -115,17 +115,17 @@ class Organization(msgspec.Struct, frozen=True):
 
     @property
     def flink_regions(self) -> tuple[tuple[str, str, str], ...]:
-        """Environment, cloud and region of all compute pools, without duplicates: Flink statements can run there."""
+        """The environment, cloud and region of all compute pools, each once. Flink statements can run there."""
         return tuple(sorted({(pool.environment, pool.cloud, pool.region) for pool in self.compute_pools}))
 
     @property
     def shared_bootstraps(self) -> frozenset[str]:
-        """Servers that more than one cluster has."""
+        """The servers that several clusters have in common."""
         counts = Counter(server for cluster in self.kafka_clusters for server in cluster.servers)
         return frozenset(server for server, count in counts.items() if count > 1)
 
     def narrowed(self, only: Selection) -> "Organization":
-        """Return the part of the organization that a selection names."""
+        """Return the part of the organization that is selected."""
         environments, ids = only.environments, only.clusters
         clusters = [
             cluster

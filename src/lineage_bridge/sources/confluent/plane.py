@@ -1,4 +1,4 @@
-"""A plane: one kind of listing for one scope, fetched with one credential. A failure in one plane does not affect the others."""
+"""A plane: it fetches one kind of listing of one scope with one credential. A failure of one plane does not affect the others."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ FetchedT = TypeVar("FetchedT")
 
 @dataclass(frozen=True)
 class PlaneContext:
-    """What planes are created from. `observed` is the part of the organization that this poll observes; `organization` is all of it."""
+    """What planes are created from. `observed`: the part of the organization that this poll observes; `organization`: all of it."""
 
     observed: Organization
     organization: Organization
@@ -26,7 +26,7 @@ class PlaneContext:
 
 
 class Plane(ABC, Generic[FetchedT]):
-    """One plane of one scope. Created for each poll; longer-lived state is in the snapshot and in `Clients`."""
+    """A plane of one scope. It is created for each poll; what must last longer is in the snapshot and in `Clients`."""
 
     name: ClassVar[str]
     """One of settings.PLANES."""
@@ -53,7 +53,7 @@ class Plane(ABC, Generic[FetchedT]):
 
     @abstractmethod
     def fetch(self, before: Snapshot | None, now_us: int) -> FetchedT:
-        """Fetch from the system. Runs in a thread, in parallel to other planes.
+        """Fetch the answers of the system. Runs in a thread, in parallel to other planes.
 
         Raises SourceError if nothing could be fetched. If only parts failed, the value lists them as `unseen`.
         """
@@ -67,7 +67,7 @@ class Plane(ABC, Generic[FetchedT]):
 
     @abstractmethod
     def empty_answer(self) -> FetchedT:
-        """Return a complete answer without resources. It is translated once when the whole scope is gone."""
+        """Return the answer of a scope without resources. It is translated once when the whole scope no longer exists."""
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """Return the metadata in this plane's snapshot for other planes and sources. Pure."""

@@ -1,8 +1,8 @@
-"""All planes of an organization.
+"""Creates all planes of an organization.
 
-There is a package for each kind of plane, with the same module names: `plane.py` has `planes(context)`, which yields one plane for
-each scope, and fetches; `client.py` or `rest.py` sends requests; `parse.py` reads answers into plain values; `events.py` translates those
-values into OpenLineage events.
+There is a package for each kind of plane, with the same module names: `plane.py` has `planes(context)`, which yields one plane for each
+scope, and fetches; `client.py` or `rest.py` sends requests; `parse.py` reads answers into plain values; `events.py` translates those values
+into OpenLineage events.
 """
 
 from collections.abc import Callable
@@ -54,14 +54,14 @@ class PlaneFactory:
         self._classes = settings.classes
 
     def create(self, organization: Organization, only: Selection = EVERYTHING) -> list[AnyPlane]:
-        """Create every plane that is selected and not switched off, in the order of translation."""
+        """Create all planes that are selected and not switched off, in the order in which they are translated."""
         context = self._context(organization, only)
         off = frozenset(context.settings.off)
         found = [plane for planes in self._factories for plane in planes(context) if plane.name not in off]
         return sorted(found, key=lambda plane: (plane.stage, plane.key))
 
     def selection(self, only: Selection = EVERYTHING) -> Selection:
-        """Return the intersection of the settings' and the caller's selection."""
+        """Return what both the settings and the caller select."""
         settings = self._settings
         environments, clusters = frozenset(settings.environments), frozenset(settings.clusters)
         return Selection(

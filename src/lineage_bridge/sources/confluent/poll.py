@@ -1,4 +1,4 @@
-"""One poll of an organization: discovery, then all planes. They are fetched concurrently and translated in order."""
+"""Polls an organization once: lists its resources, then fetches all planes concurrently and translates them in order."""
 
 import logging
 import time
@@ -31,18 +31,18 @@ _INTERNAL_ERROR = "plane %s of source %s"
 
 
 class Fetched(NamedTuple):
-    """The answers that a plane fetched, and the duration."""
+    """The answers that a plane fetched, and how long that took."""
 
     value: Any
     took_us: int
 
 
 class OrganizationPoll:
-    """One poll. `before` is the source's previous snapshot; `shared` the metadata of all sources.
+    """One poll of an organization. `before` is the source's previous snapshot; `shared` the metadata of all sources.
 
-    The snapshot that is built up has: `estate`, the organization; `planes`, key to the snapshot of each plane; `unseen`, key to what could
-    not be observed; `same`, the namespaces (with the server, if it is an access point) whose other name was already reported. A
-    plane that fails keeps its previous snapshot.
+    The snapshot that is built up has: `estate`, the organization; `planes`, the snapshot of each plane by its key; `unseen`, by key
+    what could not be observed; `same`, the namespaces (with the server, if it is an access point) whose other name was already
+    reported. A plane that fails keeps its previous snapshot.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class OrganizationPoll:
         return PlaneStep(outcome, self._observation(DISCOVERY, (), (*unseen, *shared), same))
 
     def steps(self, done: Collection[str], on_progress: Callable[[PlaneRecord], None]) -> Iterator[PlaneStep]:
-        """Yield each plane's step in order, beginning with scopes that are gone."""
+        """Yield the result of each plane in order. Planes of scopes that no longer exist come first."""
         planes = self._planes.create(self._organization, self._only)
         everywhere = self._planes.create(self._organization)
         outside = self._without_own(self._outside)
@@ -150,7 +150,7 @@ class OrganizationPoll:
         return PlaneStep(outcome, self._observation(plane.key, seen.events, unseen, seen.aliases))
 
     def _failure(self, plane: AnyPlane, state: str, why: str, hint: str = "") -> PlaneStep:
-        """Return the step of a plane that could not be observed and keeps its previous snapshot."""
+        """Return the result of a plane that could not be observed: it keeps its previous snapshot."""
         unseen = (Unseen(plane.key, why, hint),)
         outcome = PlaneRecord(plane.key, state, (why,), 0, self._requests(plane), hints=_hints(unseen))
         return PlaneStep(outcome, self._observation(plane.key, (), unseen, ()))
@@ -183,7 +183,9 @@ class OrganizationPoll:
             raise SourceError(message, "if this is intended, remove the source and add it again")
 
     def _namespace_aliases(self) -> list[tuple[str, SameNamespace]]:
-        """Each cluster's namespaces by its id and by its servers, except servers that other clusters have too; with keys in snapshots."""
+        """Return aliases between the namespace with a cluster's id and those with its servers, except servers of several clusters;
+        each with its key in the snapshot.
+        """
         shared = self._organization.shared_bootstraps
         found: list[tuple[str, SameNamespace]] = []
         for cluster in self._organization.kafka_clusters:
@@ -196,14 +198,14 @@ class OrganizationPoll:
         return found
 
     def _gone_planes(self, existing: Collection[str]) -> list[AnyPlane]:
-        """Return the previous poll's planes whose scopes are gone, in reverse order of translation."""
+        """Return the planes of the previous poll whose scopes no longer exist, in reverse order of translation."""
         if self._before is None:
             return []
         earlier = self._planes.create(self._before)
         return [plane for plane in reversed(earlier) if plane.key not in existing and plane.key in self._snapshots]
 
     def _without_own(self, shared: SharedMetadata) -> SharedMetadata:
-        """Return shared metadata without what earlier polls of this source contributed: the planes contribute it again."""
+        """Return shared metadata without what earlier polls of this source contributed, because the planes contribute it again."""
         organization = self._organization
         clusters = frozenset(cluster.id for cluster in organization.kafka_clusters)
         namespaces = frozenset(cluster.namespace for cluster in organization.kafka_clusters)
@@ -220,7 +222,7 @@ class OrganizationPoll:
 
 
 def _hints(unseen: Iterable[Unseen]) -> tuple[str, ...]:
-    """The hints for the operator, each once."""
+    """The hints in all reports of what could not be observed, each once."""
     return tuple(dict.fromkeys(entry.hint for entry in unseen if entry.hint))
 
 
@@ -229,7 +231,7 @@ def _why_internal(error: Exception) -> str:
 
 
 def fetch(plane: AnyPlane, before: Snapshot | None, now_us: int) -> Fetched:
-    """Fetch a plane, and measure the time. Raises SourceError if it is unavailable."""
+    """Fetch the answers of a plane, and measure the time. Raises SourceError if the plane is unavailable."""
     if reason := plane.unavailable_reason():
         raise SourceError(reason)
     began = time.monotonic_ns()

@@ -1,4 +1,4 @@
-"""Settings of a Confluent Cloud source."""
+"""The settings of a Confluent Cloud source."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -29,7 +29,7 @@ PLANES = (
 
 
 class Credential(BaseModel):
-    """An API key. `key` is its id, which is not secret."""
+    """An API key and its secret. `key` is the id of the API key, which is not secret."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -38,7 +38,7 @@ class Credential(BaseModel):
 
 
 class AuditLog(Credential):
-    """The location of the organization's audit log."""
+    """Where the organization's audit log is, and how to log in there."""
 
     bootstrap_servers: Servers = Field(description="bootstrap servers of the audit log's cluster")
     topic: str = Field(default="confluent-audit-log-events", description="topic of the audit log")
@@ -55,13 +55,13 @@ def _planes(value: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _flink_url(value: str, info: ValidationInfo) -> str:
-    """Check an address with placeholders for cloud and region, whose values consist of letters, digits and hyphens."""
+    """Check an address that may contain placeholders for cloud and region. Their values consist of letters, digits and hyphens."""
     check_address(value.replace("{cloud}", "cloud").replace("{region}", "region"), info)
     return value.rstrip("/")
 
 
 class ConfluentSettings(OwnClasses):
-    """An organization. Planes without a credential are reported as not observed."""
+    """The settings of a source for one organization. A plane without a credential is reported as not observed."""
 
     interval_s: float = Field(default=300.0, ge=1, le=86_400, description="seconds between polls")
     timeout_s: float = Field(default=30.0, gt=0, le=600, description="timeout of one call in seconds")
@@ -110,10 +110,10 @@ class ConfluentSettings(OwnClasses):
 
     @property
     def address(self) -> str:
-        """The address of the API."""
+        """The address of Confluent Cloud's API, which identifies the observed system."""
         return self.url
 
     def credential(self, plane: str, *names: str) -> Credential | None:
-        """Return the credential of a plane (kafka, registry, flink, ksqldb, tableflow) for the first of these names that has one."""
+        """Return the credential of a plane (kafka, registry, flink, ksqldb, tableflow) under the first of these names that has one."""
         credentials: Mapping[str, Credential] = getattr(self, plane)
         return next((credentials[name] for name in (*names, EVERY) if name in credentials), None)

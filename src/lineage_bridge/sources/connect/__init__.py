@@ -1,1 +1,1 @@
-"""Observes Kafka Connect: its connectors, and the datasets in their configurations."""
+"""Observes clusters of Kafka Connect: their connectors, and the datasets that these read and write."""

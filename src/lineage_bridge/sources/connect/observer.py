@@ -23,7 +23,7 @@ class ConnectObserver(Observer[ConnectSettings]):
         self.namespace = settings.namespace or f"kafka-connect://{_address(settings.url)}"
 
     def test(self) -> Iterator[Check]:
-        """Check the worker, the list of connectors, and each call of an observation for the first connector."""
+        """Check the worker, the list of connectors, and, for the first connector, each call that a poll makes."""
         self.worker.begin()
         try:
             version, cluster = self.worker.root()
@@ -44,7 +44,7 @@ class ConnectObserver(Observer[ConnectSettings]):
         yield self._tried_plugins(sorted({name for connector in connectors.values() for name in plugins_of(connector.config).values()}))
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Poll once; see Observer."""
+        """Poll once, and return the events of all connectors. Raises SourceError."""
         fetched = fetch_state(self.worker, before or {})
         return translate(fetched, before, shared, now_us, self.settings, self.namespace, self.classes, self.made)
 
@@ -53,7 +53,7 @@ class ConnectObserver(Observer[ConnectSettings]):
         return shared_metadata(snapshot)
 
     def close(self) -> None:
-        """Close connections."""
+        """Close all connections."""
         self.worker.http.close()
 
     def _tried(self, step: str, name: str, what: str) -> Check:
@@ -79,7 +79,7 @@ class ConnectObserver(Observer[ConnectSettings]):
 
 
 def _address(url: str) -> str:
-    """Return `host:port` of an address."""
+    """Return `host:port` from the address of a worker."""
     parts = urlsplit(url)
     return f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
 

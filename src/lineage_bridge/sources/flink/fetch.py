@@ -24,7 +24,7 @@ _ERRORS = ("FAILED", "FAILING", "RESTARTING")
 
 @dataclass(frozen=True)
 class JobAnswers:
-    """The answers about a job at one poll; None if not requested or not answered. `overview` is the job's entry in `/jobs/overview`."""
+    """The answers about a job in one poll; None if not requested or not answered. `overview` is the job's entry in `/jobs/overview`."""
 
     overview: Answer
     detail: Answer | None = None
@@ -39,7 +39,7 @@ class JobAnswers:
 
 @contextmanager
 def shaped(what: str) -> Iterator[None]:
-    """Raise SourceError if an answer does not have the shape that Flink documents."""
+    """A context that raises SourceError if code in it finds that an answer does not have the shape that Flink documents."""
     try:
         yield
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
@@ -49,31 +49,31 @@ def shaped(what: str) -> Iterator[None]:
 
 
 class JobManager:
-    """A client of a JobManager or a history server."""
+    """A client of the REST API of a JobManager or a history server."""
 
     def __init__(self, http: HttpClient) -> None:
         self._http = http
 
     def version(self) -> str:
-        """The version of Flink. Raises SourceError."""
+        """Fetch the version of Flink. Raises SourceError."""
         return str(_object(self._http.get("/overview"), "flink-version")["flink-version"])
 
     def jobs(self) -> list[Answer]:
-        """All jobs, with state, name and times. Raises SourceError."""
+        """Fetch all jobs, with state, name and times. Raises SourceError."""
         listed = _object(self._http.get("/jobs/overview"), "jobs")["jobs"]
         with shaped("jobs"):
             if not isinstance(listed, list) or any(type(job[member]) is not kind for job in listed for member, kind in _LISTED.items()):
-                raise TypeError("a job of the list")
+                raise TypeError("a job in the list lacks a member, or one has the wrong type")
         return list(listed)
 
     def applications(self) -> dict[str, str]:
-        """The names of applications by id; empty before Flink 2.3. Raises SourceError."""
+        """Fetch the names of applications by id; none before Flink 2.3. Raises SourceError."""
         listed = _object(self._http.get("/applications/overview"), "applications")["applications"]
         with shaped("applications"):
             return {str(job["id"]): str(job["name"]) for job in listed}
 
     def listener(self) -> dict[str, str]:
-        """The settings of OpenLineage's own listener; empty if it is not configured. Raises SourceError."""
+        """Fetch the settings of OpenLineage's own listener; none if it is not configured. Raises SourceError."""
         config = self._http.get("/jobmanager/config")
         with shaped("settings"):
             settings = {str(entry["key"]): str(entry["value"]) for entry in config}
@@ -82,14 +82,14 @@ class JobManager:
         return {NAMESPACE: _LISTENERS_NAMESPACE, **{key: value for key, value in settings.items() if key in (NAMESPACE, NAME)}}
 
     def job(self, jid: str) -> Answer:
-        """A job with its vertices and plan. Raises SourceError, MissingError if the job is gone."""
+        """Fetch a job with its vertices and plan. Raises SourceError, MissingError if the job is gone."""
         detail = _object(self._http.get(f"/jobs/{jid}"), "vertices")
         if not isinstance(detail["vertices"], list):
             raise SourceError("a job's vertices are not a list", "check that the address is that of a JobManager's REST API")
         return detail if "plan" in detail else {**detail, **_object(self._http.get(f"/jobs/{jid}/plan"), "plan")}
 
     def exceptions(self, jid: str) -> Answer:
-        """The failures of a job's tasks. Raises SourceError."""
+        """Fetch the failures of a job's tasks. Raises SourceError."""
         return _object(self._http.get(f"/jobs/{jid}/exceptions"))
 
     def look(self, overview: Answer, before: Mapping[str, Any] | None, known: Plan | None) -> JobAnswers:
@@ -132,7 +132,8 @@ class JobManager:
         return int(restarts["numRestarts"]) if "numRestarts" in restarts else None
 
     def _metrics(self, jid: str, plan: Plan, was: JobMetrics) -> JobMetrics:
-        """Fetch the counters: one call per vertex with a source or sink, and one more until the ids of all its counters are known.
+        """Fetch the counters of a job: one call per vertex with a source or sink, and another one until the ids of all its counters
+        are known.
 
         Flink returns nothing at all if one of the requested ids does not exist.
         """
@@ -172,10 +173,10 @@ _LISTED = {"jid": str, "name": str, "state": str, "start-time": int, "end-time":
 
 
 def _object(answer: Any, *members: str) -> Answer:  # noqa: ANN401  # JSON
-    """Return the answer if it is an object with these members. Raises SourceError otherwise."""
+    """Return an answer that must be an object with these members. Raises SourceError otherwise."""
     if not isinstance(answer, dict) or any(member not in answer for member in members):
         raise SourceError(
-            f"an answer does not have all of {', '.join(members)}" if members else "an answer is not an object",
+            f"an answer lacks one of the members {', '.join(members)}" if members else "an answer is not an object",
             "check that the address is that of a JobManager's REST API",
         )
     return answer

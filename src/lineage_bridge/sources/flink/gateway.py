@@ -1,4 +1,4 @@
-"""The SQL gateway: runs SHOW CREATE TABLE in a session of its own, which reads and writes no data."""
+"""Client of Flink's SQL gateway. It runs SHOW CREATE TABLE in a session of its own, which reads and writes no data."""
 
 import time
 from collections.abc import Iterable
@@ -17,14 +17,14 @@ _FIRST = "/v1"
 
 
 class Session:
-    """An open session. Its statements have no effect outside of it, except in external catalogs."""
+    """An open session at the SQL gateway. Its statements have no effect outside of it, except in external catalogs."""
 
     def __init__(self, http: HttpClient) -> None:
         self._http = http
         self._session = f"{_FIRST}/sessions/{_text(http.send('POST', f'{_FIRST}/sessions', {}), 'sessionHandle')}"
 
     def rows(self, statement: str) -> list[list[Any]] | None:
-        """The rows of a statement; None if Flink refuses it. Raises SourceError."""
+        """Run a statement and return its rows; None if Flink refuses it. Raises SourceError."""
         answer = self._http.send("POST", f"{self._session}/statements", {"statement": statement})
         operation = f"{self._session}/operations/{_text(answer, 'operationHandle')}"
         if not self._finished(operation):
@@ -46,7 +46,7 @@ class Session:
         self._http.send("DELETE", self._session, None)
 
     def _finished(self, operation: str) -> bool:
-        """Wait for an operation to end, for at most the timeout of one call; return whether it succeeded."""
+        """Wait for an operation to end, at most for the timeout of one call. Returns whether it succeeded."""
         until = time.monotonic() + self._http.settings.timeout_s
         while (status := _text(self._http.get(f"{operation}/status"), "status")) in _WAITING:
             if time.monotonic() > until:
@@ -59,7 +59,9 @@ class Session:
 
 
 def tables(http: HttpClient, ddl: str, paths: Iterable[Name]) -> dict[Name, str]:
-    """Return the DDL of tables, empty for unknown ones, after running the statements of `ddl` that declare catalogs. Raises SourceError."""
+    """Fetch the DDL of tables, empty for unknown ones. Those statements of `ddl` that declare catalogs are run first. Raises
+    SourceError.
+    """
     session = Session(http)
     try:
         for statement in _catalogs(ddl):
@@ -75,7 +77,7 @@ def tables(http: HttpClient, ddl: str, paths: Iterable[Name]) -> dict[Name, str]
 
 
 def _catalogs(ddl: str) -> list[str]:
-    """Return the statements that declare catalogs."""
+    """Return those statements of a script that declare catalogs."""
     try:
         found = tokens(ddl)
     except TokenError as err:

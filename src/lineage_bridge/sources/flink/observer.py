@@ -33,7 +33,7 @@ class FlinkObserver(Observer[FlinkSettings]):
         return sum(http.requests for http in self._clients if http is not None)
 
     def test(self) -> Iterator[Check]:
-        """Try each step of an observation."""
+        """Try each step of a poll, and report how it went."""
         settings, (http, sql, history) = self.settings, self._clients
         manager = JobManager(http)
         yield _check("reach the JobManager", manager.version, lambda version: f"Flink {version}")
@@ -58,11 +58,11 @@ class FlinkObserver(Observer[FlinkSettings]):
         return Poll(self.settings, self._clients, self.namespace, before or {}, shared, now_us).observation()
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """The consumer groups of jobs, and the schemas of topics that DDL declares."""
+        """Return the consumer groups of jobs, and the schemas of topics that DDL declares."""
         return shared_metadata(snapshot)
 
     def close(self) -> None:
-        """Close connections."""
+        """Close all connections."""
         for http in self._clients:
             if http is not None:
                 http.close()

@@ -1,4 +1,4 @@
-"""One poll of a Flink cluster: which requests go to which server, and what could not be fetched."""
+"""Polls a Flink cluster once: decides which requests go to which server, and records what could not be fetched."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 
 class FlinkClients(NamedTuple):
-    """The servers of a cluster; gateway and history server are optional."""
+    """The clients of a cluster's servers. The SQL gateway and the history server are optional."""
 
     manager: HttpClient
     gateway: HttpClient | None
@@ -35,7 +35,7 @@ class FlinkClients(NamedTuple):
 
 
 class Poll:
-    """One poll of a cluster. `before` is the previous snapshot, empty at first."""
+    """One poll of a Flink cluster. `before` is the previous snapshot, which is empty at the first poll."""
 
     def __init__(
         self, settings: FlinkSettings, clients: FlinkClients, namespace: str, before: Snapshot, shared: SharedMetadata, now_us: int
@@ -57,13 +57,13 @@ class Poll:
         listener = self._asked("settings of the JobManager", self._manager.listener, "listener", unanswered, is_new)
         applications = self._asked("applications", self._manager.applications, "applications", unanswered, is_new)
         cluster = ClusterContext(self._namespace, version, self._settings.heartbeat_s, self._now_us, applications)
-        looks = self._looks(selected)
+        looks = self._fetch_jobs(selected)
         ddl, evidence, open_paths = self._evidence(looks)
         jobs = {jid: known for jid, known in self._known.items() if jid in selected and jid not in looks}
         for jid, look in sorted(looks.items(), key=lambda job: (int(job[1].overview["start-time"]), job[0])):
             jobs[jid] = self._events_of_job(jid, look, self._memory(look.overview), evidence, cluster, open_paths)
-        jobs |= self._lost(listed, evidence, cluster)
-        same, reported_same = self._same(listener, looks)
+        jobs |= self._end_lost_jobs(listed, evidence, cluster)
+        same, reported_same = self._job_aliases(listener, looks)
         snapshot = {
             "namespace": self._namespace,
             "version": version,
@@ -76,12 +76,14 @@ class Poll:
         return Observation(snapshot, tuple(self._events), same, tuple(dict.fromkeys(self._unseen)))
 
     def _memory(self, job: Answer) -> Remembered | None:
-        """A job's part of the snapshot; None if the job ended and was started again under the same id."""
+        """What the snapshot has about a job; None if the job ended and was started again under the same id."""
         known = self._known.get(str(job["jid"]))
         return None if began_again(job, known) else known
 
     def _asked(self, what: str, ask: Callable[[], _T], member: str, unanswered: _T, is_new: bool) -> _T:
-        """Fetch what only a restart can change for new jobs; reuse the previous answer otherwise."""
+        """Fetch something that changes only when the JobManager restarts, if there are new jobs (`is_new`); otherwise return the
+        previous answer.
+        """
         was: _T = self._before.get(member, unanswered)
         if not is_new:
             return was
@@ -93,8 +95,8 @@ class Poll:
             self._unseen.append(Unseen(what, str(error)))
             return was
 
-    def _looks(self, selected: Mapping[str, Answer]) -> dict[str, JobAnswers]:
-        """Fetch the jobs whose end was not reported yet."""
+    def _fetch_jobs(self, selected: Mapping[str, Answer]) -> dict[str, JobAnswers]:
+        """Fetch the answers about all jobs whose end was not reported yet."""
         going_on = [job for job in selected.values() if not (self._memory(job) or {}).get("ended")]
         found = self._clients.manager.map(self._look, going_on)
         looks: dict[str, JobAnswers] = {}
@@ -108,10 +110,11 @@ class Poll:
 
     def _look(self, job: Answer) -> JobAnswers:
         known = self._memory(job)
-        return _whole(self._manager.look(job, known, plan_of(known)), known)
+        return _require_whole(self._manager.look(job, known, plan_of(known)), known)
 
     def _evidence(self, looks: Mapping[str, JobAnswers]) -> tuple[dict[Name, str], JobEvidence | None, frozenset[Name]]:
-        """Return DDL from the gateway, all evidence apart from the jobs, and the tables that the gateway could not look up.
+        """Return the DDL from the gateway, all evidence that does not come from the jobs, and the tables that the gateway could not
+        look up.
 
         The evidence is None if a file cannot be read, so that nothing it declares is reported as deleted.
         """
@@ -156,8 +159,10 @@ class Poll:
         self._events += replaced((before or {}).get("inferred", ()), others["inferred"], self._now_us)
         return after if after.get("ended") else {**after, **others}
 
-    def _lost(self, listed: Mapping[str, Answer], evidence: JobEvidence | None, cluster: ClusterContext) -> dict[str, Any]:
-        """Handle the jobs that left the JobManager's list before their end was seen; return those to keep looking for."""
+    def _end_lost_jobs(self, listed: Mapping[str, Answer], evidence: JobEvidence | None, cluster: ClusterContext) -> dict[str, Any]:
+        """Report the end of jobs that the JobManager no longer lists, although no end was seen. Returns those to look for again at
+        the next poll.
+        """
         kept: dict[str, Any] = {}
         for jid, known in sorted(self._known.items()):
             if jid in listed or known.get("ended"):
@@ -175,7 +180,7 @@ class Poll:
         return {jid: known for jid, known in kept.items() if not known.get("ended")}
 
     def _archived(self, jid: str, known: Remembered) -> JobAnswers | None:
-        """Return the answers of the history server about a job that ended."""
+        """Fetch what the history server has about a job that ended."""
         if self._clients.history is None:
             return None
         archive = JobManager(self._clients.history)
@@ -190,7 +195,7 @@ class Poll:
                 "name": known["name"],
                 "start-time": known["start"],
             }
-            look = _whole(JobAnswers(overview, detail, plan_of(known) or Plan(), exceptions=exceptions), known)
+            look = _require_whole(JobAnswers(overview, detail, plan_of(known) or Plan(), exceptions=exceptions), known)
         except MissingError:
             return None
         except SourceError as error:
@@ -198,8 +203,10 @@ class Poll:
             return None
         return look if detail.get("state") in ENDED else None
 
-    def _same(self, listener: Mapping[str, str], looks: Mapping[str, JobAnswers]) -> tuple[tuple[SameJob, ...], list[list[str]]]:
-        """Return the names that OpenLineage's own listener gives to the jobs, and all pairs of job and namespace reported so far."""
+    def _job_aliases(self, listener: Mapping[str, str], looks: Mapping[str, JobAnswers]) -> tuple[tuple[SameJob, ...], list[list[str]]]:
+        """Return aliases for the names that OpenLineage's own listener gives to the jobs, and all pairs of job and namespace
+        reported so far.
+        """
         emitted = {(name, other) for name, other in self._before.get("same", ())}
         found: dict[tuple[str, str], SameJob] = {}
         for look in looks.values():
@@ -216,8 +223,8 @@ class Poll:
         return tuple(found.values()), sorted([list(pair) for pair in emitted | found.keys()])
 
 
-def _whole(look: JobAnswers, known: Remembered | None) -> JobAnswers:
-    """Return the answers about a job if all of them can be read. Raises SourceError."""
+def _require_whole(look: JobAnswers, known: Remembered | None) -> JobAnswers:
+    """Check that all answers about a job can be read, and return them. Raises SourceError."""
     with shaped(f"job {look.overview['name']}"):
         remember(look, known)
         _configured(look.settings)
@@ -230,7 +237,9 @@ def _configured(settings: Answer | None) -> Mapping[str, str]:
 
 
 def _unknown_tables(looks: Mapping[str, JobAnswers], known: Mapping[str, Remembered], declared: DeclaredTables) -> list[Name]:
-    """Return the undefined tables of new jobs that have a catalog and database. Tables of a session are not visible in other sessions."""
+    """Return the tables of new jobs that no DDL defines, if they have a catalog and database. Tables of a session are not visible in
+    other sessions.
+    """
     found: dict[Name, None] = {}
     for jid, look in looks.items():
         operators = (*look.plan.sources, *look.plan.sinks) if not known.get(jid, {}).get("said") else ()

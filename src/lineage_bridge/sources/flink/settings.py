@@ -13,7 +13,7 @@ from lineage_bridge.sources.common.settings import HttpSettings, Url
 
 
 class FlinkSettings(HttpSettings):
-    """The address of a JobManager's REST API, and other sources of information about its jobs."""
+    """Settings of a source: the address of a JobManager's REST API, and other places with information about its jobs."""
 
     gateway_url: Url | None = Field(default=None, description="address of the SQL gateway, to look up tables of catalogs")
     history_url: Url | None = Field(default=None, description="address of the history server, to look up jobs that left the JobManager")
@@ -25,13 +25,13 @@ class FlinkSettings(HttpSettings):
     kafka: str = Field(default="", description="bootstrap servers of topics that annotations and metrics name without a cluster")
 
     def ddl(self) -> str:
-        """The statements of `init_sql`. Raises ConfigError."""
+        """Read the statements in `init_sql`. Raises ConfigError."""
         if isinstance(self.init_sql, str):
             return _read(Path(self.init_sql)) if self.init_sql else ""
         return ";\n".join(self.init_sql)
 
     def scripts(self) -> tuple[str, ...]:
-        """The texts of the files in `statements`, including the `.sql` files of folders, sorted. Raises ConfigError."""
+        """Read the files in `statements`, including the `.sql` files of folders, sorted. Raises ConfigError."""
         found = []
         for address in self.statements:
             path = Path(address).expanduser()
@@ -39,11 +39,11 @@ class FlinkSettings(HttpSettings):
         return tuple(found)
 
     def read_annotations(self) -> tuple[JobAnnotation, ...]:
-        """The annotations in `annotations`. Raises ConfigError."""
+        """Read the annotations in `annotations`. Raises ConfigError."""
         return tuple(found for path in self.annotations for found in read_folder(path))
 
     def wants(self, job: Mapping[str, Any]) -> bool:
-        """Whether to observe a job."""
+        """Whether the settings select a job."""
         return any(fnmatchcase(str(job["name"]), pattern) for pattern in self.jobs)
 
 

@@ -1,4 +1,4 @@
-"""A job's parallelism, checkpoints and failures, from the JobManager's answers. Pure."""
+"""Reads the parallelism, checkpoints and failures of a job from the JobManager's answers. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ def parallelism_of(detail: Answer | None, known: Mapping[str, Any]) -> int:
 
 
 def checkpoints_of(answer: Answer | None) -> Json | None:
-    """The number of checkpoints, and the newest: its id, bytes, duration (ms) and start (ms since 1970)."""
+    """The number of checkpoints, and the newest one: its id, bytes, duration (milliseconds) and start (milliseconds since 1970)."""
     counts = (answer or {}).get("counts")
     if not isinstance(counts, dict) or not any(counts.values()):
         return None
@@ -36,7 +36,7 @@ def checkpoints_of(answer: Answer | None) -> Json | None:
 
 
 def error_of(answer: Answer | None) -> Json | None:
-    """The newest failure: its root cause, stack trace, and time (ms since 1970)."""
+    """The newest failure of a job: its root cause, stack trace, and time (milliseconds since 1970)."""
     history = (answer or {}).get("exceptionHistory") or {}
     entries = [entry for entry in history.get("entries") or () if isinstance(entry, dict) and entry.get("stacktrace")]
     if entries:

@@ -26,7 +26,7 @@ _SAME_FOR_ALL = "0" * 32
 
 @dataclass(frozen=True)
 class ClusterContext:
-    """Data that all jobs of a poll share."""
+    """What the events of all jobs in a poll share."""
 
     namespace: str
     version: str
@@ -53,7 +53,7 @@ def began_again(overview: Answer, before: Remembered | None) -> bool:
 
 
 def remember(look: JobAnswers, before: Remembered | None) -> dict[str, Any]:
-    """Return a job's part of the next snapshot, except for what its events report."""
+    """Return a job's part of the next snapshot, except for what is known only after its events were built."""
     overview, known = look.overview, before or {}
     held: Held = dict(known.get("held", {}))
     for operators, counted in ((look.plan.sources, read_of), (look.plan.sinks, written_of)):
@@ -84,7 +84,7 @@ def remember(look: JobAnswers, before: Remembered | None) -> dict[str, Any]:
 
 
 def events_of(jid: str, facts: dict[str, Any], known: JobFlows | None, cluster: ClusterContext) -> tuple[dict[str, Any], list[Json]]:
-    """The events of a job, and its part of the next snapshot.
+    """Return the events of a job, and its part of the next snapshot.
 
     `known` is None if its flows cannot be determined now; they are reported once they can be.
     """
@@ -150,7 +150,9 @@ def _event(
 
 
 def _run_id(jid: str, facts: Mapping[str, Any], cluster: ClusterContext) -> str:
-    """Return the run id, derived from the job's id, and from its start time if deployments share the id or the id was used again."""
+    """Return the id of a job's run. It is derived from the job's id and, if several deployments or runs have the same id, from the
+    start time.
+    """
     parts: list[str | int] = [facts["start"]] if jid == _SAME_FOR_ALL or facts.get("again") else []
     return str(event_builder.run_id("flink", cluster.namespace, jid, *parts))
 

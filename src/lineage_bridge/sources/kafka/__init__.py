@@ -1,1 +1,1 @@
-"""A Kafka cluster, observed through Kafka's protocol: topics, groups of all kinds, producers, offsets, access rules."""
+"""Observes a Kafka cluster through Kafka's protocol: topics, groups of all kinds, producers, offsets, access rules."""

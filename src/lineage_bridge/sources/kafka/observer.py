@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from lineage_bridge.errors import LineageBridgeError, SourceError
 from lineage_bridge.sources.common.kafka.events import translate
-from lineage_bridge.sources.common.kafka.look.look import checked, look
+from lineage_bridge.sources.common.kafka.look.look import checked, poll_cluster
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
 from lineage_bridge.sources.common.kafka.protocol.records import newest
 from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
@@ -27,7 +27,7 @@ class KafkaObserver(Observer[KafkaSettings]):
     """Observes a Kafka cluster through Kafka's protocol. Each poll opens and closes its own connections."""
 
     def test(self) -> Iterator[Check]:
-        """Connect and log in; then try each listing."""
+        """Check whether the source can connect and log in, then try each listing."""
         try:
             with KafkaProtocol(self.settings) as wire:
                 yield Check("reach", True, f"{self.settings.server} answers, {len(wire.brokers)} brokers")
@@ -37,9 +37,9 @@ class KafkaObserver(Observer[KafkaSettings]):
             yield Check("reach", False, str(error), error.hint)
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Poll once. Raises SourceError."""
+        """Poll the cluster once. Raises SourceError."""
         with KafkaProtocol(self.settings) as wire:
-            seen = look(wire, self.settings, translate.recorded_names(before, now_us))
+            seen = poll_cluster(wire, self.settings, translate.recorded_names(before, now_us))
         if before and seen.cluster != before["cluster"]:
             message = f"{self.settings.server} is now the cluster {seen.cluster}, but the source observed {before['cluster']} before"
             raise SourceError(message, "if this is intended, remove the source and add it again")
@@ -51,11 +51,11 @@ class KafkaObserver(Observer[KafkaSettings]):
         return translate.translate(self.settings, seen, before, shared, now_us)
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """The cluster, its topics, groups and offsets."""
+        """Return what is known about the cluster: its topics, groups and offsets."""
         return translate.shared_metadata(self.settings, snapshot)
 
     def close(self) -> None:
-        """Nothing to close between polls."""
+        """Do nothing, because no connection is open between polls."""
 
 
 KIND = SourceKind(KafkaSettings, KafkaObserver, "a Kafka cluster: topics, groups, producers, offsets, rights")

@@ -1,1 +1,1 @@
-"""ksqlDB servers: streams and tables as names of topics, persistent queries as jobs."""
+"""Observes ksqlDB servers: streams and tables are other names of topics, and persistent queries are jobs."""

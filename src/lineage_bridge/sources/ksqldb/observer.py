@@ -34,15 +34,15 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         )
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Send two requests: the server's information, and all listings."""
+        """Poll the server once with two requests: one for its information, one for all listings. Raises SourceError."""
         return translate(fetch_state(self._http), before, shared, now_us, self.settings)
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """Return declared schemas, and the queries that own consumer groups."""
+        """Return the schemas that streams declare, and the queries that own consumer groups."""
         return shared_metadata(snapshot)
 
     def close(self) -> None:
-        """Close connections."""
+        """Close all connections."""
         self._http.close()
 
     def _server(self) -> str:

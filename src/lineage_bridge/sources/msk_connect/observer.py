@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class MskObserver(Observer[MskSettings]):
-    """Observes the connectors of one account in one region."""
+    """Observes the connectors of one AWS account in one region."""
 
     def __init__(self, name: str, settings: MskSettings) -> None:
         super().__init__(name, settings)
@@ -25,7 +25,7 @@ class MskObserver(Observer[MskSettings]):
         self.classes, self.made = settings.classes, Memos()
 
     def test(self) -> Iterator[Check]:
-        """Check the listing, and the description of the first connector."""
+        """Check the list of connectors, and the description of the first one."""
         listed, error = self._listed()
         if error is not None:
             yield Check("list connectors", False, str(error), error.hint)
@@ -40,7 +40,7 @@ class MskObserver(Observer[MskSettings]):
                 yield Check(step, seen is not None, f"it is {seen.status.state}" if seen else "the service only reported a part of it")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Poll once; see Observer."""
+        """Poll once, and return the events of all connectors. Raises SourceError."""
         listed, error = self._listed()
         if error is not None and not listed:
             raise error
@@ -65,15 +65,15 @@ class MskObserver(Observer[MskSettings]):
         return translate(fetched, earlier, shared, now_us, self.settings, namespace, self.classes, self.made)
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """The consumer groups of connectors."""
+        """Return the consumer groups of connectors."""
         return shared_metadata(snapshot)
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close all connections."""
         self.service.close()
 
     def _listed(self) -> tuple[list[ListedConnector], SourceError | None]:
-        """The connectors selected by name, and the error that may have cut the list short."""
+        """Fetch the connectors that the settings select, and the error that may have cut the list short."""
         listed: list[ListedConnector] = []
         try:
             for page in self.service.pages():

@@ -1,4 +1,4 @@
-"""Converts answers of MSK Connect's API to the types for Kafka Connect's connectors. Pure.
+"""Converts the answers of MSK Connect's API to the values for connectors of Kafka Connect. Pure.
 
 In MSK Connect each connector has its own workers. The API reports a connector's configuration and state, but no tasks, stack traces, topics
 or offsets.
@@ -39,7 +39,7 @@ def owner_of(arn: str) -> ArnOwner | None:
 
 
 def read_described(answer: Mapping[str, Any], classes: Catalogue) -> ConnectorState | None:
-    """The connector in an answer of DescribeConnector; None if its name, configuration, state or cluster is missing."""
+    """Parse an answer of DescribeConnector; None if the connector's name, configuration, state or cluster is missing."""
     name, config, state = (answer.get(key) for key in ("connectorName", "connectorConfiguration", "connectorState"))
     servers = ((answer.get("kafkaCluster") or {}).get("apacheKafkaCluster") or {}).get("bootstrapServers")
     if not name or not isinstance(config, dict) or not state or not servers:
@@ -59,8 +59,8 @@ def read_described(answer: Mapping[str, Any], classes: Catalogue) -> ConnectorSt
 
 
 def as_known(connector: ConnectorState, shared: SharedMetadata) -> ConnectorState:
-    """Replace a connector's bootstrap server by one under which another source knows the cluster: Amazon's brokers have one port per
-    access method.
+    """Replace a connector's bootstrap server by one under which another source knows the cluster, because Amazon's brokers have a port
+    for each access method.
     """
     if connector.service is None or shared.cluster(connector.service.servers) is not None:
         return connector
@@ -70,7 +70,7 @@ def as_known(connector: ConnectorState, shared: SharedMetadata) -> ConnectorStat
 
 
 def _plugins(answer: Mapping[str, Any]) -> str:
-    """The custom plugins with their revisions: `debezium revision 2`."""
+    """The custom plugins of a connector, each with its revision: `debezium revision 2`."""
     custom = [plugin.get("customPlugin") or {} for plugin in answer.get("plugins") or ()]
     names = ((str(plugin.get("customPluginArn") or "").split("/"), plugin.get("revision")) for plugin in custom)
     return ", ".join(sorted(f"{arn[1]} revision {revision}" for arn, revision in names if len(arn) > 1))

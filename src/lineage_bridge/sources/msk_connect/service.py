@@ -20,7 +20,7 @@ _KEEPS = frozenset(("RUNNING", "PAUSED"))
 
 
 class MskService:
-    """The connectors of one account and region. Thread-safe; it connects at the first request."""
+    """Fetches the connectors of one AWS account and region. Thread-safe; it connects at the first request."""
 
     def __init__(self, settings: MskSettings) -> None:
         self.settings = settings
@@ -29,7 +29,7 @@ class MskService:
         self._described: dict[tuple[str, ...], Mapping[str, Any]] = {}
 
     def pages(self) -> Iterator[list[ListedConnector]]:
-        """Yield the listed connectors, page by page. Raises SourceError, possibly after some pages."""
+        """Fetch the list of connectors, and yield it page by page. Raises SourceError, possibly after some pages."""
         with service_errors("ListConnectors", _RIGHTS):
             for page in self._open().get_paginator("list_connectors").paginate():
                 found = page.get("connectors")
@@ -40,7 +40,9 @@ class MskService:
                 yield [ListedConnector(entry) for entry in found]
 
     def describe(self, listed: Iterable[ListedConnector]) -> list[Mapping[str, Any] | SourceError]:
-        """Return the answer of DescribeConnector for each connector, or its error, in order. Reuses the previous answer if unchanged."""
+        """Return, for each connector in order, the answer of DescribeConnector or the error. For a connector without changes, it is
+        the previous answer.
+        """
         connectors = list(listed)
         with ThreadPoolExecutor(self.settings.at_once, thread_name_prefix="source") as pool:
             answers = list(pool.map(self._description, connectors))

@@ -7,7 +7,9 @@ from lineage_bridge.sources.common.connect.settings import ConnectorSettings
 
 
 class MskSettings(ConnectorSettings, AwsConnection):
-    """The connectors of an account in a region. The AWS SDK finds the credentials, unless they are set here."""
+    """Settings of a source for the connectors of an AWS account in a region. If no credentials are set here, the AWS SDK finds some
+    itself.
+    """
 
     namespace: str = Field(default="", description="namespace of the jobs; empty: msk-connect://region/account")
     kafka: str = Field(default="", description="bootstrap servers of all connectors' Kafka cluster; empty: each connector's own")
@@ -15,6 +17,6 @@ class MskSettings(ConnectorSettings, AwsConnection):
 
     @property
     def address(self) -> str:
-        """The account and region, as far as the settings name them."""
+        """The account and region, as far as the settings name them, which identify the observed system."""
         values = (self.endpoint_url, self.region, self.profile, self.access_key_id, self.role_arn)
         return f"msk-connect:{'/'.join(value for value in values if value)}"

@@ -1,1 +1,1 @@
-"""Schema registries with Confluent's API: Confluent Schema Registry, Apicurio, Karapace."""
+"""Observes schema registries with Confluent's API: Confluent Schema Registry, Apicurio, Karapace."""

@@ -11,14 +11,14 @@ from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
 
 class RegistryObserver(Observer[RegistrySettings]):
-    """Reports the schemas of topics from a registry."""
+    """Reports the schemas of topics that a registry has."""
 
     def __init__(self, name: str, settings: RegistrySettings) -> None:
         super().__init__(name, settings)
         self._client = RegistryClient(settings)
 
     def test(self) -> Iterator[Check]:
-        """Fetch the subjects, one schema and the compatibility; then try the calls that some registries do not support."""
+        """Fetch the subjects, one schema and the compatibility. Then try the calls that some registries do not support."""
         try:
             subjects = self._client.subjects()
         except SourceError as error:
@@ -39,22 +39,22 @@ class RegistryObserver(Observer[RegistrySettings]):
         yield _checked("contexts", lambda: ", ".join(map(str, get("/contexts"))), "there is one context")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Fetch the listing, new versions, and the compatibility of some subjects."""
+        """Poll once: fetch the listing, new versions, and the compatibility of some subjects. Raises SourceError."""
         turn = int(before["turn"]) + 1 if before else 0
         seen = translate(self._client.look(subjects_in(before), turn), before, shared, now_us, self.settings)
         return Observation({**seen.snapshot, "turn": turn}, seen.events, unseen=seen.unseen)
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """The schemas of topics."""
+        """Return the schemas of topics."""
         return shared_metadata(snapshot)
 
     def close(self) -> None:
-        """Close connections."""
+        """Close all connections."""
         self._client.http.close()
 
 
 def _checked(step: str, look: Callable[[], str], without: str = "") -> Check:
-    """Run one step of the test. `without`: the consequence if the registry does not support the call; the step then passes."""
+    """Try one step of the test. `without`: what is missing if the registry does not support the call, in which case the step passes."""
     try:
         return Check(step, True, look())
     except MissingError as error:

@@ -1,1 +1,1 @@
-"""Runs sources: polling, extraction tasks, the outbox, sealed secrets."""
+"""Runs sources: polls them, extracts from them in tasks, delivers their events, and keeps sealed secrets."""

@@ -1,4 +1,4 @@
-"""Decides when to act on changes: when they stop, or at the latest a given time after the first one."""
+"""Decides when to act on changes: when no more of them come, or at the latest a given time after the first one."""
 
 from lineage_bridge.openlineage.times import SECOND_US
 
@@ -6,7 +6,7 @@ QUIET_US, LONGEST_US = 5 * SECOND_US, 60 * SECOND_US
 
 
 class Debouncer:
-    """Turns changes into at most one action: when there were none for `quiet_us`, at the latest `longest_us` after the first."""
+    """Combines many changes into a single action: when there have been none for `quiet_us`, at the latest `longest_us` after the first."""
 
     def __init__(self, quiet_us: int = QUIET_US, longest_us: int = LONGEST_US) -> None:
         self._quiet_us, self._longest_us = quiet_us, longest_us
@@ -15,13 +15,17 @@ class Debouncer:
         self._last_us = 0
 
     def is_due(self, changes: int, now_us: int) -> bool:
-        """Whether to act now. `changes` is their number so far; a lower number than before means that the counter was reset."""
+        """Whether to act now. `changes` is the number of changes so far; a lower number than before means that the counter was reset.
+
+        If the clock was set back since the last change, it is time, because nobody knows how long ago that was.
+        """
         if changes > self._seen:
             self._first_us = now_us if self._first_us is None else self._first_us
             self._last_us = now_us
         self._seen = changes
         first = self._first_us
-        return first is not None and (now_us - self._last_us >= self._quiet_us or now_us - first >= self._longest_us)
+        quiet_us = now_us - self._last_us
+        return first is not None and (not 0 <= quiet_us < self._quiet_us or now_us - first >= self._longest_us)
 
     def reset(self) -> None:
         """Forget the changes so far, because an action begins that covers them."""

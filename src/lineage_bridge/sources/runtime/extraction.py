@@ -1,4 +1,4 @@
-"""One extraction: polls a source step by step, stores each step before the next, and waits until all events are in the graph."""
+"""Runs one extraction: polls a source step by step, stores each step before the next one, and waits until all events are in the graph."""
 
 import queue
 import threading
@@ -32,8 +32,8 @@ STORED = SEEN | {PARTLY}
 class ExtractionContext(NamedTuple):
     """The services and values that extractions use.
 
-    `hold_source` locks a source for a poll; False if another process holds its lock. `log_end` is the end of what was accepted, `is_folded`
-    is whether the graph contains everything up to such an end, `graph_size` is the size of the graph.
+    `hold_source` locks a source for a poll; it returns False if another process holds the lock. `log_end` returns the end of the log,
+    `is_folded` whether the graph contains everything up to such an end, `graph_size` the size of the graph.
     """
 
     tasks: TaskRepository
@@ -49,7 +49,7 @@ class ExtractionContext(NamedTuple):
 
 
 class Extraction:
-    """Runs one task in one thread. Other threads may read `task`, its current state, and set `stop`."""
+    """Runs one task in one thread. Other threads may read `task`, its current state, and set `stop` to end it."""
 
     def __init__(self, context: ExtractionContext, task: TaskRecord, source: PreparedSource) -> None:
         self.context, self.task, self.source = context, task, source
@@ -59,7 +59,7 @@ class Extraction:
         self._begun = False
 
     def run(self) -> None:
-        """Extract. Raises StoppedError, and the source's error if nothing could be observed."""
+        """Run the extraction until its end. Raises StoppedError, and the source's error if nothing could be observed."""
         self._check()
         while not self._poll_locked():
             self._pause()
@@ -113,7 +113,7 @@ class Extraction:
         self.fetched[plane.key] = msgspec.structs.replace(plane, state=ASKED)
 
     def _buffered(self, steps: Iterator[PlaneStep]) -> Iterator[Sequence[PlaneStep]]:
-        """Yield the steps in groups: each has those that arrived while the previous group was stored.
+        """Yield the steps in groups. A group has the steps that arrived while the previous group was stored.
 
         Raises StoppedError; the newest steps are then dropped.
         """
@@ -200,7 +200,7 @@ class Extraction:
 
 
 def as_stepwise(observer: Observer[Any]) -> StepwiseObserver[Any]:
-    """The observer, if tasks can extract its source. Raises RequestError."""
+    """Check that tasks can extract from the source of this observer, and return the observer. Raises RequestError."""
     if not isinstance(observer, StepwiseObserver):
         raise RequestError(
             f"source {observer.name} is of a kind that tasks cannot extract", f"poll it instead: lineage-bridge source poll {observer.name}"

@@ -24,7 +24,8 @@ class PreparedSource(NamedTuple):
 def choose_source(
     records: Iterable[SourceRecord], options: ExtractionOptions, states: Mapping[str, SourceState], kind: StepwiseKind
 ) -> SourceRecord:
-    """Return the source that the options name, else the only source of kind EXTRACTED_KIND, else one built from the options alone.
+    """Return the source that the options name, else the only source of kind EXTRACTED_KIND, else one that is built from the options
+    alone.
 
     `kind` is the implementation of EXTRACTED_KIND. Raises RequestError if there is no such source, or more than one.
     """
@@ -55,7 +56,7 @@ def prepare_source(record: SourceRecord, options: ExtractionOptions, kind: Sourc
 
 
 def resumed_options(task: TaskRecord, credentials: ExtractionOptions) -> ExtractionOptions:
-    """Return the options of a task with the credentials sent again. Raises RequestError if any of its credentials is missing."""
+    """Return the options of a task with the credentials that were sent again. Raises RequestError if one of its credentials is missing."""
     missing = sorted(set(task.given) - set(credentials.given))
     if missing:
         raise RequestError(

@@ -1,4 +1,4 @@
-"""The kinds of sources, each in a module of its own that is imported when it is first used."""
+"""The kinds of sources. Each is in a module of its own, which is imported when the kind is first used."""
 
 import importlib
 from collections.abc import Mapping
@@ -17,6 +17,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "ksqldb": "lineage_bridge.sources.ksqldb.observer",
         "connect": "lineage_bridge.sources.connect.observer",
         "msk-connect": "lineage_bridge.sources.msk_connect.observer",
+        "glue": "lineage_bridge.sources.glue.observer",
     }
 )
 """Kind to the module that defines it as `KIND`. The first polls follow this order, because later kinds use the metadata of earlier ones."""
@@ -37,14 +38,16 @@ class SourceKinds:
         return tuple(sorted(self._modules))
 
     def load(self, name: str) -> SourceKind:
-        """Import the kind of this name. Raises ConfigError."""
+        """Import the kind of sources with this name. Raises ConfigError."""
         if name not in self._modules:
             raise ConfigError(f"unknown kind of source {name!r}", f"use one of {', '.join(self._modules)}")
         found: SourceKind = importlib.import_module(self._modules[name]).KIND
         return found
 
     def load_extracted(self) -> StepwiseKind:
-        """The kind that is extracted if the options name no source. Raises ConfigError if it is not observed step by step."""
+        """Import the kind of source from which tasks extract if the options name no source. Raises ConfigError if it is not
+        observed step by step.
+        """
         kind = self.load(EXTRACTED_KIND)
         if not isinstance(kind, StepwiseKind):
             raise ConfigError(f"internal error: the kind {EXTRACTED_KIND} has no extraction step by step", "please report this")

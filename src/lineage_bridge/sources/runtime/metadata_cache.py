@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class MetadataCache:
-    """Caches the metadata of the sources that `sources` lists; reads a source's snapshot again only if it is newer."""
+    """Combines the metadata of the sources that `sources` lists, and caches it. A snapshot is read again only if it is newer."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class MetadataCache:
 def make_observer(
     name: str, kind: str, settings: Mapping[str, Any], context: SourceContext = NO_CONTEXT, kinds: SourceKinds = KINDS
 ) -> Observer[Any]:
-    """Create the observer of a source; it resolves its secrets, and connects, as `context` allows.
+    """Create the observer of a source. Its secrets are looked up, and its addresses checked, as `context` allows.
 
     Raises ConfigError that names a setting which is unknown, missing or wrong.
     """

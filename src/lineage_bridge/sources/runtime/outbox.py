@@ -21,7 +21,8 @@ log = logging.getLogger(__name__)
 class OutboxDispatcher:
     """Sends the messages of the outbox to the API at `address`, with the API key that `key` returns.
 
-    `trusted` returns which servers are trusted, as httpx's `verify`; after a failure it is called again, since certificates are replaced.
+    `trusted` returns which servers are trusted, as httpx's `verify`; after a failure it is called again, since certificates are
+    replaced.
     """
 
     def __init__(self, address: str, key: Callable[[], str], trusted: Callable[[], ssl.SSLContext | bool] = lambda: True) -> None:
@@ -35,7 +36,9 @@ class OutboxDispatcher:
         self._http.close()
 
     def __call__(self, message: OutboxMessage) -> None:
-        """Send a message. Events that the API quarantines count as sent. Raises UnavailableError if the caller must retry."""
+        """Send a message. Events that the API puts into quarantine count as sent. Raises UnavailableError if the message must be
+        sent again.
+        """
         with span("deliver events", {"url.path": message.path}, kind="CLIENT"):
             self._send(message)
 

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from lineage_bridge.errors import ConfigError, LineageBridgeError, UnavailableError
-from lineage_bridge.model.sources import SourceRecord, UnseenRecord
+from lineage_bridge.model.sources import SourceRecord, SourceState, UnseenRecord
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.openlineage.times import SECOND_US
 from lineage_bridge.ports.sources import OutboxMessage, SourceRepository
@@ -35,10 +35,11 @@ log = logging.getLogger(__name__)
 
 
 class Poller:
-    """Polls the sources that `sources` lists, and sends messages through `deliver`, which raises UnavailableError to be retried.
+    """Polls the sources that `sources` lists, and sends their messages through `deliver`, which raises UnavailableError to be called
+    again.
 
-    `hold_source` locks a source for a poll; if another process holds its lock, the source stays due. The poller looks for due sources every
-    `tick_s` seconds, but polls none while `most_pending` messages wait for delivery.
+    `hold_source` locks a source for a poll; if another process holds its lock, the source stays due. The poller looks for due sources
+    every `tick_s` seconds, but polls none while `most_pending` messages wait for delivery.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class Poller:
         self._debouncers: dict[str, Debouncer] = {}
 
     def run(self, stop: threading.Event) -> None:
-        """Poll and deliver until `stop`; running polls are finished first. Raises errors of the repository."""
+        """Poll and deliver until `stop` is set. Polls that are running then are finished first. Raises errors of the repository."""
         running: dict[str, Future[None]] = {}
         with ThreadPoolExecutor(AT_ONCE + 1, thread_name_prefix="poll") as pool:
             delivering = pool.submit(self._keep_delivering, stop)
@@ -114,12 +115,12 @@ class Poller:
                 self.poll(record)
 
     def _due(self, running: Mapping[str, object]) -> list[SourceRecord]:
-        """The sources to poll now. For the first poll, sources that others depend on come first."""
+        """Return the sources to poll now. If they were never polled, sources on which others depend come first."""
         now, every = self._clock_us(), [record for record in self._sources() if not record.state.paused]
         self._close_unneeded({record.name for record in every} | running.keys())
         is_full = self._repository.count_pending() >= self._most_pending
         idle = [record for record in every if not is_full and record.name not in running]
-        due = [record for record in idle if record.state.due_us is None or record.state.due_us <= now or self._has_settled(record, now)]
+        due = [record for record in idle if _is_due(record.state, now) or self._has_settled(record, now)]
         new = [self._kinds.rank(record.kind) for record in every if not record.state.polls]
         return [record for record in due if not new or self._kinds.rank(record.kind) <= min(new)]
 
@@ -130,7 +131,7 @@ class Poller:
             self._debouncers.pop(name, None)
 
     def _has_settled(self, record: SourceRecord, now_us: int) -> bool:
-        """Whether a healthy source has noticed changes since its last poll, and they have settled."""
+        """Whether a healthy source has noticed changes since its last poll, and no more of them come."""
         if not record.state.polls or record.state.failures:
             return False
         try:
@@ -195,7 +196,7 @@ class Poller:
             failing = not self._try_delivering(quiet=failing)
 
     def _try_delivering(self, *, quiet: bool) -> bool:
-        """Send all pending messages; return whether this succeeded. The rest is sent later, or after the next start."""
+        """Send all pending messages. Returns whether this succeeded. If not, the rest is sent later, or after the next start."""
         try:
             self.deliver()
         except UnavailableError as error:
@@ -206,7 +207,9 @@ class Poller:
 
 
 def unseen_since(before: Iterable[UnseenRecord], now: Iterable[Unseen], now_us: int) -> tuple[UnseenRecord, ...]:
-    """Return what cannot be observed, each with the time when the failure began; a persisting failure keeps its time."""
+    """Return what cannot be observed, each with the time since when. What could not be observed at the previous poll either keeps its
+    time.
+    """
     earlier = {record.what: record.since_us for record in before}
     reasons: dict[str, str] = {}
     for unseen in now:
@@ -215,7 +218,7 @@ def unseen_since(before: Iterable[UnseenRecord], now: Iterable[Unseen], now_us: 
 
 
 def outbox_messages(seen: Observation) -> Iterable[tuple[str, bytes]]:
-    """Return the messages that deliver an observation, as (path, body): aliases first, then the events, in order and in batches."""
+    """Return the messages that deliver an observation, as pairs of path and body: aliases first, then the events in order, in batches."""
     if seen.aliases:
         yield ALIASES, encode({"aliases": [_alias(same) for same in seen.aliases]})
     batch: list[bytes] = []
@@ -240,8 +243,15 @@ def _alias(same: SameJob | SameNamespace) -> dict[str, object]:
     return {"entity": "job", **ends, "evidence": same.evidence}
 
 
+def _is_due(state: SourceState, now_us: int) -> bool:
+    """Whether it is time to poll a source, also if the clock was set back since the last poll: nobody knows how long ago that was."""
+    return state.due_us is None or state.due_us <= now_us or (state.tried_us or 0) > now_us
+
+
 def _is_done(poll: "Future[None]") -> bool:
-    """Whether a poll has ended. Raises its error if its result could not be stored: a fault of the repository, not of the source."""
+    """Whether a poll has ended. If its result could not be stored, its error is raised, because that is a fault of the repository, not
+    of the source.
+    """
     if poll.done():
         poll.result()
     return poll.done()

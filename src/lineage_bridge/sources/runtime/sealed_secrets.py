@@ -1,13 +1,11 @@
-"""Secrets sealed in one file, with keys that the user holds.
+"""Keeps secrets in one encrypted (sealed) file. The user holds its keys.
 
-The file is a Fernet token (AES-128-CBC with HMAC-SHA256) of a JSON object, name to secret. If there are several keys, the first one seals,
-and any of them opens. A file that cannot be opened is never overwritten. Each change is written to a second file, made durable, and
-renamed.
+The file is a Fernet token (AES-128-CBC with HMAC-SHA256) of a JSON object with the secrets by name. If there are several keys, the first
+one encrypts, and any of them decrypts. A file that cannot be decrypted is never overwritten. Each change is written to a second file, made
+durable, and renamed.
 """
 
-import fcntl
 import json
-import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,9 +14,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from filelock import FileLock
 
 from lineage_bridge.errors import ConfigError, NotFoundError, RequestError
-
-_FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
-"""The fcntl operation that makes a file durable on macOS, where fsync does not."""
+from lineage_bridge.eventlog.disk import replace_file
 
 
 class SealedFile:
@@ -32,7 +28,7 @@ class SealedFile:
         self._keys = keys
 
     def secret(self, name: str) -> str:
-        """Return a secret."""
+        """Return the secret with this name. Raises ConfigError if there is none."""
         found = self._opened().get(name)
         if found is None:
             raise ConfigError(f"{self.path} has no secret {name}", f"add it with: lineage-bridge secret set {name}")
@@ -56,7 +52,7 @@ class SealedFile:
             self._seal(kept, self._read_keys())
 
     def make_key(self) -> None:
-        """Create the key file. Raises RequestError if a key already exists, or a sealed file whose key is missing."""
+        """Create the key file. Raises RequestError if there is already a key, or a sealed file whose key is missing."""
         with self._locked():
             if self._keys:
                 raise RequestError(
@@ -72,10 +68,10 @@ class SealedFile:
             self._write_keys([new_key()])
 
     def rotate(self) -> None:
-        """Seal all secrets with a new key, and delete the old keys.
+        """Encrypt all secrets with a new key, and delete the old keys.
 
-        At any moment, the key file contains a key that opens the sealed file. The user changes keys outside the key file; all secrets are
-        then sealed with the first of them. Raises RequestError if there is only one.
+        At any moment, the key file contains a key that decrypts the sealed file. Keys outside the key file are changed by the user;
+        all secrets are then encrypted with the first of them. Raises RequestError if there is only one.
         """
         with self._locked():
             secrets, keys = self._opened(), self._read_keys()
@@ -139,11 +135,11 @@ class SealedFile:
         return "the environment" if self._keys else str(self.key_file)
 
     def _seal(self, secrets: dict[str, str], keys: Sequence[str]) -> None:
-        _write_durably(self.path, Fernet(keys[0]).encrypt(json.dumps(secrets, sort_keys=True).encode()))
+        replace_file(self.path, Fernet(keys[0]).encrypt(json.dumps(secrets, sort_keys=True).encode()))
 
     def _write_keys(self, keys: Sequence[str]) -> None:
         self.key_file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write_durably(self.key_file, "\n".join([*keys, ""]).encode())
+        replace_file(self.key_file, "\n".join([*keys, ""]).encode())
 
     def _locked(self) -> FileLock:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -151,28 +147,5 @@ class SealedFile:
 
 
 def new_key() -> str:
-    """A new key."""
+    """Generate a key for the sealed file."""
     return Fernet.generate_key().decode()
-
-
-def _write_durably(path: Path, content: bytes) -> None:
-    """Replace the content of a file that only its owner may read. After a crash, it has either the old or the new content."""
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        _sync(file.fileno())
-    new.replace(path)
-    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
-
-
-def _sync(descriptor: int) -> None:
-    if _FULL_SYNC is None:
-        os.fsync(descriptor)
-    else:
-        fcntl.fcntl(descriptor, _FULL_SYNC)

@@ -1,4 +1,4 @@
-"""Operations on sources for users."""
+"""The operations on sources that users can perform."""
 
 import re
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ class SourceService:
         return [_describe(name, self._kinds.load(name)) for name in self._kinds.names]
 
     def records(self) -> list[SourceRecord]:
-        """All sources, by name. A source in the settings file hides an added one of the same name."""
+        """All sources by name. If the settings file and a user define the same name, the source of the settings file is used."""
         states, added = self._repository.states(), self._repository.added()
         found = {
             name: SourceRecord(name, kind, settings, "added", states.get(name, SourceState())) for name, (kind, settings) in added.items()
@@ -61,14 +61,14 @@ class SourceService:
         return [found[name] for name in sorted(found)]
 
     def record(self, name: str) -> SourceRecord:
-        """A source by its name. Raises NotFoundError."""
+        """The source with this name. Raises NotFoundError."""
         found = next((record for record in self.records() if record.name == name), None)
         if found is None:
             raise NotFoundError(f"there is no source {name}", "list the sources: lineage-bridge source list")
         return found
 
     def pending(self) -> int:
-        """How many messages of sources are not delivered yet."""
+        """The number of messages of sources that have not been delivered yet."""
         return self._repository.count_pending()
 
     def add(self, name: str, kind: str, settings: Mapping[str, Any], *, replace: bool) -> SourceRecord:
@@ -84,7 +84,7 @@ class SourceService:
         return self.record(name)
 
     def remove(self, name: str) -> None:
-        """Remove a source; its events stay. Raises NotFoundError, RequestError."""
+        """Remove a source; its events stay in the graph. Raises NotFoundError, RequestError."""
         origin = self.record(name).origin
         if origin != "added":
             raise RequestError(f"source {name} is defined in the {_ORIGINS[origin]}", "remove it there, or pause it")
@@ -97,14 +97,14 @@ class SourceService:
         return self.record(name)
 
     def poll(self, name: str) -> SourceRecord:
-        """Schedule a poll of a source as soon as possible. Raises NotFoundError, RequestError if it is paused."""
+        """Schedule a poll of a source, to run as soon as possible. Raises NotFoundError, RequestError if it is paused."""
         if self.record(name).state.paused:
             raise RequestError(f"source {name} is paused", f"resume it first: lineage-bridge source resume {name}")
         self._repository.make_due(name)
         return self.record(name)
 
     def test(self, name: str) -> list[SourceCheck]:
-        """Try each step of an observation; return a check for each, including failed ones."""
+        """Try each step of a poll of a source, and return how each went, also the failed ones."""
         record = self.record(name)
         done: list[SourceCheck] = []
         try:

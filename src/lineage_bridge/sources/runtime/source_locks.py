@@ -8,14 +8,14 @@ from filelock import FileLock, Timeout
 
 
 class SourceLocks:
-    """One lock file per source in `folder`; the operating system releases the locks of a process that ends."""
+    """Locks sources, each by a file in `folder`. The operating system releases the locks of a process that ends."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @contextmanager
     def hold(self, source: str) -> Iterator[bool]:
-        """Hold the lock of a source, without waiting; False if another holds it."""
+        """Hold the lock of a source during a `with` block, without waiting for it; the value is False if another process holds it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self.folder / f"{source}.lock", timeout=0)
         try:

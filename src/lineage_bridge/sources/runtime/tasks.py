@@ -1,4 +1,4 @@
-"""Tasks: extractions that run in this process, at most one at a time per source."""
+"""Runs tasks, which are extractions in this process; at most one at a time per source."""
 
 import logging
 import threading
@@ -36,7 +36,7 @@ class TaskService:
         context.tasks.mark_interrupted(context.clock_us())
 
     def extract(self, options: ExtractionOptions) -> TaskRecord:
-        """Start an extraction."""
+        """Start an extraction, and return its task. Raises RequestError, ConfigError, OverloadedError."""
         self._check_room()
         source = self._prepare(options)
         task = TaskRecord(
@@ -69,7 +69,7 @@ class TaskService:
         return self._start(task, source)
 
     def cancel(self, task_id: str) -> TaskRecord:
-        """Request a task to stop; a task that has not started is stopped at once."""
+        """Ask a task to stop. A task that has not started yet is stopped at once."""
         with self._lock:
             found = next((extraction for extraction in self._waiting if extraction.task.id == task_id), None)
             if found:
@@ -90,7 +90,7 @@ class TaskService:
         return self._with_fetched_planes(found)
 
     def records(self, which: TaskFilter) -> list[TaskRecord]:
-        """Tasks, newest first."""
+        """The tasks, newest first."""
         return [self._with_fetched_planes(task) for task in self._context.tasks.records(which)]
 
     def close(self) -> None:
@@ -135,7 +135,7 @@ class TaskService:
         return task
 
     def _start_waiting(self) -> None:
-        """Start the waiting tasks, oldest first, but only one per source."""
+        """Start the waiting tasks, oldest first. A task keeps waiting while another one of its source runs."""
         busy = {extraction.task.source for extraction in self._running.values()}
         for extraction in list(self._waiting):
             if extraction.task.source not in busy and len(self._running) < AT_ONCE:

@@ -1,1 +1,1 @@
-"""The source columns of each column of a query."""
+"""Finds, for each column of a query, the columns of tables from which its value comes."""

@@ -1,4 +1,6 @@
-"""Resolves table functions and MATCH_RECOGNIZE, which lowering replaced by placeholder names (stand-ins) with tokens as arguments."""
+"""Resolves calls of table functions and MATCH_RECOGNIZE to columns. Lowering (`sql/text`) replaced each call by a placeholder name, a
+stand-in.
+"""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -21,7 +23,7 @@ _CLAUSES = ("PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "PATTERN", 
 
 @dataclass
 class _Arguments:
-    """The arguments of a table function: a table, what it is partitioned by, columns of it (DESCRIPTOR), models, and other values."""
+    """The arguments of a table function, by kind: the table, the names in PARTITION BY, those in DESCRIPTOR, models, and other values."""
 
     table: QueryRelation | None = None
     partition: list[str] = field(default_factory=list)
@@ -32,7 +34,7 @@ class _Arguments:
 
 
 class Calls(Expressions):
-    """Resolves table functions and patterns."""
+    """Resolves calls of table functions, and MATCH_RECOGNIZE, to the columns of their results."""
 
     def value_of(self, tokens: Sequence[Token], scope: Scope) -> Value:
         """Resolve an expression among the arguments of a table function, given as tokens, to its value. Raises StatementError."""
@@ -45,7 +47,7 @@ class Calls(Expressions):
         return found
 
     def _query_of(self, tokens: Sequence[Token]) -> Query:
-        """Parse an expression as a query that selects nothing else."""
+        """Parse the tokens of an expression as a query that selects only this expression."""
         if not tokens:
             raise StatementError("an expression is expected here", None)
         first = tokens[0]
@@ -56,16 +58,16 @@ class Calls(Expressions):
         return query
 
     def read(self, query: Sequence[Token], ctes: Ctes) -> QueryRelation:
-        """The columns of a query in the arguments of a stand-in."""
+        """Resolve a query that is an argument of a table function. Returns its columns."""
         inner = lowered(query, ksql=self.analysis.ksql)
         return type(self)(self.analysis, inner).relation(inner.expression, Scope(), ctes)
 
     @abstractmethod
     def named(self, name: Name, ctes: Ctes) -> QueryRelation:
-        """The columns of a common table expression, a view or a table."""
+        """Look a name up. Returns the columns of the common table expression, view or table that has the name."""
 
     def called(self, call: TableCall, here: Scope, ctes: Ctes) -> QueryRelation:
-        """The columns of a table function."""
+        """The columns of the result of a table function."""
         given = self._arguments(call, here, ctes)
         base = given.table or QueryRelation()
         names = (
@@ -120,11 +122,11 @@ class Calls(Expressions):
         cursor = Cursor(tokens[1:], folds=self.analysis.ksql)
         inside = cursor.group()
         if cursor.token is not None:
-            raise cursor.error(", or ) is expected here")
+            raise cursor.error("',' or ')' is expected here")
         return [Cursor(part, folds=self.analysis.ksql).name()[-1] for part in parts(inside) if part]
 
     def _table_argument(self, found: _Arguments, tokens: Sequence[Token], ctes: Ctes) -> None:
-        """`TABLE t`, `TABLE (query)` or `(query)`, which PARTITION BY and ORDER BY may follow."""
+        """Read an argument that is a table: `TABLE t`, `TABLE (query)` or `(query)`. PARTITION BY and ORDER BY may follow."""
         cursor = Cursor(tokens, folds=self.analysis.ksql)
         cursor.takes("TABLE")
         found.table = relation = self._inside(cursor, ctes)
@@ -141,7 +143,7 @@ class Calls(Expressions):
                     found.partition.append(folded(key[-1], folds=self.analysis.ksql))
 
     def _inside(self, cursor: Cursor, ctes: Ctes) -> QueryRelation:
-        """The columns of a query in parentheses, or of a named table."""
+        """The columns of the table argument that comes next: a query in parentheses, or a table or view by its name."""
         return self.read(cursor.group(), ctes) if cursor.sees("(") else self.named(cursor.name(), ctes)
 
     def _in(self, relation: QueryRelation, name: str, token: Token) -> Value:
@@ -151,7 +153,7 @@ class Calls(Expressions):
         return found or NO_SOURCES
 
     def _predicted(self, models: list[Name], base: QueryRelation, given: Value) -> QueryRelation:
-        """The columns of a table, and the outputs that models predict for its rows."""
+        """The columns of a table, followed by the columns that models predict for each of its rows."""
         outputs: list[tuple[str, Value]] = []
         unknown: Unknown | None = base.unknown
         for name in models:
@@ -164,7 +166,9 @@ class Calls(Expressions):
         return replace(_extended(base, outputs), unknown=unknown)
 
     def matched(self, pattern: Pattern, ctes: Ctes) -> QueryRelation:
-        """The columns of MATCH_RECOGNIZE: the partition keys and the measures. DEFINE only selects rows."""
+        """The columns of the result of MATCH_RECOGNIZE: the partition keys and the measures. DEFINE adds no column: it only selects
+        rows.
+        """
         table = self._inside(Cursor(pattern.table), ctes)
         clauses = _clauses(pattern.body)
         scope = Scope()
@@ -186,23 +190,23 @@ class Calls(Expressions):
 
 
 class Ordinal(QueryRelation):
-    """UNNEST WITH ORDINALITY: the last named column is the row number."""
+    """The result of UNNEST WITH ORDINALITY. When its columns are named, the last name is that of the row number."""
 
     def renamed(self, names: Sequence[str]) -> QueryRelation:
-        """As for any relation, but the row number has no source column."""
+        """Rename the columns, as QueryRelation does; the row number, which is last, gets no source column."""
         made = super().renamed(names)
         return replace(made, columns=(*made.columns[:-1], (made.columns[-1][0], NO_SOURCES))) if names else made
 
 
 def _extended(base: QueryRelation, added: Iterable[tuple[str, Value]]) -> QueryRelation:
-    """A relation with additional columns, which come after its undefined ones."""
+    """A copy of a relation with additional columns at the end, after the columns that no definition mentions."""
     end = len(base.columns)
     return replace(base, columns=(*base.columns, *added), gap=base.gap or (end, end))
 
 
 def _changelog(function: str, base: QueryRelation, given: _Arguments) -> QueryRelation:
-    """The columns of TO_CHANGELOG, which adds one with the kind of change, or FROM_CHANGELOG, which removes it. Those of PARTITION BY
-    come first.
+    """The columns of the result of TO_CHANGELOG, which adds a column with the kind of change, or of FROM_CHANGELOG, which removes that
+    column. The columns of PARTITION BY come first.
     """
     (operation,) = given.described.get("OP", []) or given.described.get("", []) or ["op"]
     keys = [item for name in given.partition for item in base.columns if item[0] == name]
@@ -215,9 +219,11 @@ def _changelog(function: str, base: QueryRelation, given: _Arguments) -> QueryRe
 
 
 def _processed(base: QueryRelation, given: _Arguments, whole: Value) -> QueryRelation:
-    """The columns of a function of the user on a table: what it is partitioned by, its own, and the time of `on_time`.
+    """The columns of the result of a user-defined table function: those of PARTITION BY, those the function makes, and the time of
+    `on_time`.
 
-    A column that has the name of a column of the table is probably that column; any other may come from all columns.
+    A column with the name of a column of the input table is probably that column; any other may come from all columns of the input
+    table.
     """
     keys = [(name, value.doubted(LIKELY)) for name in given.partition if (value := base.find(name)) is not None]
     times = [value.doubted(LIKELY) for name in given.described.get("ON_TIME", ()) if (value := base.find(name)) is not None]
@@ -246,12 +252,12 @@ def _without_brackets(tokens: Sequence[Token]) -> Sequence[Token]:
 
 
 def _is_name(tokens: Sequence[Token]) -> bool:
-    """Whether tokens are a name of one or more parts."""
+    """Whether tokens are nothing but a name, of one or more parts."""
     return bool(tokens) and all(token.is_name if at % 2 == 0 else token.text == "." for at, token in enumerate(tokens))
 
 
 def _is_rowtime(tokens: Sequence[Token]) -> bool:
-    """Whether a measure is MATCH_ROWTIME(), the time by which the rows are ordered."""
+    """Whether a measure is MATCH_ROWTIME(), which returns the time by which the rows are ordered."""
     return [token.upper for token in tokens] == ["MATCH_ROWTIME", "(", ")"]
 
 
@@ -260,7 +266,9 @@ def _without_direction(tokens: Sequence[Token]) -> Sequence[Token]:
 
 
 def _clauses(body: Sequence[Token]) -> dict[str, Sequence[Token]]:
-    """The clauses of MATCH_RECOGNIZE by their first word; `ALL` if all rows of a match are returned."""
+    """The tokens of each clause of MATCH_RECOGNIZE, by the clause's first word. The key `ALL` is there if all rows of a match are
+    returned.
+    """
     found: dict[str, Sequence[Token]] = {}
     cursor = Cursor(body)
     while cursor.token is not None:

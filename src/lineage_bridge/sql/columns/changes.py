@@ -1,4 +1,4 @@
-"""Rows of an existing table that are changed: MERGE and UPDATE."""
+"""Column lineage of MERGE and UPDATE, which change rows of an existing table."""
 
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ from lineage_bridge.sql.statements.catalog import Table
 
 @dataclass
 class RowChange:
-    """The values that columns get, what decides about them, and the tables that they are read from."""
+    """What MERGE or UPDATE does to rows: the new values of columns, the columns that decide about the change, and the tables read."""
 
     columns: list[tuple[str, Value]] = field(default_factory=list)
     conditions: set[Condition] = field(default_factory=set)
@@ -25,7 +25,7 @@ class RowChange:
 
 
 def merged_rows(node: exp.Merge, target: Table, resolver: Resolver) -> RowChange:
-    """The rows that MERGE changes."""
+    """What a MERGE statement does to the rows of its target."""
     scope, found = Scope(), RowChange()
     found.conditions |= resolver.source(node.args["using"], scope, {})
     found.inputs |= set(resolver.analysis.tables)
@@ -46,7 +46,7 @@ def merged_rows(node: exp.Merge, target: Table, resolver: Resolver) -> RowChange
 
 
 def updated_rows(node: exp.Update, resolver: Resolver) -> RowChange:
-    """The rows that UPDATE changes."""
+    """What an UPDATE statement does to the rows of its table."""
     scope, found = Scope(), RowChange()
     clause = part_of(node, "from")
     if clause is not None:
@@ -65,7 +65,7 @@ def _assigned(node: exp.Update, resolver: Resolver, scope: Scope) -> list[tuple[
 
 
 def write_change(target: Table, change: RowChange, analysis: QueryAnalysis, lineage: Lineage) -> None:
-    """Write values to columns of an existing table; it is also read if a value uses one of its columns."""
+    """Record that values are written to columns of an existing table. The table also counts as read if a value uses one of its columns."""
     inputs = change.inputs
     if any(source[0] == target.name for _, value in change.columns for source in value.direct):
         inputs = inputs | {target.name}

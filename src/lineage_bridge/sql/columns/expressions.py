@@ -1,4 +1,4 @@
-"""The value of an expression: the source columns that it contains, and those that select among them."""
+"""Finds, for an expression, the source columns that its value contains, and the source columns that select among values."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,12 +34,12 @@ _NO_VALUES = (exp.DataType, exp.Var, exp.Star, exp.Literal, exp.Order)
 
 @dataclass
 class QueryAnalysis:
-    """The tables and models that the queries of a statement use, and what could not be resolved.
+    """The tables and models that the queries of a statement use, and the errors found in them.
 
-    - `views`: the views whose queries are being resolved, so that a view that uses itself is noticed.
+    - `views`: the views whose queries are being resolved; a view that uses itself is recognised by them.
     - `system_columns`: the columns that every table has beside those it defines.
-    - `pseudo_columns`: the columns of the record itself, such as its timestamp, which come from no column.
-    - `unnamed`: makes the name of a column without one, from the number of columns and of unnamed columns before it.
+    - `pseudo_columns`: names for properties of the record, such as its timestamp, which come from no column.
+    - `unnamed`: a function that makes the name of a column without one, from the number of columns and of unnamed columns before it.
     - `numbers_repeated`: whether a repeated column name gets a number as its suffix.
     """
 
@@ -56,7 +56,7 @@ class QueryAnalysis:
 
 
 class Expressions(ABC):
-    """Resolves the expressions of one parsed query."""
+    """Resolves the expressions of one parsed query to values, that is, to their source columns."""
 
     def __init__(self, analysis: QueryAnalysis, query: Query) -> None:
         self.analysis = analysis
@@ -64,10 +64,10 @@ class Expressions(ABC):
 
     @abstractmethod
     def relation(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> QueryRelation:
-        """Resolve a query to its columns, in a scope and with the common table expressions around it."""
+        """Resolve a query to its columns. `scope` has the relations that it may name, `ctes` the common table expressions."""
 
     def deciding(self, nodes: Iterable[exp.Expr | None], kind: str, scope: Scope, ctes: Ctes) -> set[Condition]:
-        """The conditions on the columns of expressions. A key of ORDER BY counts without its direction."""
+        """All columns that some expressions use, as conditions of the given kind. ASC and DESC in keys of ORDER BY are ignored."""
         keys = [node.this if isinstance(node, exp.Ordered) else node for node in nodes if node is not None]
         return {condition for key in keys for condition in self.value(key, scope, ctes).deciding(kind)}
 
@@ -77,7 +77,7 @@ class Expressions(ABC):
 
     @singledispatchmethod
     def value(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Value:
-        """The value of an expression: by default, a transformation of the values of its parts."""
+        """Resolve an expression to its value. By default, the value is a transformation of the values of the expression's parts."""
         inside = node.expressions if isinstance(node, exp.Anonymous) else list(node.iter_expressions())
         name = _function_name(node)
         if name in MEASURED and inside and _is_unit(inside[0], name):
@@ -166,12 +166,14 @@ class Expressions(ABC):
         return merged(value for _, value in inner.columns).under(inner.conditions)
 
     def _chosen(self, chosen: Sequence[exp.Expr | None], asked: Sequence[exp.Expr | None], scope: Scope, ctes: Ctes) -> Value:
-        """One of several values, selected by conditions."""
+        """The value of an expression such as CASE, which is one of several values and is selected by conditions."""
         values = [self.value(part, scope, ctes) for part in chosen if part is not None]
         return merged(values).through(Subtype.TRANSFORMATION).under(self.deciding(asked, "CONDITIONAL", scope, ctes))
 
     def _column(self, path: list[str], node: exp.Expr, scope: Scope) -> Value:
-        """The column of a path, which may start with a relation; what follows the column's name is a field of its value."""
+        """The value of the column that a path names. The path may start with a relation's name; parts after the column's name are
+        fields of its value.
+        """
         names = column_path(path)
         for cut in range(min(len(names) - 1, 3), 0, -1):
             relation = scope.named(names[:cut])
@@ -195,18 +197,18 @@ class Expressions(ABC):
         return NO_SOURCES
 
     def _is_reserved(self, node: exp.Expr) -> bool:
-        """Whether a name is a word for the time or the context of the query, not a column."""
+        """Whether a name is not a column, but a keyword for the time, the user or another property of the query."""
         token = self.query.token_of(node) if node.name.upper() in RESERVED_MOMENTS | RESERVED_CONTEXTS else None
         return token is not None and token.kind is Kind.WORD
 
 
 def column_path(path: Sequence[str]) -> Sequence[str]:
-    """A path up to the column: without ksqlDB's fields of it."""
+    """The part of a path up to the column: without the fields that ksqlDB writes as `column->field`."""
     return next((path[:at] for at, name in enumerate(path) if name.startswith(FIELD)), path)
 
 
 def _is_unit(node: exp.Expr, function: str) -> bool:
-    """Whether the first argument is a unit of time, not a column of that name."""
+    """Whether the first argument of a function is a unit of time, such as DAY, and not a column of that name."""
     return isinstance(node, exp.Column) and len(node.parts) == 1 and (function == "EXTRACT" or node.name.upper() in UNITS)
 
 

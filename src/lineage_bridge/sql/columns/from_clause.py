@@ -18,14 +18,14 @@ from lineage_bridge.sql.text.tokens import Token
 
 
 class FromClause(Calls):
-    """Adds the relations of a FROM clause to a scope."""
+    """Resolves FROM clauses: adds their relations to a scope."""
 
     @abstractmethod
     def columns_of(self, query: Sequence[Token] | exp.Expr) -> QueryRelation:
-        """The columns of a query that stands alone, such as that of a view. Raises StatementError."""
+        """Resolve a query that does not depend on another one, such as the query of a view, to its columns. Raises StatementError."""
 
     def source(self, node: exp.Expr, here: Scope, ctes: Ctes) -> set[Condition]:
-        """Add a relation to a scope. Returns the conditions of its rows."""
+        """Add an element of a FROM clause to a scope, with its joins. Returns the conditions that select its rows."""
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table) and not node.alias:
             # The tables of a join in parentheses keep their names.
             return self.source(node.this, here, ctes) | self.joins(node, here, ctes)
@@ -35,7 +35,7 @@ class FromClause(Calls):
         return {*relation.conditions, *self.joins(node, here, ctes)}
 
     def joins(self, node: exp.Expr, here: Scope, ctes: Ctes) -> set[Condition]:
-        """The joins of a query or a table."""
+        """Add the joined relations of a query or table to a scope. Returns the conditions of the joins."""
         found: set[Condition] = set()
         for join in node.args.get("joins") or ():
             found |= self._join(join, here, ctes)
@@ -51,7 +51,7 @@ class FromClause(Calls):
         return conditions | self._merge(join, scope)
 
     def _merge(self, join: exp.Join, here: Scope) -> set[Condition]:
-        """Make one column of the two that USING or NATURAL joins. Returns the conditions on them."""
+        """Merge each pair of columns joined by USING or NATURAL into a single column. Returns the join conditions on them."""
         names = [column.name for column in join.args.get("using") or ()]
         left, (_, right) = Scope(here.outer, here.relations[:-1], shared=here.shared), here.relations[-1]
         if str(join.args.get("method") or "").upper() == "NATURAL":
@@ -94,7 +94,7 @@ class FromClause(Calls):
         return self.named(name, ctes)
 
     def named(self, name: Name, ctes: Ctes) -> QueryRelation:
-        """The columns of a common table expression, a view or a table."""
+        """Look a name up. Returns the columns of the common table expression, view or table that has the name."""
         cte = next((made for own, made in ctes.items() if own.casefold() == name[0].casefold()), None)
         if len(name) == 1 and cte is not None:
             return cte
@@ -106,7 +106,7 @@ class FromClause(Calls):
         return self._stored(table)
 
     def _viewed(self, view: View) -> QueryRelation:
-        """The columns that the query of a view has."""
+        """The columns of a view, from its query. Raises StatementError for a view whose query uses the view itself."""
         if view.name in self.analysis.views:
             raise StatementError(f"the view '{written(view.name)}' is defined by a query on itself", None)
         self.analysis.views.append(view.name)
@@ -119,11 +119,11 @@ class FromClause(Calls):
         return found
 
     def record_columns(self, table: Table) -> Columns:  # noqa: ARG002 - for dialects that have some
-        """Hidden columns that describe the records of a table."""
+        """Hidden columns with properties of a table's records. By default there are none; ksqlDB has some."""
         return ()
 
     def _stored(self, table: Table) -> QueryRelation:
-        """The columns of a table; computed ones derive from the others."""
+        """The columns of a table. The value of a computed column is resolved to the columns that its expression uses."""
         sure = table.sure
         pseudo = tuple((name, NO_SOURCES) for name in self.analysis.pseudo_columns)
         hidden = (
@@ -148,7 +148,7 @@ class FromClause(Calls):
 
 
 def table_name(node: exp.Table) -> Name:
-    """The name of a table, as its parts."""
+    """The name of a table in a parsed query, as a tuple of its parts."""
     return tuple(part.name for part in node.parts)
 
 
@@ -159,6 +159,6 @@ def alias_columns(node: exp.Expr) -> list[str]:
 
 
 def part_of(node: exp.Expr, name: str) -> exp.Expr | None:
-    """The clause of a parsed query that sqlglot stores under a Python keyword, such as `from`."""
+    """The clause of a parsed query with this name, such as `from`. Sqlglot adds an underscore to names that are Python keywords."""
     found: exp.Expr | None = node.args.get(f"{name}_")
     return found

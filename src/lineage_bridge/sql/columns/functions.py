@@ -1,4 +1,4 @@
-"""How functions affect lineage, by their names, in all dialects."""
+"""Lists the functions, keywords and columns that matter for lineage, of all dialects, by what they do."""
 
 from lineage_bridge.sql.text.tokens import words
 

@@ -1,4 +1,6 @@
-"""Relations that a query reads: tables, subqueries and functions, as columns with values, under the aliases of the query."""
+"""The relations that a query reads (tables, subqueries and function results), each with its columns, and the scope in which a query looks
+up names.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +17,9 @@ Unknown = Callable[[str], Value]
 
 @dataclass(frozen=True)
 class RecordKey:
-    """How ksqlDB keys the records of a relation: by which columns, and whether by a window. `changelog`: they are changes of a table."""
+    """The key of the records of a ksqlDB relation: its columns, and whether it contains a time window. `changelog`: each record is a
+    change of a row.
+    """
 
     columns: tuple[str, ...] = ()
     windowed: bool = False
@@ -27,10 +31,14 @@ NO_KEY = RecordKey()
 
 @dataclass(frozen=True)
 class QueryRelation:
-    """Columns in order with their values; `hidden` ones are not part of `*`; `unknown` resolves any others, None if there are none.
+    """The columns of a table, subquery or function result, in order, each with its value (its source columns).
 
-    `conditions` are the values that decide about its rows. A `weak` relation is searched for an undefined column only if no other can have
-    it. `gap`: between which of its columns the undefined ones are, as two indexes; None: after the last one. `sure`: the names are certain.
+    - `hidden`: columns that `*` does not select.
+    - `unknown`: returns the value of a column that no definition mentions (an undefined column); None if there are no such columns.
+    - `conditions`: the source columns that decide which rows the relation has.
+    - `weak`: an undefined column is looked up here only if no other relation can have it.
+    - `gap`: the place of the undefined columns among `columns`, as two indexes; None if it is the end.
+    - `sure`: whether the names of the columns are certain.
     """
 
     columns: Columns = ()
@@ -43,15 +51,15 @@ class QueryRelation:
     sure: bool = True
 
     def find(self, name: str) -> Value | None:
-        """The value of the column with this name; names match exactly, else in another case."""
+        """The value of the column with this name, None if it is not defined. An exact match is preferred to one that ignores case."""
         return _look_up(self.columns, name) or _look_up(self.hidden, name)
 
     def value(self, name: str) -> Value | None:
-        """The value of a column, also of an undefined one if the relation may have such; else None."""
+        """The value of a column by its name, whether it is defined or not; None if the relation cannot have such a column."""
         return self.find(name) or (self.unknown(name) if self.unknown is not None else None)
 
     def renamed(self, names: Sequence[str]) -> "QueryRelation":
-        """A copy with other column names; further names are columns of a row whose definition is unknown."""
+        """A copy in which the columns have these names. Names beyond the known columns are given to undefined ones."""
         if not names:
             return self
         rest = self.unknown("") if self.unknown is not None else NO_SOURCES
@@ -60,8 +68,8 @@ class QueryRelation:
         return replace(self, columns=columns, unknown=None, gap=None)
 
     def placed(self, names: Sequence[str], undefined: Unknown) -> list[Value]:
-        """The values of this many columns by position. Before undefined columns, positions count from the start; after them, from
-        the end.
+        """The values of the first columns by position, one for each name. Positions before the undefined columns count from the
+        start, positions after them from the end.
         """
         values = [value for _, value in self.columns]
         first, last = self.gap or (len(values), len(values))
@@ -70,20 +78,20 @@ class QueryRelation:
         return [*values[: min(first, len(names) - len(behind))], *inside, *behind]
 
     def with_likely_names(self) -> "QueryRelation":
-        """The same relation; columns after undefined ones only probably have their names if the undefined ones may repeat them."""
+        """A copy in which columns after the undefined ones have less confidence if their names may be repeats, which Flink numbers."""
         if self.sure or self.gap is None:
             return self
         before, behind = self.columns[: self.gap[0]], self.columns[self.gap[0] :]
         return replace(self, columns=(*before, *((name, value.doubted(LIKELY)) for name, value in behind)))
 
     def under(self, conditions: Iterable[Condition]) -> "QueryRelation":
-        """A copy of the relation with more conditions."""
+        """A copy of the relation with additional conditions."""
         return replace(self, conditions=self.conditions | frozenset(conditions))
 
 
 @dataclass
 class ProjectedColumns:
-    """The columns of a query while its projections are read. `sure`: whether their names are certain."""
+    """Collects the columns of a query while its SELECT list is read. `sure`: whether the names of all columns are certain."""
 
     columns: list[tuple[str, Value]] = field(default_factory=list)
     unknown: Unknown | None = None
@@ -92,12 +100,14 @@ class ProjectedColumns:
     sure: bool = True
 
     def add(self, columns: Iterable[tuple[str, Value]], unknown: Unknown | None = None) -> None:
-        """Add columns, followed by undefined ones."""
+        """Add columns. If `unknown` is given, undefined columns follow them."""
         self.columns += columns
         self.open(unknown)
 
     def add_all(self, relation: QueryRelation, excluded: Collection[str]) -> None:
-        """Add the columns of a relation but for those excluded, in lower case, and its undefined ones where they stand in it."""
+        """Add the columns of a relation, and its undefined columns at the same place among them. `excluded`: names in lower case to
+        leave out.
+        """
         # A column after undefined ones may have the name of one of them; it then gets a number.
         self.sure &= relation.sure and not (self.unknown is not None and relation.columns)
         first, last = relation.gap or (len(relation.columns), len(relation.columns))
@@ -110,14 +120,14 @@ class ProjectedColumns:
             self.open(relation.unknown)
 
     def open(self, unknown: Unknown | None) -> None:
-        """Record that undefined columns follow here; None records that none do."""
+        """Record that undefined columns follow at this place; `unknown` returns their values. If it is None, none follow."""
         if unknown is not None:
             position = len(self.columns)
             self.unknown = unknown if self.unknown is unknown else either([self.unknown, unknown])
             self.gap = (position if self.gap is None else self.gap[0], position)
 
     def number_repeated(self) -> None:
-        """Append a number, from 0, to column names that are already in use, as Flink does."""
+        """Append a number, counted from 0, to each column name that an earlier column has, as Flink does."""
         named: dict[str, Value] = {}
         for name, value in self.columns:
             free = name if name not in named else next(other for number in count() if (other := f"{name}{number}") not in named)
@@ -125,13 +135,13 @@ class ProjectedColumns:
         self.columns = [*named.items()]
 
     def relation(self, conditions: Iterable[Condition]) -> QueryRelation:
-        """The relation of these columns."""
+        """Make a relation of the collected columns, with these conditions."""
         conditions = frozenset(conditions)
         return QueryRelation(tuple(self.columns), (), self.unknown, conditions, gap=self.gap, key=self.key, sure=self.sure)
 
 
 def either(given: Iterable[Unknown | None]) -> Unknown | None:
-    """An undefined column that several relations may have."""
+    """Combine functions for undefined columns into one: the value of a column may come from each of them. None if all are None."""
     defined = [unknown for unknown in given if unknown is not None]
     if len(defined) < 2:
         return defined[0] if defined else None
@@ -148,10 +158,11 @@ def _look_up(columns: Sequence[tuple[str, Value]], name: str) -> Value | None:
 
 @dataclass
 class Scope:
-    """The relations of one FROM clause by name, and the scope around it.
+    """The relations of one FROM clause by their names, and the scope of the query around it.
 
-    `shared`: the columns that USING or NATURAL made one of two, in the order of a star; `merged`: which those are, by the index of
-    their relation and in lower case; `shares_undefined`: NATURAL may also have merged columns that no definition mentions.
+    - `shared`: the columns that USING or NATURAL merged, in the order in which `*` selects them.
+    - `merged`: the columns that were merged, as pairs of a relation's index and the name in lower case.
+    - `shares_undefined`: NATURAL may also have merged columns that no definition mentions.
     """
 
     outer: "Scope | None" = None
@@ -162,15 +173,15 @@ class Scope:
     shares_undefined: bool = False
 
     def add(self, name: tuple[str, ...], relation: QueryRelation) -> None:
-        """Add a relation."""
+        """Add a relation under its name or alias."""
         self.relations.append((name, relation))
 
     def inside(self, bound: Iterable[str] = ()) -> "Scope":
-        """A scope inside this one; `bound`: the parameters of a lambda."""
+        """Make the scope of a query or lambda inside this one. `bound`: the parameters of a lambda."""
         return Scope(self, [], frozenset(bound))
 
     def named(self, name: Sequence[str]) -> QueryRelation | None:
-        """The relation with this alias, or whose table name ends with it."""
+        """Find the relation that has this alias, or whose table name ends with these parts."""
         folded = tuple(part.casefold() for part in name)
         exact = [relation for own, relation in self.relations if own[-len(name) :] == tuple(name)]
         found = exact or [relation for own, relation in self.relations if tuple(part.casefold() for part in own[-len(name) :]) == folded]
@@ -179,7 +190,7 @@ class Scope:
         return None if self.outer is None else self.outer.named(name)
 
     def column(self, name: str) -> Value | None:
-        """The value of an unqualified column; None if no relation can have it."""
+        """The value of a column that is named without its relation; None if no relation can have it."""
         if name in self.bound:
             return NO_SOURCES
         common = _look_up(self.shared, name)
@@ -201,9 +212,9 @@ class Scope:
         return None if self.outer is None else self.outer.column(name)
 
     def _find(self, name: str) -> Value | None:
-        """The value of a column that the definition of a relation in this scope has; a hidden column only if no other has this name.
+        """Find a column among the defined columns of this scope's relations; hidden columns only if no other has the name.
 
-        If several have it, it may be any of them.
+        If several relations have the column, the value is that it may be any of them.
         """
         found = [value for _, relation in self.relations if (value := _look_up(relation.columns, name)) is not None]
         if len(found) > 1 and any(value != found[0] for value in found):
@@ -211,7 +222,7 @@ class Scope:
         return found[0] if found else next((value for _, own in self.relations if (value := _look_up(own.hidden, name)) is not None), None)
 
     def defined(self, name: str) -> Value | None:
-        """The value of a column that a relation in this scope or around it is known to have."""
+        """The value of a column that is defined in a relation of this scope or of a scope around it; None if there is none."""
         if name in self.bound:
             return NO_SOURCES
         here = self._find(name)
@@ -220,5 +231,5 @@ class Scope:
         return None if self.outer is None else self.outer.defined(name)
 
     def all(self) -> Iterator[QueryRelation]:
-        """The relations, in order."""
+        """The relations of the scope, in the order of the FROM clause."""
         return (relation for _, relation in self.relations)

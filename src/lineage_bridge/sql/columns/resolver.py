@@ -1,4 +1,4 @@
-"""The columns of a query, and the source columns of each."""
+"""Resolves a query to its columns, and each of these to its source columns."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -20,25 +20,27 @@ from lineage_bridge.sql.text.tokens import Token
 
 
 def columns_of(query: Sequence[Token] | exp.Expr, analysis: QueryAnalysis) -> QueryRelation:
-    """The columns of a query. Raises StatementError."""
+    """Resolve a query to its columns. Raises StatementError."""
     return Resolver.columns_in(query, analysis)
 
 
 class Resolver(FromClause):
-    """Resolves the queries in one parsed text."""
+    """Resolves a parsed query and the queries inside it."""
 
     @classmethod
     def columns_in(cls, query: Sequence[Token] | exp.Expr, analysis: QueryAnalysis) -> QueryRelation:
-        """The columns of a query that stands alone. Raises StatementError."""
+        """Resolve a query that does not depend on another one to its columns. Raises StatementError."""
         parsed = Query(query, {}, []) if isinstance(query, exp.Expr) else lowered(query, ksql=analysis.ksql)
         return cls(analysis, parsed).relation(parsed.expression, Scope(), {})
 
     def columns_of(self, query: Sequence[Token] | exp.Expr) -> QueryRelation:
-        """As `columns_in`, with this resolver's analysis."""
+        """Like `columns_in`, with the analysis of this resolver."""
         return type(self).columns_in(query, self.analysis)
 
     def relation(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> QueryRelation:
-        """The columns of a query, in a scope and with the common table expressions before it."""
+        """Resolve a query to its columns. `scope` has the relations of the query around it, `ctes` the common table expressions
+        defined before it.
+        """
         ctes = self._with(node, scope, ctes)
         if isinstance(node, exp.Select):
             return self._select(node, scope, ctes)
@@ -66,7 +68,7 @@ class Resolver(FromClause):
         return found
 
     def _bracketed(self, node: exp.Subquery, scope: Scope, ctes: Ctes) -> QueryRelation:
-        """A query in parentheses, or a join."""
+        """The columns of parentheses in a FROM clause, which contain a query or joined tables."""
         if not isinstance(node.this, exp.Table):
             return self.relation(node.this, scope, ctes)
         inner = scope.inside()
@@ -76,7 +78,7 @@ class Resolver(FromClause):
         return projected.relation(conditions)
 
     def _values(self, node: exp.Values) -> QueryRelation:
-        """The columns of VALUES: as many as its first row has."""
+        """The columns of a VALUES clause. Its first row shows how many there are."""
         rows = node.expressions
         width = len(rows[0].expressions) if rows and isinstance(rows[0], exp.Tuple) else 1
         names = alias_columns(node) or [self.analysis.unnamed(number, number) for number in range(width)]
@@ -107,7 +109,9 @@ class Resolver(FromClause):
         return replace(projected.relation(conditions), hidden=self._passed(node, here))
 
     def _passed(self, node: exp.Select, here: Scope) -> Columns:
-        """The system columns of the only relation: a star does not contain them, but a query around this one may name them."""
+        """The system columns of a query's only relation, which are passed on: `*` does not select them, but a query around this one
+        may name them.
+        """
         if len(here.relations) != 1 or not any(isinstance(projection, exp.Star) for projection in node.expressions):
             return ()
         ((_, only),) = here.relations
@@ -115,7 +119,7 @@ class Resolver(FromClause):
         return tuple((name, value.doubted(LIKELY)) for name, value in found if value is not None)
 
     def _times(self, here: Scope) -> set[Condition]:
-        """The columns of these relations that a FOR SYSTEM_TIME clause uses."""
+        """The conditions on columns that FOR SYSTEM_TIME clauses of these relations use."""
         found: set[Condition] = set()
         for tokens in list(self.query.times):
             first = tokens[0].text
@@ -125,7 +129,7 @@ class Resolver(FromClause):
         return found
 
     def _groups(self, node: exp.Select, columns: Columns, scope: Scope, ctes: Ctes) -> set[Condition]:
-        """GROUP BY: expressions, aliases of the query, or positions."""
+        """The conditions of GROUP BY, whose keys may be expressions, aliases of selected columns, or positions in the SELECT list."""
         group = node.args.get("group")
         found: set[Condition] = set()
         for key in _group_keys(group) if group is not None else ():
@@ -141,7 +145,7 @@ class Resolver(FromClause):
         return set() if order is None else self.deciding(order.expressions, "SORT", scope, ctes)
 
     def projections(self, node: exp.Select, here: Scope, ctes: Ctes) -> ProjectedColumns:
-        """The columns that a query selects."""
+        """Resolve the SELECT list of a query to columns."""
         found = ProjectedColumns()
         nameless = 0
         for projection in node.expressions:
@@ -171,7 +175,7 @@ class Resolver(FromClause):
             self.add_fields(found, name, star, here)
 
     def add_fields(self, found: ProjectedColumns, path: Sequence[str], node: exp.Expr, here: Scope) -> None:
-        """Add the fields of a column that holds a row; undefined columns if its type is unknown."""
+        """Add the fields of a column that contains a row, as `column.*` does. If the type is unknown, undefined columns are added."""
         for cut in range(min(len(path) - 1, 3), -1, -1):
             relation = here.named(path[:cut]) if cut else None
             value = (here.column(path[0]) if not cut else None) if relation is None else relation.value(path[cut])
@@ -185,7 +189,7 @@ class Resolver(FromClause):
         found.add([(name, part) for name in names or ()], None if names is not None else lambda _: part.doubted(LIKELY))
 
     def _fields(self, value: Value, path: Sequence[str]) -> list[str] | None:
-        """The fields of a value that is a column of a table, or of a field inside it; None if its type is unknown."""
+        """The names of the fields in a value, which must be a column of a table or a field inside one; None if its type is unknown."""
         if len(value.direct) != 1:
             return None
         (((name, column), (subtype, _)),) = value.direct.items()
@@ -196,7 +200,7 @@ class Resolver(FromClause):
         return fields_of(types[0], path, self.analysis.catalog.types, folds=self.analysis.ksql)
 
     def _all_columns(self, found: ProjectedColumns, here: Scope, excluded: Collection[str] = ()) -> None:
-        """Add what `*` stands for: the columns that joins merged, then those of each relation."""
+        """Add the columns that `*` selects: those that joins merged, then those of each relation."""
         if here.shares_undefined:
             found.open(lambda _: NO_SOURCES)
         found.columns += (item for item in here.shared if item[0].casefold() not in excluded)

@@ -1,11 +1,11 @@
-"""The columns of UNION and INTERSECT: by position, from both sides."""
+"""The columns of UNION and INTERSECT. Each combines, by position, one column of the left query with one of the right query."""
 
 from lineage_bridge.sql.columns.relations import QueryRelation, Unknown, either
 from lineage_bridge.sql.columns.values import NO_SOURCES, Value, merged
 
 
 def united(left: QueryRelation, right: QueryRelation) -> QueryRelation:
-    """The columns of UNION or INTERSECT: values from both sides, under the names of the left side."""
+    """The columns of a UNION or INTERSECT: each has the values of both sides, and the name of the left side."""
     if left.unknown is not None and right.unknown is not None:
         return _both_open(left, right)
     whole = left if left.unknown is None else right
@@ -20,7 +20,7 @@ def united(left: QueryRelation, right: QueryRelation) -> QueryRelation:
 
 
 def _both_open(left: QueryRelation, right: QueryRelation) -> QueryRelation:
-    """By position from the start and from the end, as far as the columns of both sides are known."""
+    """Like `united`, if both sides have undefined columns: known columns are matched by position, from the start and from the end."""
     sides = [(side, side.gap or (len(side.columns), len(side.columns))) for side in (left, right)]
     head = min(gap[0] for _, gap in sides)
     tail = min(len(side.columns) - gap[1] for side, gap in sides)

@@ -1,4 +1,4 @@
-"""The value of a column: its source columns, and how each contributes."""
+"""The value of a column: the source columns that it contains, and how each of them contributes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ CERTAIN, LIKELY, GUESSED = 1.0, 0.8, 0.5
 
 
 class Subtype(IntEnum):
-    """How a source column contributes to a value. If two apply, the greater one counts."""
+    """How a source column contributes to a value. If several apply, the greatest counts."""
 
     IDENTITY = 0
     TRANSFORMATION = 1
@@ -26,13 +26,13 @@ class Subtype(IntEnum):
 
 @dataclass(frozen=True)
 class Value:
-    """Source columns with subtype and confidence, and the conditions that select among them."""
+    """The source columns of a value, each with a subtype and a confidence, and the columns that select among values (conditions)."""
 
     direct: Mapping[Source, tuple[Subtype, float]] = field(default_factory=dict)
     conditions: frozenset[Condition] = frozenset()
 
     def through(self, least: Subtype) -> "Value":
-        """This value after a transformation."""
+        """This value after a transformation: no source column has a subtype below `least`."""
         if least is Subtype.IDENTITY or not self.direct:
             return self
         return Value({source: (max(subtype, least), sure) for source, (subtype, sure) in self.direct.items()}, self.conditions)
@@ -42,11 +42,11 @@ class Value:
         return Value(self.direct, self.conditions | frozenset(conditions))
 
     def doubted(self, sure: float) -> "Value":
-        """This value, with its confidence limited to the given one."""
+        """This value with the confidence of every source column limited to `sure`."""
         return Value({source: (subtype, min(sure, was)) for source, (subtype, was) in self.direct.items()}, self.conditions)
 
     def deciding(self, kind: str) -> set[Condition]:
-        """The conditions of this kind on the value's columns, and the conditions that the value already has."""
+        """All conditions that apply where this value decides about something: one of this kind for each source column, and its own."""
         return {(source, kind) for source in self.direct} | self.conditions
 
 
@@ -54,7 +54,7 @@ NO_SOURCES = Value()
 
 
 def merged(values: Iterable[Value]) -> Value:
-    """Merge several values into one that has all their source columns."""
+    """Merge values into one: it has all their source columns, each with the greatest subtype and confidence."""
     direct: dict[Source, tuple[Subtype, float]] = {}
     conditions: set[Condition] = set()
     for value in values:
@@ -66,5 +66,5 @@ def merged(values: Iterable[Value]) -> Value:
 
 
 def source(table: Name, column: str, sure: float = CERTAIN) -> Value:
-    """The value that consists of one source column, unchanged."""
+    """The value of a column that is copied unchanged from one source column."""
     return Value({(table, column): (Subtype.IDENTITY, sure)})

@@ -1,4 +1,4 @@
-"""Writing the columns of a query to the columns of a table."""
+"""Records that the columns of a query are written to the columns of a table."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from lineage_bridge.sql.names import Name
 
 
 def write(target: Name, columns: Sequence[str] | None, relation: QueryRelation, lineage: Lineage) -> None:
-    """Record that a relation is written to a table: to these columns by position, or, if they are unknown, by name."""
+    """Record that a relation is written to a table. Its columns match `columns` by position; if `columns` is None, they match by name."""
     lineage.outputs[target] = None
     names = [name for name, _ in relation.columns] if columns is None else columns
     conditions = set(relation.conditions)
@@ -31,7 +31,7 @@ def _values(relation: QueryRelation) -> list[Value]:
 
 
 def _placed(relation: QueryRelation, names: Sequence[str]) -> list[Value]:
-    """The values by position. An undefined column may be the one with the name of the column written."""
+    """The values to write, by position. An undefined column may be the one that has the name of the written column."""
     unknown = relation.unknown
     if unknown is None:
         return _values(relation)

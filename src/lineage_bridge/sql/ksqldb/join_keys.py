@@ -1,4 +1,4 @@
-"""The key columns of joins in ksqlDB."""
+"""Finds which columns can be the key of the result of a join in ksqlDB."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ SourceColumn = tuple[str, str]
 
 @dataclass(frozen=True)
 class JoinSide:
-    """One side of `ON left = right`: its text, the sources that it uses, and the column that it is, None for an expression."""
+    """One side of `ON left = right`: its text, the sources that it uses, and its column; None if it is another expression."""
 
     text: str
     sources: frozenset[str]
@@ -18,7 +18,7 @@ class JoinSide:
 
 @dataclass(frozen=True)
 class JoinCondition:
-    """`ON left = right` of a join. `full`: of a full outer join, whose key may be missing on either side."""
+    """The condition `ON left = right` of a join. `full`: the join is a full outer one, so the key may be missing on either side."""
 
     left: JoinSide
     right: JoinSide
@@ -26,9 +26,10 @@ class JoinCondition:
 
 
 def viable_keys(first: str, joins: Sequence[JoinCondition]) -> list[SourceColumn]:
-    """The columns that equal the key of the last join, in the order in which ksqlDB prefers them; none for a synthetic key.
+    """The columns that equal the key of the last join, in the order in which ksqlDB prefers them. If there are none, ksqlDB makes a
+    synthetic key.
 
-    `first`: the name of the first source.
+    `first`: the name of the first source of the query.
     """
     joined = {first}
     equal: dict[str, SourceColumn | None] = {}

@@ -11,7 +11,7 @@ _NUMBERED = re.compile(r"(.*?)(?:_(\d+))?", re.DOTALL)
 
 
 class ColumnAliases:
-    """Makes names that no column of the sources has: a stem, followed by the next free number."""
+    """Generates names that no column of the sources has: a stem, followed by the next unused number."""
 
     def __init__(self, columns: Iterable[str]) -> None:
         self._taken: dict[str, set[int]] = {}
@@ -21,17 +21,17 @@ class ColumnAliases:
             self._taken.setdefault(stem, set()).add(number)
 
     def unnamed(self) -> str:
-        """The name of the next expression: `KSQL_COL_0`."""
+        """The name of the next expression without an alias, such as `KSQL_COL_0`."""
         return f"{_UNNAMED}_{self._number(_UNNAMED)}"
 
     def field(self, name: str) -> str:
-        """The name of a field that is selected: its own, or with a number."""
+        """The name of a column that selects a field: the field's name, with a number if the name is taken."""
         stem, _ = _split(name)
         number = self._number(stem)
         return f"{stem}_{number}" if number or stem == _UNNAMED else stem
 
     def synthetic_key(self) -> str:
-        """The name of a key that no source has."""
+        """The name of a key column that ksqlDB adds to a join because no source has the key as a column."""
         return self.field(SYNTHETIC_KEY)
 
     def _number(self, stem: str) -> int:
@@ -49,5 +49,5 @@ def _split(name: str) -> tuple[str, int]:
 
 
 def joined_name(source: str, column: str) -> str:
-    """The name of a column in a join of sources that both have it, and of every column of a star over a join."""
+    """The name of a column after a join if several sources have a column of that name, or if `*` selects it."""
     return f"{source}_{column}"

@@ -1,4 +1,4 @@
-"""The columns of a query of ksqlDB, under the names and in the order that ksqlDB gives them: the key first."""
+"""Resolves queries of ksqlDB to their columns, with the names and in the order that ksqlDB gives them: the key comes first."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _RECORD_COLUMNS = tuple(name for name in PSEUDO_COLUMNS if name not in WINDOW_BO
 
 @dataclass(frozen=True)
 class _Projected:
-    """A column of the result. `key`: its position in the key; `sure`: its name is certain."""
+    """A column of the result. `key`: its position in the key, None if it is not part of it; `sure`: whether its name is certain."""
 
     name: str
     value: Value
@@ -31,21 +31,21 @@ class _Projected:
 
 
 class _Projection:
-    """The columns of a result in the order of the query, and where undefined ones stand."""
+    """The columns of a result in the order of the query, and the place of undefined columns among them."""
 
     def __init__(self) -> None:
         self.columns: list[_Projected] = []
         self.made = ProjectedColumns()
 
     def add(self, found: Iterable[_Projected], whole: QueryRelation | ProjectedColumns | None = None) -> None:
-        """Add columns, followed by the undefined ones of their source."""
+        """Add columns. If their source (`whole`) has undefined columns, these follow."""
         self.columns += found
         if whole is not None and whole.unknown is not None:
             self.made.columns = [(column.name, column.value) for column in self.columns]
             self.made.open(whole.unknown)
 
     def keys_first(self, *, windowed: bool) -> ProjectedColumns:
-        """The columns in the order of the result: the key, then the others."""
+        """The columns in the order of the result: those of the key, then the others. `windowed`: the key contains a time window."""
         made, columns = self.made, self.columns
         keys = sorted((column for column in columns if column.key is not None), key=lambda column: column.key or 0)
         if made.gap is not None:
@@ -59,15 +59,17 @@ class _Projection:
 
 
 class KsqldbResolver(Resolver):
-    """Resolves queries of ksqlDB."""
+    """Resolves queries of ksqlDB to their columns."""
 
     def record_columns(self, table: Table) -> Columns:
-        """ROWKEY, the key of each record in older versions: what newer ones declare as the key."""
+        """The hidden column ROWKEY, by which older versions of ksqlDB name the record's key. Its value comes from the declared key
+        columns.
+        """
         keys = [source(table.name, column, LIKELY) for column in table.keys] or [source(table.name, SYNTHETIC_KEY, LIKELY)]
         return ((SYNTHETIC_KEY, merged(keys)),)
 
     def projections(self, node: exp.Select, here: Scope, ctes: Ctes) -> ProjectedColumns:
-        """The columns that a query selects."""
+        """Resolve the SELECT list of a query to columns, with the key first."""
         sources = [(name[-1], relation) for name, relation in here.relations if relation.columns or relation.unknown]
         select = Select(node, here, ctes, sources)
         self._find_key(select)
@@ -86,7 +88,7 @@ class KsqldbResolver(Resolver):
         return found.keys_first(windowed=self.query.windowed or inherits)
 
     def _all_fields(self, bare: exp.Expr, here: Scope, ctes: Ctes) -> ProjectedColumns:
-        """The columns of `struct->*`."""
+        """The columns that `struct->*` selects: all fields of a struct."""
         found = ProjectedColumns()
         path = path_of(bare)
         if path:
@@ -113,7 +115,7 @@ class KsqldbResolver(Resolver):
         found.add(_Projected(name, value, at) for at, (name, value) in enumerate(select.added))
 
     def _find_key(self, select: Select) -> None:
-        """The key of the result: what the query groups or partitions by, what it joins on, or the key of its source."""
+        """Determine the key of the result: what the query groups or partitions by, else what it joins on, else the key of its source."""
         group = select.node.args.get("group")
         if group is not None:
             keys = group_keys(group)
@@ -128,7 +130,7 @@ class KsqldbResolver(Resolver):
             select.keys = [f"{name}.{column}" for column in relation.key.columns]
 
     def _partition(self, select: Select) -> None:
-        """PARTITION BY: an expression makes a column of its own, which a star contains; NULL makes no key."""
+        """Take the key from PARTITION BY. An expression becomes an additional column, which `*` selects; NULL gives no key."""
         select.repartitioned = True
         named = ((name, column) for name, relation in select.sources for column, _ in relation.columns)
         aliases = ColumnAliases(joined_name(*column) if select.is_join else column[1] for column in named)
@@ -145,7 +147,7 @@ class KsqldbResolver(Resolver):
                 select.added.append((name, value))
 
     def _join_key(self, select: Select) -> None:
-        """The column of the projection that equals the join's key, or a synthetic key."""
+        """Take the key from the joins: the selected column that equals the key of the last join, or a synthetic key column."""
         conditions = list(select.conditions())
         if len(conditions) != len(select.sources) - 1:
             return
@@ -167,14 +169,14 @@ class KsqldbResolver(Resolver):
         select.scope.relations.insert(0, (("",), QueryRelation(hidden=hidden)))
 
     def _synthetic_value(self, select: Select) -> Value:
-        """A synthetic key is one of the sides of the last join."""
+        """The value of a synthetic key, which comes from both sides of the last join."""
         on = equality(select.node.args["joins"][-1])
         sides = [] if on is None else [self.value(side, select.scope, select.ctes) for side in (on.this, on.expression)]
         return merged(sides).through(Subtype.TRANSFORMATION)
 
 
 def _name(select: Select, bare: exp.Expr) -> tuple[str, bool]:
-    """The name of a projection without an alias, and whether it is certain."""
+    """The name of a selected expression that has no alias, and whether the name is certain."""
     field = field_of(bare)
     if field:
         return select.aliases.field(field), True
@@ -199,7 +201,7 @@ def _starred(select: Select, source: str, column: str, value: Value) -> _Project
 
 
 def _star_columns(select: Select, relation: QueryRelation) -> Iterator[tuple[str, Value]]:
-    """The columns of a source in a star: its key first; after PARTITION BY, the old key last."""
+    """The columns of one source in the order in which `*` selects them: the key first, but last after PARTITION BY."""
     keys = [item for item in relation.columns if item[0] in relation.key.columns]
     values = [item for item in relation.columns if item[0] not in relation.key.columns]
     bounds = [(name, NO_SOURCES) for name in WINDOW_BOUNDS] if relation.key.windowed and select.is_join else []

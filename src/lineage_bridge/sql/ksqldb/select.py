@@ -1,4 +1,4 @@
-"""A query of ksqlDB while its columns are named: its sources, what its expressions mean, and its joins."""
+"""A SELECT of ksqlDB with its sources and joins, and functions that tell which column or key an expression is."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,10 +16,13 @@ from lineage_bridge.sql.text.lowering import FIELD
 
 @dataclass
 class Select:
-    """A query and its sources by name.
+    """A SELECT of ksqlDB, with its sources by name.
 
-    `keys`: the expressions of the result's key, as texts; `added`: columns that PARTITION BY makes; `synthetic`: the name of a key that
-    a join makes, or empty; `repartitioned`: there is a PARTITION BY; `has_expressions`: not all of the key are columns.
+    - `keys`: the expressions that are the key of the result, as text.
+    - `added`: the columns that PARTITION BY adds.
+    - `synthetic`: the name of the key column that a join adds; empty if none does.
+    - `repartitioned`: whether there is a PARTITION BY.
+    - `has_expressions`: whether a part of the key is not a column.
     """
 
     node: exp.Select
@@ -34,12 +37,12 @@ class Select:
 
     @property
     def is_join(self) -> bool:
-        """Whether there are several sources."""
+        """Whether the query joins several sources."""
         return len(self.sources) > 1
 
     @cached_property
     def aliases(self) -> ColumnAliases:
-        """New names beside those of all columns of the sources, also of those that only the query names."""
+        """Generates names that no column of the sources has, including columns that only the query mentions."""
         known = [name for _, relation in self.sources for name, _ in relation.columns]
         undefined = {name for name, relation in self.sources if relation.unknown is not None}
         named = [column for source, column in self.mentioned if source in undefined] if undefined else []
@@ -47,16 +50,16 @@ class Select:
 
     @cached_property
     def mentioned(self) -> set[SourceColumn]:
-        """The columns that the query names with their source."""
+        """The columns that the query mentions together with their source, as pairs of source and column."""
         paths = ([part.name for part in column.parts] for column in self.node.find_all(exp.Column))
         return {(path[0], path[1]) for path in paths if len(path) > 1}
 
     def sources_of(self, column: str) -> list[str]:
-        """The sources that are known to have a column."""
+        """The names of the sources whose definition has a column with this name."""
         return [name for name, relation in self.sources if any(own == column for own, _ in relation.columns)]
 
     def source_column(self, path: Sequence[str]) -> SourceColumn | None:
-        """The column of a path: of the source that it names, else of the first that may have it."""
+        """The source and column that a path denotes: the source is the one in the path, else the first that may have the column."""
         names = column_path(path)
         if len(names) > 1:
             return names[0], names[1]
@@ -64,12 +67,12 @@ class Select:
         return (owners[0], names[0]) if owners else None
 
     def key_of(self, node: exp.Expr) -> int | None:
-        """The position in the key at which an expression is; None if it is not part of the key."""
+        """The position of an expression in the key; None if it is not part of the key."""
         is_candidate = bool(self.keys) and (self.has_expressions or bool(path_of(node)))
         return self.key_at(self.text(node)) if is_candidate else None
 
     def key_at(self, text: str) -> int | None:
-        """The position of an expression in the key, by its text."""
+        """The position of an expression in the key, given as text; None if it is not part of the key."""
         return self.keys.index(text) if text in self.keys else None
 
     def text(self, node: exp.Expr) -> str:
@@ -87,7 +90,7 @@ class Select:
         return ".".join(path if found is None else (*found, *path[len(column_path(path)) :]))
 
     def contains(self, column: SourceColumn) -> bool:
-        """Whether the projection has a column, by name or in a star."""
+        """Whether the SELECT list contains a column, by its name or by `*`."""
         for projection in self.node.expressions:
             bare = unwrapped(projection.this if isinstance(projection, exp.Alias) else projection)
             if isinstance(bare, exp.Star) or (isinstance(bare, exp.Column) and bare.is_star and bare.parts[0].name == column[0]):
@@ -98,7 +101,7 @@ class Select:
         return False
 
     def conditions(self) -> Iterator[JoinCondition]:
-        """The conditions of the joins that are equalities, in order."""
+        """The conditions of those joins that compare for equality, in order."""
         for join in self.node.args.get("joins") or ():
             on = equality(join)
             if on is not None:
@@ -114,7 +117,7 @@ class Select:
 
 
 def path_of(node: exp.Expr) -> list[str]:
-    """The parts of a column, with the fields of it that are selected; empty for another expression."""
+    """The parts of a column's name, followed by the fields that are selected of it; empty if the expression is not a column."""
     names: list[str] = []
     inner = node
     while isinstance(inner, exp.Dot) and isinstance(inner.expression, exp.Identifier):
@@ -124,7 +127,7 @@ def path_of(node: exp.Expr) -> list[str]:
 
 
 def field_of(node: exp.Expr) -> str:
-    """The field that an expression selects last; empty if it selects none."""
+    """The last field in `column->field->...`; empty if the expression selects no field."""
     last = node.expression if isinstance(node, exp.Dot) else node.this if isinstance(node, exp.Column) else None
     name = last.name if isinstance(last, exp.Identifier) else ""
     return name.removeprefix(FIELD) if name.startswith(FIELD) else ""
@@ -138,13 +141,13 @@ def unwrapped(node: exp.Expr) -> exp.Expr:
 
 
 def equality(join: exp.Join) -> exp.EQ | None:
-    """The condition of a join if it is an equality."""
+    """The ON condition of a join if it has the form `left = right`, else None."""
     on = join.args.get("on")
     inner = None if on is None else unwrapped(on)
     return inner if isinstance(inner, exp.EQ) else None
 
 
 def group_keys(group: exp.Expr) -> list[exp.Expr]:
-    """The expressions of GROUP BY."""
+    """The expressions in a GROUP BY."""
     keys = (unwrapped(key) for key in group.expressions)
     return [inner for key in keys for inner in (key.expressions if isinstance(key, exp.Tuple) else [key])]

@@ -1,4 +1,4 @@
-"""Streams and tables of ksqlDB: the columns and keys that a statement gives them."""
+"""Derives the columns and keys of ksqlDB streams and tables from the statements that create or fill them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ _REGISTERED = frozenset({"AVRO", "PROTOBUF", "JSON_SR"})
 
 
 def declared_table(statement: DefineTable) -> Table:
-    """The stream or table that a statement without a query defines: columns of the key first, headers last."""
+    """The stream or table that a CREATE without a query defines. Its key columns come first, its header columns last."""
     columns, keys = statement.columns, statement.keys
     if _takes_key_of_the_registry(statement):
         columns, keys = [TableColumn(SYNTHETIC_KEY), *(columns or ())], (SYNTHETIC_KEY,)
@@ -45,7 +45,7 @@ def _takes_columns_of_the_registry(statement: DefineTable) -> bool:
 
 
 def _takes_key_of_the_registry(statement: DefineTable) -> bool:
-    """Whether the key is the single column ROWKEY, whose type is in the schema registry."""
+    """Whether the key is the single column ROWKEY, whose type the statement does not state but the schema registry has."""
     return not statement.keys and "key_schema_id" not in statement.options and _format(statement.options, "key_format") in _REGISTERED
 
 
@@ -54,7 +54,7 @@ def _format(options: Mapping[str, str], kind: str) -> str:
 
 
 def filled_table(statement: DefineTable, relation: QueryRelation, catalog: Catalog) -> Table:
-    """The stream or table that a query fills."""
+    """The stream or table that a query creates and fills."""
     return Table(
         statement.name,
         [_typed_column(name, value, catalog) for name, value in relation.columns],
@@ -68,7 +68,7 @@ def filled_table(statement: DefineTable, relation: QueryRelation, catalog: Catal
 
 
 def _typed_column(name: str, value: Value, catalog: Catalog) -> TableColumn:
-    """A column of a result. If it takes over a column unchanged, it keeps that column's type."""
+    """A column of a query's result. A column that is copied unchanged keeps the type of its source."""
     if len(value.direct) == 1:
         (((table, column), (subtype, _)),) = value.direct.items()
         if subtype is Subtype.IDENTITY:
@@ -79,7 +79,7 @@ def _typed_column(name: str, value: Value, catalog: Catalog) -> TableColumn:
 
 
 def matched_columns(relation: QueryRelation, names: Sequence[str]) -> QueryRelation:
-    """The columns that INSERT writes, under the names of the sink: ksqlDB wants both to have the same.
+    """The columns that INSERT writes, under the names that they have in the target stream or table. ksqlDB requires equal names.
 
     Columns whose names differ are matched by position, with a lower confidence.
     """

@@ -1,1 +1,1 @@
-"""The objects that statements define, read and write."""
+"""Parses statements of streaming SQL: the objects that they define, read and write."""

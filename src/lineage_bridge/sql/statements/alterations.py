@@ -37,7 +37,7 @@ def table_change(cursor: Cursor) -> Statement:
 
 
 def _given_columns(cursor: Cursor, name: Name) -> Statement:
-    """`ADD` or `MODIFY` of one column, of several in brackets, or, in ksqlDB, of several separated by commas."""
+    """Parse the columns after `ADD` or `MODIFY`: one, several in brackets or, in ksqlDB, several separated by commas."""
     given: list[GivenColumn] = []
     for part in parts(cursor.rest()):
         inner = Cursor(part, folds=cursor.folds)
@@ -52,7 +52,7 @@ def _given_columns(cursor: Cursor, name: Name) -> Statement:
 
 
 def _given(column: Sequence[Token], *, folds: bool) -> Iterator[GivenColumn]:
-    """A column with its position: FIRST, or AFTER another."""
+    """Parse a column with the position that it gets: FIRST, or AFTER another column."""
     follows: str | None = None
     rest = column
     if len(column) > 2 and column[-1].upper == "FIRST":

@@ -1,4 +1,4 @@
-"""The tables, views and models that a script knows, and how it resolves names."""
+"""The tables, views and models that a script defines or mentions, and the rules by which a name finds one of them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +12,9 @@ from lineage_bridge.sql.text.tokens import Token
 
 
 class ColumnKind(Enum):
-    """The origin of a column's value. METADATA comes from the connector; VIRTUAL is metadata that cannot be written."""
+    """Where a column's value comes from. PHYSICAL: the row; COMPUTED: an expression; METADATA: the connector; VIRTUAL: metadata that
+    cannot be written.
+    """
 
     PHYSICAL = "physical"
     METADATA = "metadata"
@@ -22,9 +24,9 @@ class ColumnKind(Enum):
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column of a table. A computed one has an expression; `type` and `comment` are as written, or empty.
+    """A column of a table. A computed column has an expression. `type` and `comment` are as written in the statement, or empty.
 
-    `type_tokens`: the type of a column that keeps it, however it came from one table to the next.
+    `type_tokens`: the type as tokens, also if the column was copied unchanged from another table.
     """
 
     name: str
@@ -39,8 +41,12 @@ class TableColumn:
 class Table:
     """A table or stream under the name that the script writes. `columns` is None if they are unknown.
 
-    `keys`: the columns that rows are distributed by, else the primary key. `hidden`: columns that are not in a star. `open`: it has
-    columns beside those; `sure`: the confidence in their names. `changelog`: a TABLE of ksqlDB; `windowed`: by keys and windows.
+    - `keys`: the columns by which rows are distributed, else the primary key.
+    - `hidden`: columns that `*` does not select.
+    - `open`: the table has more columns than those listed.
+    - `sure`: the confidence in the names of the columns.
+    - `changelog`: it is a TABLE of ksqlDB.
+    - `windowed`: its key contains a time window.
     """
 
     name: Name
@@ -66,9 +72,9 @@ _DEFINED = tuple(member.name for member in fields(Table) if member.name not in (
 
 @dataclass(frozen=True)
 class View:
-    """A named query, as tokens or as parsed by sqlglot, with new names for its columns or none.
+    """A named query, as tokens or as parsed by sqlglot. `columns`: new names for its columns, or none.
 
-    `home`: the catalog and database in which its shorter names are resolved.
+    `home`: the catalog and database in which the names in the query are looked up.
     """
 
     name: Name
@@ -79,14 +85,14 @@ class View:
 
 @dataclass(frozen=True)
 class Model:
-    """A model with its output columns; None if they are unknown."""
+    """A machine-learning model that SQL can call. Its output columns are None if they are unknown."""
 
     name: Name
     outputs: tuple[str, ...] | None = None
 
 
 class Catalog:
-    """The named objects of a script. Shorter names are resolved in the current catalog and database."""
+    """The named objects of a script. Names without catalog or database are looked up in the current ones."""
 
     def __init__(self, current: tuple[str, str] = ("", ""), *, folds_case: bool = False) -> None:
         self._folds_case = folds_case
@@ -100,7 +106,7 @@ class Catalog:
         self._options: dict[str, dict[str, str]] = {}
 
     def add_catalog(self, name: str, options: dict[str, str]) -> None:
-        """Define a catalog."""
+        """Define a catalog with its options."""
         self._options[name] = options
 
     def catalogs(self) -> dict[str, dict[str, str]]:
@@ -113,26 +119,26 @@ class Catalog:
         return self._options.get(path[0], {})
 
     def use_catalog(self, name: str) -> None:
-        """USE CATALOG: its current database is unknown."""
+        """Apply USE CATALOG: this catalog becomes the current one. Its current database is unknown."""
         self._current = (name, "")
 
     def use(self, name: Name) -> None:
-        """USE: a database of the current catalog, or of the catalog in the name."""
+        """Apply USE: a database becomes the current one, in the catalog that the name states, or else in the current catalog."""
         self._current = (name[-2], name[-1]) if len(name) > 1 else (self._current[0], name[0])
 
     def table(self, name: Name) -> Table:
-        """The table of a name; a new one without columns if it is unknown."""
+        """Find the table with this name. If it is unknown, it is added without columns."""
         found = self._tables.get(self.path(name)) or self._outside.get(name)
         if found is None:
             found = self.add_table(Table(name))
         return found
 
     def add_outside(self, table: Table) -> None:
-        """Add a table that this name denotes whatever the current catalog and database are."""
+        """Add a table that was defined outside the script. It is found by this name whatever the current catalog and database are."""
         self._outside[table.name] = table
 
     def add_table(self, table: Table) -> Table:
-        """Define a table. One that was mentioned before keeps the name under which it was first written."""
+        """Define a table. If it was mentioned before, it keeps the spelling of its name in that first mention."""
         existing = self._tables.get(self.path(table.name))
         if existing is not None:
             for name in _DEFINED:
@@ -145,7 +151,7 @@ class Catalog:
         return table
 
     def _distinct(self, name: Name, path: Name) -> Name:
-        """A name that no other table has: qualified with as many more parts as needed."""
+        """Lengthen a name with parts of its qualified name (`path`) until no other table has it."""
         while name in self._names and len(name) < len(path):
             name = path[-len(name) - 1 :]
         return name
@@ -155,7 +161,7 @@ class Catalog:
         return list(self._tables.values())
 
     def view(self, name: Name) -> View | None:
-        """The view of a name."""
+        """Find the view with this name; None if there is none."""
         return self._views.get(self.path(name))
 
     def add_view(self, view: View) -> None:
@@ -164,7 +170,7 @@ class Catalog:
 
     @contextmanager
     def at(self, home: tuple[str, str]) -> Iterator[None]:
-        """For the duration of the block, resolve shorter names in this catalog and database."""
+        """Look up names in this catalog and database for the duration of the `with` block."""
         before, self._current = self._current, home
         try:
             yield
@@ -172,7 +178,7 @@ class Catalog:
             self._current = before
 
     def model(self, name: Name) -> Model:
-        """The model of a name; a new one without outputs if it is unknown."""
+        """Find the model with this name. If it is unknown, it is added without output columns."""
         found = self._models.get(self.path(name))
         if found is None:
             found = Model(name)

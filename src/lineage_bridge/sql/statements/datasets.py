@@ -1,4 +1,4 @@
-"""The OpenLineage dataset of a table, from its options."""
+"""Derives the OpenLineage dataset of a table from the table's options."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -16,14 +16,18 @@ KAFKA_TOPIC = "kafka_topic"
 
 
 def dataset_of(options: _Options, catalog: _Options, path: Name) -> DatasetName | None:
-    """Namespace and name; None if the options of the table and its catalog do not determine them. `path`: catalog, database and table."""
+    """The namespace and name of a table's dataset; None if the options of the table and its catalog do not determine them. `path`:
+    catalog, database and table.
+    """
     kind = options.get("connector") or catalog.get("type") or ""
     make = _NAMING.get(kind)
     return None if make is None else make(options, catalog, path)
 
 
 def topic_of(options: _Options, servers: str) -> DatasetName | None:
-    """The topic of a stream or table of ksqlDB, in the cluster of these servers; None if servers or topic are unknown."""
+    """The dataset of the topic of a ksqlDB stream or table, in the cluster with these bootstrap servers; None if servers or topic are
+    unknown.
+    """
     topic = options.get(KAFKA_TOPIC, "")
     return naming.kafka(servers, topic) if servers and topic else None
 
@@ -55,7 +59,7 @@ def _hudi(options: _Options, catalog: _Options, path: Name) -> DatasetName | Non
 
 
 def _lake(options: _Options, path: Name, form: str) -> DatasetName | None:
-    """A table of a lake: at its own location, or where its warehouse stores it."""
+    """The dataset of a table in a data lake: the location that its options state, or the folder in its warehouse."""
     location = options.get("path") or options.get("location")
     if location is None and (warehouse := options.get("warehouse", "").rstrip("/")):
         database = options.get("catalog-database") or options.get("database-name") or (path[-2] if len(path) > 1 else "default")
@@ -65,7 +69,7 @@ def _lake(options: _Options, path: Name, form: str) -> DatasetName | None:
 
 
 def _server(scheme: str, *keys: str) -> Callable[[_Options, _Options, Name], DatasetName | None]:
-    """The dataset of a table on a database server; its name is built from these options."""
+    """Make a function that derives the dataset of a table on a database server from the table's options."""
 
     def make(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:
         host = options.get("hostname") or options.get("hosts") or ""
@@ -92,7 +96,7 @@ def _elasticsearch(options: _Options, _catalog: _Options, _path: Name) -> Datase
 
 
 def _host(address: str) -> str:
-    """The first `host` or `host:port` of a URL or a list, without user and password; empty if these cannot be told from the rest."""
+    """The first `host` or `host:port` in a URL or list, without user and password; empty if these cannot be separated from it."""
     bare = without_user(re.split(r"[;,\s]\s*(?=\w+://)", address)[0].split("://", 1)[-1]) or ""
     return re.split(r"[/?;,]", bare, maxsplit=1)[0]
 

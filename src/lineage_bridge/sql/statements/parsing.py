@@ -36,7 +36,7 @@ _TABLE_WORDS = (("TABLE",), ("STREAM",), ("SOURCE", "TABLE"), ("SOURCE", "STREAM
 
 
 def parse(statement: Sequence[Token], *, ksql: bool) -> Statement:
-    """The statement that the tokens spell. Raises StatementError."""
+    """Parse the tokens of a statement. `ksql`: whether it is one of ksqlDB. Raises StatementError."""
     cursor = Cursor(statement, folds=ksql)
     token = statement[0]
     word = token.upper or token.text
@@ -152,12 +152,12 @@ def _insert(cursor: Cursor) -> Statement:
 
 
 def _without_conflict(query: Sequence[Token]) -> Sequence[Token]:
-    """A query without a following `ON CONFLICT DO ...`, which states what happens to rows with the same key."""
+    """The tokens of a query without a final `ON CONFLICT DO ...`, which states what happens to rows with the same key."""
     return query[:-4] if [token.upper for token in query[-4:-1]] == ["ON", "CONFLICT", "DO"] else query
 
 
 def _values_query(cursor: Cursor) -> Sequence[Token] | None:
-    """The tokens of VALUES if they contain a query; other VALUES read no table."""
+    """The tokens of a VALUES clause if it contains a query. Otherwise None, since it reads no table."""
     found = cursor.rest()
     return found if any(token.upper == "SELECT" for token in found) else None
 

@@ -1,4 +1,4 @@
-"""The statements of Flink SQL and ksqlDB: what each defines, writes, reads and uses."""
+"""The types of statements of Flink SQL and ksqlDB, as values: what each defines, reads and writes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ from lineage_bridge.sql.text.tokens import Token
 
 @dataclass(frozen=True)
 class DefineTable:
-    """The definition of a table or stream. `like`: the table whose columns and options it copies; `query`: what fills it;
-    `keys`: the columns it is distributed by, else its primary key.
+    """CREATE TABLE or CREATE STREAM. `like`: the table whose columns and options are copied; `query`: the query that fills it; `keys`:
+    the columns by which its rows are distributed, else its primary key.
     """
 
     name: Name
@@ -26,7 +26,7 @@ class DefineTable:
 
 @dataclass(frozen=True)
 class DefineType:
-    """The definition of a type of ksqlDB: the tokens of what it stands for."""
+    """CREATE TYPE of ksqlDB, which gives a name to a type; the type is stored as tokens."""
 
     name: str
     type_tokens: Sequence[Token]
@@ -34,7 +34,7 @@ class DefineType:
 
 @dataclass(frozen=True)
 class DefineView:
-    """The definition of a view: its query, and names for its columns or none."""
+    """CREATE VIEW: the view's query, and new names for its columns, or none."""
 
     name: Name
     columns: tuple[str, ...]
@@ -43,7 +43,7 @@ class DefineView:
 
 @dataclass(frozen=True)
 class DefineModel:
-    """The definition of a model and its output columns; None if they are not listed."""
+    """CREATE MODEL: the model's output columns; None if they are not listed."""
 
     name: Name
     outputs: tuple[str, ...] | None
@@ -52,14 +52,14 @@ class DefineModel:
 
 @dataclass(frozen=True)
 class DefineAgent:
-    """The definition of an agent, with the model that it uses."""
+    """CREATE AGENT, with the model that the agent uses."""
 
     model: Name
 
 
 @dataclass(frozen=True)
 class DefineCatalog:
-    """The definition of a catalog with its options."""
+    """CREATE CATALOG with its options."""
 
     name: str
     options: dict[str, str]
@@ -67,7 +67,9 @@ class DefineCatalog:
 
 @dataclass(frozen=True)
 class Insert:
-    """Rows of a query are written to a table. `columns`: the column list, or none; `fixed`: columns of a partition with one value."""
+    """INSERT: the rows of a query are written to a table. `columns`: the column list, or none; `fixed`: the partition columns with a
+    fixed value.
+    """
 
     target: Name
     columns: tuple[str, ...]
@@ -77,7 +79,7 @@ class Insert:
 
 @dataclass(frozen=True)
 class Update:
-    """Rows of a table are set to new values, or, without assignments, deleted."""
+    """UPDATE or DELETE: rows of a table get new values, or are deleted if there are no assignments."""
 
     target: Name
     assignments: list[tuple[str, Sequence[Token]]]
@@ -86,14 +88,14 @@ class Update:
 
 @dataclass(frozen=True)
 class SelectRows:
-    """A query whose rows are returned to the client."""
+    """A SELECT whose rows are returned to the client and written nowhere."""
 
     query: Sequence[Token]
 
 
 @dataclass(frozen=True)
 class Use:
-    """A new current catalog (`whole`) or database."""
+    """USE, which sets the current database, or, if `whole` is true, the current catalog."""
 
     name: Name
     whole: bool
@@ -101,7 +103,9 @@ class Use:
 
 @dataclass(frozen=True)
 class GivenColumn:
-    """A column that replaces the one with its name, or is new. `follows`: the column before it, empty if it is first; None: not stated."""
+    """A column that ALTER TABLE adds, or replaces if the name exists. `follows`: the column before it; empty if it is first, None if
+    not stated.
+    """
 
     column: TableColumn
     follows: str | None = None
@@ -109,7 +113,7 @@ class GivenColumn:
 
 @dataclass(frozen=True)
 class ChangeColumns:
-    """Columns of a table are added and replaced, dropped and renamed."""
+    """ALTER TABLE: columns of a table are added, replaced, dropped and renamed."""
 
     table: Name
     given: list[GivenColumn] = field(default_factory=list)
@@ -119,7 +123,7 @@ class ChangeColumns:
 
 @dataclass(frozen=True)
 class ChangeQuery:
-    """A materialized table is filled by another query."""
+    """ALTER of a materialized table: another query fills it from now on."""
 
     table: Name
     query: Sequence[Token]
@@ -127,14 +131,14 @@ class ChangeQuery:
 
 @dataclass(frozen=True)
 class Merge:
-    """Rows of a table are updated, inserted and deleted by those of another relation: the tokens of the whole statement."""
+    """MERGE: rows of a table are updated, inserted or deleted, depending on another relation. The statement is stored as tokens."""
 
     tokens: Sequence[Token]
 
 
 @dataclass(frozen=True)
 class Rename:
-    """A table is renamed."""
+    """ALTER ... RENAME: a table gets a new name."""
 
     table: Name
     to: Name
@@ -142,7 +146,7 @@ class Rename:
 
 @dataclass(frozen=True)
 class Drop:
-    """A table, view or model is dropped."""
+    """DROP of a table, view or model."""
 
     name: Name
 

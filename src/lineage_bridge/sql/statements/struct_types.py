@@ -1,4 +1,4 @@
-"""The fields of row types: `ROW<a INT, b STRING>`, `STRUCT<a INT>`."""
+"""Reads the fields of row types such as `ROW<a INT, b STRING>` or `STRUCT<a INT>`."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +9,9 @@ _OPENING, _CLOSING = frozenset("<(["), frozenset(">)]")
 
 
 def fields_of(type_tokens: Sequence[Token], path: Sequence[str], types: Mapping[str, Sequence[Token]], *, folds: bool) -> list[str] | None:
-    """The names of the fields of a type, or of a field inside it; None if it is no row or unknown. `types`: those of CREATE TYPE."""
+    """The names of the fields of a row type, or of the field at `path` inside it; None if that is no row or is unknown. `types`: the
+    types that CREATE TYPE defined.
+    """
     fields = _fields(type_tokens, types, folds=folds)
     for name in path:
         inner = None if fields is None else fields.get(name)

@@ -1,4 +1,4 @@
-"""Parsing the definition of a table: its columns, keys, options and comment."""
+"""Parses the definition of a table: its columns, keys, options and comment."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,7 +19,7 @@ _CONSTRAINTS = frozenset({"WATERMARK", "PRIMARY", "CONSTRAINT", "UNIQUE", "PERIO
 
 
 def table_definition(cursor: Cursor, *, is_stream: bool = False) -> DefineTable:
-    """The definition of a table or stream, after CREATE TABLE. Raises StatementError."""
+    """Parse the definition of a table or stream, from the position after CREATE TABLE or CREATE STREAM. Raises StatementError."""
     skip_if_exists(cursor)
     name = cursor.name()
     inside = cursor.group() if cursor.sees("(") else None
@@ -52,13 +52,13 @@ def table_definition(cursor: Cursor, *, is_stream: bool = False) -> DefineTable:
 
 
 def demand_query(cursor: Cursor) -> None:
-    """Raises StatementError if nothing follows AS."""
+    """Check that a query follows AS. Raises StatementError otherwise."""
     if cursor.token is None:
         raise StatementError("a query is expected after AS", None)
 
 
 def _primary_key(inside: Sequence[Token], *, folds: bool) -> tuple[str, ...]:
-    """The columns of the key: from a constraint, or marked PRIMARY KEY themselves, in ksqlDB also only KEY."""
+    """The columns of the primary key: those in a constraint, or those marked PRIMARY KEY (in ksqlDB also KEY)."""
     found: tuple[str, ...] = ()
     for part in parts(inside):
         cursor = Cursor(part, folds=folds)
@@ -72,26 +72,26 @@ def _primary_key(inside: Sequence[Token], *, folds: bool) -> tuple[str, ...]:
 
 
 def options_of(cursor: Cursor) -> dict[str, str]:
-    """The options in the brackets after WITH. Raises StatementError."""
+    """Parse the options in the brackets after WITH. Raises StatementError."""
     if not cursor.sees("("):
-        raise cursor.error("( is expected here")
+        raise cursor.error("'(' is expected here")
     found = {}
     for part in parts(cursor.group()):
         if any(token.upper == "=" for token in part[3:]):
-            raise Cursor(part[3:]).error(", or ) is expected here")
+            raise Cursor(part[3:]).error("',' or ')' is expected here")
         if len(part) >= 3 and part[1].upper == "=":
             found[part[0].text if part[0].kind is Kind.STRING else part[0].text.lower()] = "".join(token.text for token in part[2:])
     return found
 
 
 def columns_of_table(inside: Sequence[Token], *, folds: bool) -> Iterator[TableColumn]:
-    """The columns in a list of columns and constraints. Raises StatementError."""
+    """Parse the columns in a list of columns and constraints. Raises StatementError."""
     for part in parts(inside):
         if not part or (
             part[0].upper in _CONSTRAINTS and len(part) > 1 and (part[0].upper == "CONSTRAINT" or part[1].upper in ("FOR", "KEY", "("))
         ):
             if part and part[0].upper == "PRIMARY" and len(part) > 2 and part[2].upper != "(":
-                raise Cursor(part[2:]).error("( is expected here")
+                raise Cursor(part[2:]).error("'(' is expected here")
             continue
         cursor = Cursor(part, folds=folds)
         yield _column(cursor)
@@ -104,7 +104,7 @@ def _column(cursor: Cursor) -> TableColumn:
     start = cursor.at
     type_ = _type(cursor)
     type_tokens = cursor.tokens[start : cursor.at]
-    _demand_one(type_tokens)
+    _demand_single_type(type_tokens)
     kind = ColumnKind.PHYSICAL
     comment = ""
     while cursor.token is not None:
@@ -123,20 +123,20 @@ def _column(cursor: Cursor) -> TableColumn:
             cursor.at += 1
             kind = ColumnKind.VIRTUAL
         elif _begins_column(cursor):
-            raise cursor.error(", or ) is expected here")
+            raise cursor.error("',' or ')' is expected here")
         else:
             cursor.at += 1
     return TableColumn(name, kind, type=type_, comment=comment, type_tokens=type_tokens)
 
 
 def _begins_column(cursor: Cursor) -> bool:
-    """Whether a name and a type come next: a comma is missing."""
+    """Whether a name and a type come next. They begin another column, so the comma before them is missing."""
     name, *types = cursor.tokens[cursor.at : cursor.at + 2]
     return name.is_name and name.upper not in _BEHIND_TYPES and any(type_.upper in _TYPES for type_ in types)
 
 
 def _type(cursor: Cursor) -> str:
-    """The type of a column as written, up to what follows it."""
+    """Parse the type of a column: the tokens up to the first one that is not part of a type."""
     start, open_angles = cursor.at, 0
     while (token := cursor.token) is not None and (open_angles or token.upper not in _BEHIND_TYPES):
         open_angles += (token.text == "<") - (token.text == ">")
@@ -151,15 +151,15 @@ def _type(cursor: Cursor) -> str:
     return written
 
 
-def _demand_one(type_tokens: Sequence[Token]) -> None:
-    """Raises StatementError if a name and a type follow a type directly, because a comma is missing between the columns."""
+def _demand_single_type(type_tokens: Sequence[Token]) -> None:
+    """Check that tokens are a single type. If a name and a type follow it, a comma between columns is missing. Raises StatementError."""
     depth = 0
     for at, token in enumerate(type_tokens[:-2]):
         depth += (token.text == "<") - (token.text == ">")
         name, after = type_tokens[at + 1 : at + 3]
         follows = depth == 0 and (token.upper in _TYPES or token.upper == ")")
         if follows and name.is_name and name.upper not in _TYPES | _IN_TYPES and after.upper in _TYPES:
-            raise Cursor(type_tokens[at + 1 :]).error(", or ) is expected here")
+            raise Cursor(type_tokens[at + 1 :]).error("',' or ')' is expected here")
 
 
 def _expression(cursor: Cursor) -> Sequence[Token]:
@@ -171,7 +171,7 @@ def _expression(cursor: Cursor) -> Sequence[Token]:
 
 
 def names_in(inside: Sequence[Token], *, folds: bool) -> tuple[str, ...]:
-    """The first name of each element of a list: columns may have comments, and fields paths."""
+    """The first name of each element of a list. Comments of columns and names of fields are ignored."""
     return tuple(Cursor(part, folds=folds).identifier() for part in parts(inside) if part)
 
 

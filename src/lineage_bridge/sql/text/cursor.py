@@ -12,7 +12,7 @@ _TYPES = frozenset({"ARRAY", "MAP", "MULTISET", "ROW", "STRUCT"})
 
 
 class StatementError(Exception):
-    """A statement cannot be read: the reason, and the token where reading failed (None: at the end of the text)."""
+    """A statement cannot be read. It has the reason, and the token at which reading failed; None at the end of the text."""
 
     def __init__(self, message: str, token: Token | None) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class Cursor:
         return self.tokens[self.at] if self.at < len(self.tokens) else None
 
     def sees(self, *words: str) -> bool:
-        """Whether these words or symbols come next."""
+        """Whether the next tokens are these words or symbols. The position does not change."""
         tokens, at = self.tokens, self.at
         if at + len(words) > len(tokens):
             return False
@@ -48,7 +48,7 @@ class Cursor:
         return True
 
     def sees_any(self, *words: str) -> bool:
-        """Whether one of these words or symbols comes next."""
+        """Whether the next token is one of these words or symbols. The position does not change."""
         token = self.token
         return token is not None and token.upper in words and token.upper != ""
 
@@ -65,7 +65,7 @@ class Cursor:
             raise self.error(f"{' '.join(words)} is expected here")
 
     def error(self, message: str) -> StatementError:
-        """An error at this position, which quotes the token that is found instead."""
+        """Make an error at this position. Its message also quotes the token found there."""
         token = self.token
         if token is not None and message.endswith("is expected here"):
             message += f", not {quoted(token.text, is_string=token.kind is Kind.STRING)}"
@@ -80,7 +80,7 @@ class Cursor:
         return token
 
     def identifier(self) -> str:
-        """Pass an identifier. Raises StatementError."""
+        """Return the next token as an identifier, and skip it. Raises StatementError if it is none."""
         token = self.token
         if token is None or not token.is_name:
             raise self.error("a name is expected here")
@@ -88,7 +88,7 @@ class Cursor:
         return folded(token, folds=self.folds)
 
     def name(self) -> Name:
-        """Pass a name of one or more parts. Raises StatementError."""
+        """Return the name that comes next, as a tuple of its parts, and skip it. Raises StatementError if there is none."""
         parts = [self.identifier()]
         while self.sees("."):
             self.at += 1
@@ -96,7 +96,7 @@ class Cursor:
         return tuple(parts)
 
     def name_so_far(self) -> Name:
-        """Pass a name of any number of parts, even none; an incomplete name ends at its last part."""
+        """Return the name that comes next, and skip it. The name is empty if none comes; a dot without a part after it is not skipped."""
         found: list[str] = []
         while self.token is not None and self.token.is_name:
             found.append(self.identifier())
@@ -106,7 +106,7 @@ class Cursor:
         return tuple(found)
 
     def string(self) -> str:
-        """Pass a string. Raises StatementError."""
+        """Return the content of the string that comes next, and skip it. Raises StatementError if there is none."""
         token = self.token
         if token is None or token.kind is not Kind.STRING:
             raise self.error("a string is expected here")
@@ -116,7 +116,7 @@ class Cursor:
     def group(self) -> Sequence[Token]:
         """Skip the brackets that open here, and return the tokens inside them. Raises StatementError."""
         if not self.sees_any(*_CLOSING):
-            raise self.error("( is expected here")
+            raise self.error("'(' is expected here")
         opening = self.next()
         start, end = self.at, closing(self.tokens, self.at - 1)
         if end is None:
@@ -125,7 +125,7 @@ class Cursor:
         return self.tokens[start:end]
 
     def until(self, *words: str) -> Sequence[Token]:
-        """Pass the tokens up to one of these words outside brackets, or to the end."""
+        """Return the tokens up to one of these words outside brackets, or up to the end, and skip them."""
         start = self.at
         while (token := self.token) is not None and not (token.upper and token.upper in words):
             if token.upper in ("(", "[", "{"):
@@ -135,18 +135,18 @@ class Cursor:
         return self.tokens[start : self.at]
 
     def rest(self) -> Sequence[Token]:
-        """Pass all remaining tokens."""
+        """Return all remaining tokens, and skip them."""
         start, self.at = self.at, len(self.tokens)
         return self.tokens[start:]
 
 
 def folded(token: Token, *, folds: bool) -> str:
-    """The name that a token spells: ksqlDB folds unquoted names to upper case."""
+    """The name that a token stands for. `folds`: unquoted names are converted to upper case, as ksqlDB does."""
     return token.upper if folds and token.kind is Kind.WORD else token.text
 
 
 def closing(tokens: Sequence[Token], opening: int) -> int | None:
-    """The index of the bracket that closes the one at `opening`; None if it is never closed."""
+    """The index of the bracket that closes the one at index `opening`; None if it is never closed."""
     brackets = [_CLOSING[tokens[opening].upper]]
     for at in range(opening + 1, len(tokens)):
         mark = tokens[at].upper
@@ -160,7 +160,7 @@ def closing(tokens: Sequence[Token], opening: int) -> int | None:
 
 
 def parts(tokens: Sequence[Token], mark: str = ",") -> list[Sequence[Token]]:
-    """The tokens split at separators outside brackets; no tokens have no parts."""
+    """Split tokens at a separator outside brackets. An empty list of tokens has no parts."""
     if not tokens:
         return []
     found, start, depth, angles = [], 0, 0, 0

@@ -1,4 +1,4 @@
-"""Suggestions for statements that are not understood: a misspelt keyword, a template, another dialect."""
+"""Suggestions for statements that cannot be parsed: a keyword may be misspelt, or the text may be a template or another dialect."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -29,9 +29,9 @@ def template_at(texts: Sequence[str]) -> int | None:
 
 
 def hint(message: str, texts: Sequence[str], *, ksql: bool = False) -> str:
-    """The message with a suggestion.
+    """Add a suggestion to an error message, if the mistake is a known one.
 
-    `texts`: those of the tokens up to the faulty one; empty for strings and quoted names.
+    `texts`: the texts of the tokens up to the faulty one; those of strings and quoted names are empty.
     """
     known = _known(message, texts, ksql=ksql)
     if known:
@@ -44,7 +44,7 @@ def hint(message: str, texts: Sequence[str], *, ksql: bool = False) -> str:
 
 
 def _known(message: str, texts: Sequence[str], *, ksql: bool) -> str:
-    """The message for a known mistake, recognised by the preceding words; empty if there is none."""
+    """The message for a mistake that is recognised by the words before it; empty if it is not a known one."""
     last = texts[-1] if texts else ""
     instead = f", not '{last}'" if last else ""
     before = texts[-2].upper() if len(texts) > 1 else ""
@@ -61,8 +61,8 @@ def _known(message: str, texts: Sequence[str], *, ksql: bool) -> str:
 
 
 def _meant(word: str) -> str:
-    """The keyword for which a word is probably a misspelling; empty if it is a keyword itself, or none is similar. A plural counts as a
-    name.
+    """The keyword of which a word is probably a misspelling; empty if the word is a keyword itself, is the plural of one, or resembles
+    none.
     """
     if len(word) < len("FROM") or word in _KEYWORDS:
         return ""

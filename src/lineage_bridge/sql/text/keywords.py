@@ -1,4 +1,4 @@
-"""Words that are keywords and not names, and words that separate or end the arguments of a call."""
+"""Lists the words that are keywords rather than names, and those that separate or end the arguments of a call."""
 
 from collections.abc import Callable
 
@@ -57,20 +57,20 @@ def is_keyword(cursor: Cursor, token: Token) -> bool:
 
 
 def _frames(cursor: Cursor, before: str) -> bool:
-    """Whether ROWS or RANGE belongs to a window frame or to FETCH."""
+    """Whether ROWS or RANGE, at the cursor, belongs to a window frame or to FETCH."""
     ahead = cursor.tokens[cursor.at : cursor.at + 2]
     counted = len(ahead) > 1 and ahead[1].upper == "PRECEDING"
     return counted or cursor.sees_any("BETWEEN", "UNBOUNDED", "CURRENT", "INTERVAL") or _counts(cursor, before)
 
 
 def _counts(cursor: Cursor, before: str) -> bool:
-    """Whether ROW or ROWS follows FETCH or OFFSET and a number."""
+    """Whether ROW or ROWS, at the cursor, follows FETCH or OFFSET and a number."""
     earlier = cursor.tokens[cursor.at - 3].upper if cursor.at > 2 else ""
     return before in ("FETCH", "NEXT", "FIRST") or earlier in ("OFFSET", "NEXT", "FIRST")
 
 
 def _directs(cursor: Cursor) -> bool:
-    """Whether ASC or DESC belongs to ORDER BY and is not the alias of a projection."""
+    """Whether ASC or DESC, at the cursor, belongs to ORDER BY and is not the alias of a selected column."""
     depth = 0
     for token in reversed(cursor.tokens[: cursor.at - 1]):
         depth += (token.upper == ")") - (token.upper == "(")

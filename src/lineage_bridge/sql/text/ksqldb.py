@@ -1,4 +1,6 @@
-"""Constructs that only ksqlDB has. Each function handles the construct that begins at a token, and returns False if it is another one."""
+"""Lowers the constructs that only ksqlDB has. Each function handles a construct that may begin at a token; it returns False if another one
+begins there.
+"""
 
 from lineage_bridge.sql.text.cursor import folded
 from lineage_bridge.sql.text.lowering import FIELD, Lowering, Rule, quoted
@@ -45,7 +47,7 @@ def _partition_by(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the s
 
 
 def _field(self: Lowering, token: Token) -> bool:
-    """`struct->field` and `struct->*`."""
+    """Lower `struct->field` and `struct->*`."""
     cursor = self.cursor
     cursor.at += 1
     if cursor.sees_any("FROM", "AS") or not (cursor.sees("*") or (cursor.token is not None and cursor.token.is_name)):

@@ -1,4 +1,6 @@
-"""Lowering the tokens of a streaming query to plain SQL. Each token becomes a line, so the line number of an error leads to the token."""
+"""Lowers a streaming query to plain SQL, which sqlglot can parse. Each token is written on its own line, so an error's line number gives
+the token.
+"""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
@@ -18,7 +20,7 @@ Rule = tuple[tuple[str, ...], "Callable[[Lowering, Token], bool]"]
 
 
 class Lowering:
-    """Writes tokens as lines of plain SQL; `rules`, by their first word, handle what only streaming SQL has."""
+    """Writes tokens as plain SQL, one per line. `rules` handle the constructs that only streaming SQL has, by their first word."""
 
     def __init__(self, tokens: Sequence[Token], rules: Mapping[str, Sequence[Rule]], *, ksql: bool, keywords: Collection[str] = ()) -> None:
         self.cursor = Cursor(tokens, folds=ksql)
@@ -38,7 +40,7 @@ class Lowering:
         self.line_tokens.append(token)
 
     def stand_in(self, what: TableCall | Pattern) -> None:
-        """Set a construct aside, and write a name instead of it."""
+        """Set a construct aside, and write a placeholder name in its place. The name is found in `stand_ins` later."""
         name = f"{STAND_IN}{len(self.stand_ins)}"
         self.stand_ins[name] = what
         self.emit(f'"{name}"', what.token)
@@ -49,7 +51,7 @@ class Lowering:
             self._step()
 
     def inside(self, tokens: Sequence[Token]) -> None:
-        """Lower other tokens at this point of the text."""
+        """Lower other tokens at the current place, before going on with the remaining ones."""
         outer, self.cursor = self.cursor, Cursor(tokens, folds=self.ksql)
         while self.cursor.token is not None:
             self._step()
@@ -113,7 +115,7 @@ class Lowering:
 
 
 def quoted(name: str) -> str:
-    """A name in double quotes, on one line."""
+    """Write a name in double quotes. Line breaks in it are replaced, so that it stays on one line."""
     return '"' + name.replace('"', '""').replace("\n", " ") + '"'
 
 

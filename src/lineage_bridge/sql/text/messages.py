@@ -1,4 +1,4 @@
-"""Errors of the parser of plain SQL, in words that its users understand."""
+"""Rewords the errors of sqlglot, so that they describe the text that a user wrote."""
 
 import re
 
@@ -14,14 +14,15 @@ _CTE = re.compile(r"\w+ does not support CTE|Failed to parse any statement follo
 
 
 def quoted(text: str, *, is_string: bool) -> str:
-    """A token in a message. The content of a string is left out, because it may be a secret."""
+    """A token as an error message quotes it. The content of a string is left out, because it may be a secret."""
     return "a string" if is_string else f"'{text}'"
 
 
 def explained(description: str, found: str, *, last: bool = False) -> str:
-    """Convert sqlglot's error message to ours.
+    """Convert sqlglot's error message to the project's wording.
 
-    `found` is the unexpected token as `quoted` returns it, empty at the end of the statement. `last`: it is the statement's last token.
+    `found` is the unexpected token as `quoted` returns it, empty at the end of the statement. `last`: whether the token is the last one
+    of the statement.
     """
     if _MISSING.fullmatch(description):
         return f"an expression is missing at {found}" if found else "an expression is missing at the end"

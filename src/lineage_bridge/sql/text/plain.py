@@ -1,4 +1,4 @@
-"""Plain SQL as sqlglot parses it, and the streaming constructs that lowering replaced by names in it."""
+"""Parses plain SQL with sqlglot. Streaming constructs are represented by the placeholder names that lowering wrote."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -16,12 +16,14 @@ from lineage_bridge.sql.text.tokens import Kind, Token
 
 
 def _signed(parser: _Parser) -> exp.Expr:
-    """Keep a unary plus as an expression without a name, like a minus. Sqlglot drops it, so the result would have the column's name."""
+    """Parse a unary plus as an expression, like a unary minus. Sqlglot drops the plus, so the result would wrongly have the column's
+    name.
+    """
     return exp.Neg(this=_Parser.UNARY_PARSERS[TokenType.PLUS](parser))
 
 
 class _Plain(Dialect):
-    """Keeps functions as calls by name; `columns/functions.py` knows what they mean."""
+    """A dialect of sqlglot in which all functions are parsed as calls by name; `columns/functions.py` knows what they mean."""
 
     class Parser(_Parser):
         UNARY_PARSERS: ClassVar[dict[TokenType, Callable[..., exp.Expr | None]]] = {**_Parser.UNARY_PARSERS, TokenType.PLUS: _signed}
@@ -52,7 +54,7 @@ class TableCall:
 
 @dataclass(frozen=True)
 class Pattern:
-    """MATCH_RECOGNIZE over a table: the tokens of the table, and those in the parentheses."""
+    """A MATCH_RECOGNIZE clause: the tokens of the table that it searches, and the tokens in its parentheses."""
 
     token: Token
     table: Sequence[Token]
@@ -61,7 +63,7 @@ class Pattern:
 
 @dataclass
 class Query:
-    """A query parsed by sqlglot. `line_tokens`: the token of each line of the plain text; empty if the text is the original."""
+    """A query parsed by sqlglot. `line_tokens`: the token written on each line of the plain SQL; empty if the text was not lowered."""
 
     expression: exp.Expr
     stand_ins: dict[str, TableCall | Pattern]
@@ -80,7 +82,7 @@ class Query:
 
 
 def _token_at(line: int, column: int, text: str) -> Token:
-    """The column where a token begins; sqlglot only stores where it ends."""
+    """The column in which a token begins. Sqlglot only stores the column in which it ends."""
     return Token(Kind.WORD, text, text.upper(), 0, 0, line, max(1, column - len(text) + 1))
 
 
@@ -89,7 +91,7 @@ def _found(token: Token | None) -> str:
 
 
 def parsed(text: str, line_tokens: Sequence[Token]) -> exp.Expr:
-    """The only query in a text. Raises StatementError."""
+    """Parse a text that must be a single query. Raises StatementError."""
     try:
         found = _Plain().parse(text)
     except ParseError as err:

@@ -1,4 +1,4 @@
-"""The tables of a statement that cannot be parsed: which of its words are not names."""
+"""Finds words that do not name tables in a statement that cannot be parsed, so that the remaining ones after FROM and JOIN do."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,9 @@ _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 
 
 def froms_without_table(words: Sequence[str]) -> set[int]:
-    """The indexes of each FROM that no table follows: `EXTRACT(YEAR FROM x)`, `IS DISTINCT FROM x`. `words`: in upper case."""
+    """The index of each FROM that is not followed by a table, as in `EXTRACT(YEAR FROM x)` or `IS DISTINCT FROM x`. `words`: in upper
+    case.
+    """
     found: set[int] = set()
     called: list[str] = []
     for at, word in enumerate(words):
@@ -23,7 +25,7 @@ def froms_without_table(words: Sequence[str]) -> set[int]:
 
 
 def query_names(words: Sequence[str]) -> Iterator[int]:
-    """The indexes of the names of common table expressions: `name AS (SELECT ...)`, `name (column, ...) AS (SELECT ...)`."""
+    """The index of each name of a common table expression: `name AS (SELECT ...)` or `name (column, ...) AS (SELECT ...)`."""
     for at in range(1, len(words) - 2):
         if words[at] != "AS" or words[at + 1] != "(" or words[at + 2] not in _QUERIES:
             continue

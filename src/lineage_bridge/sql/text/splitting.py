@@ -7,13 +7,13 @@ from lineage_bridge.sql.text.tokens import Kind, Token, tokens
 
 
 def split(text: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    """Split a script into statements: unwrap statement sets, and substitute `${name}` after `DEFINE name = 'text'`."""
+    """Split a script into statements. Statement sets are split too, and `${name}` is replaced as `DEFINE name = 'text'` states."""
     defined: dict[str, str] = {}
     start = 0
     for at in range(len(text) + 1):
         if at < len(text) and text[at].upper != ";":
             continue
-        statement = _bare(_joined([inner for token in text[start:at] for inner in _put_in(token, defined)]))
+        statement = _bare(_joined([inner for token in text[start:at] for inner in _substitute(token, defined)]))
         start = at + 1
         if len(statement) == 4 and statement[0].upper == "DEFINE" and statement[2].upper == "=" and statement[3].kind is Kind.STRING:
             defined[statement[1].text] = statement[3].text
@@ -21,7 +21,7 @@ def split(text: Sequence[Token]) -> Iterator[Sequence[Token]]:
             yield statement
 
 
-def _put_in(token: Token, defined: dict[str, str]) -> list[Token]:
+def _substitute(token: Token, defined: dict[str, str]) -> list[Token]:
     if token.kind is Kind.STRING and "${" in token.text:
         text = token.text
         for name, value in defined.items():
@@ -34,7 +34,7 @@ def _put_in(token: Token, defined: dict[str, str]) -> list[Token]:
 
 
 def _joined(statement: list[Token]) -> list[Token]:
-    """Join words without a space between them: the value of a variable may be part of a name."""
+    """Join words of a statement that have no space between them, because the value of a variable may be part of a name."""
     found: list[Token] = []
     for token in statement:
         last = found[-1] if found else token

@@ -1,6 +1,6 @@
-"""Constructs that only streaming SQL has: put aside or left out, so that sqlglot can parse the rest of a query.
+"""Lowers the constructs that only streaming SQL has: sets them aside, or leaves them out, so that sqlglot can parse the rest of a query.
 
-Each function handles the construct that begins at a token, and returns False if it is another one.
+Each function handles a construct that may begin at a token; it returns False if another one begins there.
 """
 
 from collections.abc import Collection, Sequence
@@ -33,7 +33,7 @@ def _interval(self: Lowering, token: Token) -> bool:
 
 
 def _literal(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
-    """Literals such as `DATE '2026-01-01'` are strings for lineage."""
+    """Lower literals such as `DATE '2026-01-01'` to strings, which have the same lineage."""
     cursor = self.cursor
     if cursor.at + 1 == len(cursor.tokens) or cursor.tokens[cursor.at + 1].kind is not Kind.STRING:
         return False
@@ -77,7 +77,7 @@ def _cast(self: Lowering, token: Token) -> bool:
 
 
 def _system_time(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
-    """FOR SYSTEM_TIME AS OF an expression: the time is one operand, plus or minus an interval."""
+    """Lower FOR SYSTEM_TIME AS OF. The time is an operand, to which an interval may be added or subtracted."""
     cursor = self.cursor
     cursor.demand("FOR", "SYSTEM_TIME", "AS", "OF")
     start = cursor.at
@@ -104,7 +104,7 @@ def _system_time(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the si
 
 
 def _explicit_table(self: Lowering, token: Token) -> bool:
-    """`TABLE t` as a query is `SELECT * FROM t`."""
+    """Lower the query `TABLE t` to `SELECT * FROM t`."""
     cursor = self.cursor
     ahead = cursor.tokens[cursor.at + 1 :]
     before = self.lines[-1] if self.lines else ""
@@ -117,7 +117,7 @@ def _explicit_table(self: Lowering, token: Token) -> bool:
 
 
 def _is_json(self: Lowering, token: Token) -> bool:
-    """Predicates such as `IS JSON OBJECT` have the lineage of `IS NULL`."""
+    """Lower predicates such as `IS JSON OBJECT` to `IS NULL`, which has the same lineage."""
     cursor = self.cursor
     start = cursor.at
     cursor.at += 1
@@ -133,7 +133,7 @@ def _is_json(self: Lowering, token: Token) -> bool:
 
 
 def _after_from(self: Lowering, token: Token) -> bool:
-    """FROM, JOIN or a comma, after which a table function or MATCH_RECOGNIZE may follow."""
+    """Lower what follows FROM, JOIN or a comma, which may be a table function or a table with MATCH_RECOGNIZE."""
     cursor = self.cursor
     word = token.upper
     ahead = cursor.at + 1
@@ -164,7 +164,7 @@ def _after_from(self: Lowering, token: Token) -> bool:
 
 
 def _table_end(tokens: Sequence[Token], start: int) -> int:
-    """Where the name or parenthesized query at `start` ends, including an alias before MATCH_RECOGNIZE."""
+    """The index after the name or parenthesized query that begins at `start`, and after its alias if MATCH_RECOGNIZE follows."""
     if tokens[start].upper == "(":
         close = closing(tokens, start)
         at = len(tokens) if close is None else close + 1
@@ -179,14 +179,14 @@ def _table_end(tokens: Sequence[Token], start: int) -> int:
 
 
 def _similar_to(self: Lowering, token: Token) -> bool:
-    """`SIMILAR TO` has the lineage of `LIKE`."""
+    """Lower `SIMILAR TO` to `LIKE`, which has the same lineage."""
     self.cursor.at += 2
     self.emit("LIKE", token)
     return True
 
 
 def _overlaps(self: Lowering, token: Token) -> bool:
-    """`(a, b) OVERLAPS (c, d)` has the lineage of a comparison."""
+    """Lower `(a, b) OVERLAPS (c, d)` to a comparison, which has the same lineage."""
     cursor = self.cursor
     if not cursor.at or cursor.tokens[cursor.at - 1].upper != ")":
         return False
@@ -196,14 +196,14 @@ def _overlaps(self: Lowering, token: Token) -> bool:
 
 
 def _symmetric(self: Lowering, token: Token) -> bool:
-    """BETWEEN SYMMETRIC compares the same columns."""
+    """Leave out SYMMETRIC after BETWEEN: the compared columns are the same without it."""
     self.cursor.at += 2
     self.emit("BETWEEN", token)
     return True
 
 
 def _sample(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
-    """TABLESAMPLE takes some rows, whatever their columns."""
+    """Leave out TABLESAMPLE: it selects rows at random and uses no columns."""
     cursor = self.cursor
     start = cursor.at
     cursor.at += 1
@@ -257,7 +257,7 @@ _BY_WORD: dict[bool, dict[str, list[Rule]]] = {
 
 
 def lowered(tokens: Sequence[Token], *, ksql: bool, keywords: Collection[str] = ()) -> Query:
-    """The query that tokens spell, or another statement with these further keywords. Raises StatementError."""
+    """Lower the tokens of a query, and parse the result. `keywords`: further keywords, for other statements. Raises StatementError."""
     made = Lowering(tokens, _BY_WORD[ksql], ksql=ksql, keywords=keywords)
     made.run()
     expression = parsed("\n".join(made.lines), made.line_tokens)

@@ -1,4 +1,4 @@
-"""Table functions among the tokens of a query."""
+"""Recognises table functions among the tokens of a query."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from lineage_bridge.sql.text.tokens import Token
 
 
 def table_function(self: Lowering, token: Token) -> bool:
-    """`TABLE(f(...))`, optionally after LATERAL."""
+    """Lower `TABLE(f(...))`, which may follow LATERAL."""
     cursor = self.cursor
     start = cursor.at
     cursor.takes("LATERAL")
@@ -22,7 +22,7 @@ def table_function(self: Lowering, token: Token) -> bool:
 
 
 def table_call(tokens: Sequence[Token], token: Token, *, folds: bool) -> TableCall:
-    """The call that tokens spell: a name, and arguments in brackets. Raises StatementError."""
+    """Parse tokens as a call of a table function: its name, and its arguments in brackets. Raises StatementError."""
     inner = Cursor(tokens, folds=folds)
     function = inner.name()[-1] if len(tokens) > 1 else inner.identifier()
     if not inner.sees("("):
@@ -31,13 +31,13 @@ def table_call(tokens: Sequence[Token], token: Token, *, folds: bool) -> TableCa
 
 
 def _argument(tokens: Sequence[Token]) -> Argument:
-    """An argument, which may have a name."""
+    """Parse an argument, which may be preceded by its name."""
     named = len(tokens) > 2 and tokens[0].is_name and tokens[1].upper in ("=>", ":=")
     return Argument(tokens[0].text.upper(), tokens[2:]) if named else Argument("", tokens)
 
 
 def has_table_argument(tokens: Sequence[Token], opening: int) -> bool:
-    """Whether the brackets at `opening` hold an argument that only a table function has."""
+    """Whether the brackets at `opening` contain an argument that only a table function can have."""
     close = closing(tokens, opening)
     if close is None:
         return False
@@ -51,7 +51,7 @@ def has_table_argument(tokens: Sequence[Token], opening: int) -> bool:
 
 
 def unnest(self: Lowering, token: Token) -> bool:
-    """`UNNEST(...)`, optionally with the number of each row."""
+    """Lower `UNNEST(...)`, which WITH ORDINALITY may follow to number the rows."""
     cursor = self.cursor
     cursor.at += 1
     body = cursor.group()

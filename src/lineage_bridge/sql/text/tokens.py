@@ -22,12 +22,12 @@ _TOKEN = re.compile(
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text."""
+    """The words in a text, as a set."""
     return frozenset(text.split())
 
 
 class Kind(Enum):
-    """The kind of a token. NAME is a quoted identifier, VARIABLE a `${name}`."""
+    """The kind of a token. NAME is a quoted identifier, VARIABLE is `${name}`."""
 
     WORD = "word"
     NAME = "name"
@@ -42,7 +42,9 @@ _KINDS = {kind.value: kind for kind in Kind}
 
 @dataclass(frozen=True)
 class Token:
-    """`text` is as written, without the quotes of a name or string; `upper` is empty for quoted text. Lines and columns count from 1."""
+    """A token of a script. `text` has no quotes if it is a name or string; `upper` is empty for quoted text. Lines and columns count
+    from 1.
+    """
 
     kind: Kind
     text: str
@@ -54,12 +56,12 @@ class Token:
 
     @property
     def is_name(self) -> bool:
-        """Whether it can be part of a name."""
+        """Whether the token can be part of a name."""
         return self.kind in (Kind.WORD, Kind.NAME, Kind.VARIABLE)
 
 
 class TokenError(Exception):
-    """A quote is never closed: its token, and the tokens before it."""
+    """A quote or comment is never closed. The error has its token, and the tokens before it."""
 
     def __init__(self, token: Token, before: list[Token], message: str) -> None:
         super().__init__(message)
@@ -68,7 +70,7 @@ class TokenError(Exception):
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a text. Raises TokenError."""
+    """Split a text into tokens. Raises TokenError."""
     found: list[Token] = []
     line, line_start, seen = 1, 0, 0
     for match in _TOKEN.finditer(text):

@@ -1,1 +1,1 @@
-"""Derived rows, updated in the transaction that writes the facts, and verified against a computation from scratch."""
+"""Computes derived rows in the transaction that writes the facts, and verifies them against a computation from scratch."""

@@ -37,7 +37,7 @@ _ROWS_A_TEXT = 8
 
 
 class Derivation:
-    """Keeps derived rows up to date over the writer's connection, inside its transaction. Call `forget` after a rollback."""
+    """Updates derived rows over the writer's connection, inside its transaction. Call `forget` after a rollback."""
 
     def __init__(self, connection: StoreConnection, names: Names, changes: ChangeRecorder) -> None:
         self.connection, self.names, self.changes = connection, names, changes
@@ -54,7 +54,7 @@ class Derivation:
             connection.execute(f"CREATE TEMP TABLE {table}")
 
     def forget(self) -> None:
-        """Drop what was cached in a transaction that did not commit."""
+        """Drop from the caches what a transaction added that did not commit."""
         self.lineage_set_of.clear()
         self.since.clear()
         self.mentioned.clear()
@@ -65,7 +65,7 @@ class Derivation:
     # nodes and texts
 
     def add_staged_nodes(self) -> None:
-        """Add the staged nodes that the store lacks, or has with a later first time."""
+        """Add those staged nodes that the store lacks, or has with a later first time."""
         self.add_nodes(
             self.connection.execute(
                 "SELECT i.id, min(i.kind), min(i.namespace), min(i.name), min(i.first) FROM in_node i LEFT JOIN node n ON n.id = i.id "
@@ -201,7 +201,7 @@ class Derivation:
         return {(row[0], row[1]) for row in new}
 
     def _load_lineage_sets(self, firsts: Mapping[tuple[bytes, str], int]) -> None:
-        """Cache the lineage set of each (facet, key), given with its first time; facets not seen before are parsed and stored."""
+        """Cache the lineage set of each facet, given as (facet, key) with its first time. Facets not seen before are parsed and stored."""
         if len(self.lineage_set_of) + len(self.mentioned) > 200_000:
             self.forget()
         for (facet, key), first in sorted(firsts.items()):
@@ -217,7 +217,7 @@ class Derivation:
             self.lineage_set_of[facet, key], self.since[facet, key] = row or (self._store_lineage_set(facet, key, first), first)
 
     def _asserted_earlier(self, facet: bytes, key: str, first: int) -> None:
-        """Record that a facet was first asserted earlier than known so far, and with it the nodes that it names."""
+        """Record that a facet was first asserted earlier than was known. The same is then true of the nodes that it names."""
         self.since[facet, key] = first
         self.connection.execute("UPDATE facet_lineage_set SET first = ? WHERE facet = ? AND key = ?", (first, facet, key))
         self.add_nodes((*node, first) for node in (named_nodes(key, self.text(facet), self.names) if key in NAMING_KEYS else ()))
@@ -287,7 +287,7 @@ class Derivation:
 
 
 def _firsts(assertions: Iterable[Row], facet_sets: FacetSets) -> dict[tuple[bytes, str], int]:
-    """(facet, key) to the time of the facet's first assertion in a batch, for those facets that are parsed."""
+    """The time of the first assertion in a batch for each facet that is parsed, by (facet, key)."""
     read = {facet_set: [(facets[key], key) for key in _READ & facets.keys()] for facet_set, facets in facet_sets.items()}
     firsts: dict[tuple[bytes, str], int] = {}
     for row in assertions:

@@ -1,4 +1,4 @@
-"""SQL statements that add nodes, texts and current facets."""
+"""The SQL statements that add nodes, texts and current facets."""
 
 CURRENT = """INSERT INTO current_facet SELECT * FROM in_current WHERE true ON CONFLICT (node, job, key) DO UPDATE
 SET facet = excluded.facet, rank = excluded.rank, time = excluded.time, event = excluded.event

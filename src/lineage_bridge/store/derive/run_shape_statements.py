@@ -1,4 +1,4 @@
-"""SQL statements that update run shapes, the days on which they were asserted, and the flows of their jobs."""
+"""The SQL statements that update run shapes, the days on which they were asserted, and the flows of their jobs."""
 
 SEE = """INSERT INTO run_shape (asserted_by, job, origin, shape, first, last, first_shape_at, current_since)
 SELECT asserted_by, job, min(origin), 0, min(first), max(last), 0, 0 FROM in_day WHERE true GROUP BY asserted_by, job

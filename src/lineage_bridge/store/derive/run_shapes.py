@@ -1,4 +1,4 @@
-"""Run shapes: the current shapes of runs and statements, the days of their events, and the flows of their jobs."""
+"""Updates run shapes: the current shapes of runs and design-time statements, the days of their events, and the flows of their jobs."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -30,7 +30,9 @@ class RunShapeWriter:
         connection.execute("CREATE TEMP TABLE in_asserter (asserted_by BLOB, job BIGINT)")
 
     def stage(self, assertions: Iterable[Row]) -> None:
-        """Stage the days of asserters' events in a batch: of runs and job declarations by job, of dataset declarations by dataset."""
+        """Put the days of the asserters' events in a batch into a temporary table: those of runs and job declarations by job, those
+        of dataset declarations by dataset.
+        """
         days: dict[tuple[bytes, int, int], tuple[int, int, int]] = {}
         for asserter, job, node, side, origin, _, day, first, _, last, _ in assertions:
             if own := flow_owner(job, node, side):
@@ -40,13 +42,13 @@ class RunShapeWriter:
         self.connection.executemany("INSERT INTO in_day VALUES (?, ?, ?, ?, ?, ?)", [key + values for key, values in days.items()])
 
     def merge_staged(self) -> None:
-        """Merge the staged days into the table of the days on which shapes were asserted."""
+        """Merge the days in the temporary table into the table of the days on which shapes were asserted."""
         self.connection.execute(statements.SEE)
         self.connection.execute(statements.DAYS)
         self.connection.execute(statements.JOB_SHAPES)
 
     def clear_staged(self) -> None:
-        """Delete the staged days."""
+        """Empty the temporary table of days."""
         self.connection.execute("DELETE FROM in_day")
 
     def snapshots(self) -> set[Asserter]:
@@ -122,7 +124,7 @@ class RunShapeWriter:
         return declared_shape(self.connection, job, facet_set, lineage_set_of), declaration_history(declarations)
 
     def mention_nodes(self, job: int, nodes: Iterable[int], lineage_sets: Iterable[bytes]) -> None:
-        """Record the nodes that a job's statements ever named. Answers as of an earlier time find the job's former flows by them."""
+        """Record the nodes that a job's statements have ever named. By them, answers as of an earlier time find the job's former flows."""
         many = self.connection.executemany
         many("INSERT INTO mentioned_node VALUES (?, ?) ON CONFLICT DO NOTHING", [(node, job) for node in nodes])
         many(statements.MENTION_NODES, [{"job": job, "lineage_set": lineage_set} for lineage_set in lineage_sets])
@@ -169,7 +171,7 @@ class RunShapeWriter:
         return [hub_id(shape, number) for number in range(row[0])] if row else []
 
     def _expand(self, shape: Shape) -> None:
-        """Store the flows of a shape that is seen for the first time."""
+        """Compute and store the flows of a shape that was not seen before."""
         if self.connection.execute("SELECT 1 FROM shape WHERE shape = ?", (shape.id,)).fetchone():
             return
         expansion = expand(shape, {lineage_set: read_lineage_set(self.connection, lineage_set) for _, lineage_set in shape.lineage_sets})
@@ -249,7 +251,7 @@ class RunShapeWriter:
         return cost
 
     def _other_flow(self, source: int, target: int, job: int, origin: int, evidence: int) -> bool:
-        """Whether another shape of the job contains the flow, whether the shape has the job's id or OWN in its place."""
+        """Whether another shape of the job contains the same flow, in which OWN may stand in place of the job's id."""
         return any(
             self._exists(statements.OTHER_FLOW, a, b, evidence, origin, job)
             for a in {source, OWN if source == job else source}
@@ -263,7 +265,7 @@ class RunShapeWriter:
         return self.connection.execute(sql, parameters).fetchone() is not None
 
     def _in_any(self, table: str, shapes: set[int], **columns: object) -> bool:
-        """Whether one of these shapes of the same job contains the row, too; usually the shape that replaced the old one does."""
+        """Whether one of these shapes of the same job also contains the row. Usually, the shape that replaced the old one does."""
         where = " AND ".join(f"{column} = ?" for column in columns)
         return any(self._exists(f"SELECT 1 FROM {table} WHERE shape = ? AND {where}", shape, *columns.values()) for shape in shapes)
 

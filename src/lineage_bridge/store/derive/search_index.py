@@ -23,7 +23,7 @@ class SearchTextWriter:
         self.changed: set[int] = set()
 
     def forget(self) -> None:
-        """Drop what was cached in a transaction that did not commit."""
+        """Drop from the caches what a transaction added that did not commit."""
         self.changed.clear()
 
     def facets_changed(self, facets: Iterable[tuple[int, str]]) -> None:

@@ -53,7 +53,7 @@ class AliasWriter:
         self.claims = ClaimWriter(connection)
 
     def forget(self) -> None:
-        """Drop what was cached in a transaction that did not commit."""
+        """Drop from the caches what a transaction added that did not commit."""
         self.spaces.clear()
         self.claims.forget()
 
@@ -129,7 +129,7 @@ class AliasWriter:
             self.spaces.discard(namespace)
 
     def _used(self, queries: Iterable[str], *parameters: str) -> bool:
-        """Whether an alias that is in effect uses a name or a namespace."""
+        """Whether an alias that is in effect uses a name or a namespace, by one of these queries."""
         return any(self._stands(StatedAlias(*row)) for sql in queries for row in self.connection.execute(sql, parameters))
 
     def _stands(self, alias: StatedAlias) -> bool:

@@ -49,7 +49,7 @@ _CHUNK = 200
 
 
 class _SiblingState(NamedTuple):
-    """A sibling as it was when it was last examined, with its shape and the time since when it had this shape."""
+    """A sibling as it was when it was last examined, with its shape and the time since which it had this shape."""
 
     sibling: Sibling
     shape: int
@@ -81,7 +81,7 @@ class StitchWriter:
         self.connection.execute("DELETE FROM stitch_queue")
 
     def keep_up(self, reshaped: Iterable[Asserter], budget: Budget) -> None:
-        """Examine the runs of the batch, those whose shapes changed, and those in the queue."""
+        """Examine the runs in the batch, the runs whose shapes changed, and the runs in the queue."""
         if not self.on:
             return
         self.connection.execute("DELETE FROM in_stitch")
@@ -91,7 +91,7 @@ class StitchWriter:
         self.work_off(budget)
 
     def work_off(self, budget: Budget) -> None:
-        """Examine queued writers until the budget is spent, but at least one portion of them."""
+        """Examine writers in the queue until the budget is spent; at least one portion of them."""
         spent = 0
         while spent == 0 or spent < budget.rows:
             waiting = self.connection.execute("SELECT asserted_by, job FROM stitch_queue LIMIT ?", (_CHUNK,)).fetchall()
@@ -136,7 +136,7 @@ class StitchWriter:
             self._concern(before.get(key), now.get(key))
 
     def _concern(self, old: _SiblingState | None, new: _SiblingState | None) -> None:
-        """Queue the writers that are stitched, or could be stitched, to a changed reader."""
+        """Queue the writing runs that are, or could be, stitched to a reading run that has changed."""
         was, is_ = (row.sibling if row and row.sibling.side == Side.INPUT else None for row in (old, new))
         if was and is_ and old and new and was[:6] == is_[:6]:
             self.connection.execute(_ENDED, (*was[:2], *sorted((was.last, is_.last))))

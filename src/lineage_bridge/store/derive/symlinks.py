@@ -1,4 +1,4 @@
-"""Updates the symlinks of datasets: the union of what each job, and each design-time statement, stated last.
+"""Updates the symlinks of datasets. These are all symlinks that any job, or any design-time statement, stated last.
 
 Equal statements are one facet. The symlinks of a dataset change only when its first asserter states a facet, or its last asserter no longer
 does.
@@ -38,7 +38,7 @@ class SymlinkWriter:
         connection.execute(_STAGING)
 
     def keep_up(self, assertions: Iterable[Row], facet_sets: Mapping[bytes, Mapping[str, bytes]]) -> None:
-        """Merge the symlinks facets of assertions; `facet_sets` has the facets of each facet set."""
+        """Merge the symlinks facets in assertions. `facet_sets` has the facets of each facet set."""
         best: dict[tuple[int, int, bytes], tuple[int, bytes, bytes]] = {}
         evidence: set[tuple[int, bytes]] = set()
         linking = {facet_set: facets["symlinks"] for facet_set, facets in facet_sets.items() if "symlinks" in facets}
@@ -69,7 +69,7 @@ class SymlinkWriter:
             self.connection.execute("DELETE FROM job_symlinks WHERE dataset = ?", (dataset,))
 
     def relink(self, datasets: Iterable[int]) -> None:
-        """Remove the links of these datasets that no asserter states any more."""
+        """Remove those links of these datasets that no asserter states any more."""
         for dataset in datasets:
             links = self.connection.execute("SELECT dataset, other, type FROM symlink WHERE dataset = ?", (dataset,)).fetchall()
             if links:
@@ -82,7 +82,7 @@ class SymlinkWriter:
             self.changes.run("symlink", _LINK, link)
 
     def _facets(self, dataset: int) -> Iterator[bytes]:
-        """The ids of the facets that are some asserter's newest, without duplicates."""
+        """The ids of the symlinks facets of a dataset that are the newest one of some asserter, each once."""
         found = self.connection.execute(_NEXT, (dataset, b"")).fetchone()
         while found:
             yield found[0]

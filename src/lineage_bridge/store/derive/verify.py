@@ -1,7 +1,8 @@
-"""Verification: computes every derived value again from the relations, and compares it with the stored value."""
+"""Verifies derived values: computes each again from the relations, and compares it with the stored one."""
 
 from collections.abc import Callable, Iterator
 
+from lineage_bridge.errors import StoreDamagedError
 from lineage_bridge.graph.facts.fold import Tables
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import derive
@@ -9,6 +10,7 @@ from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.model.verification import Difference
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.damage import REPLAYED
 from lineage_bridge.store.derive.stitching import is_on
 from lineage_bridge.store.identity.groups import Identities
 
@@ -57,12 +59,13 @@ APART = frozenset({"position", "change", "change_epoch", "rule"})
 
 
 def verify(connection: StoreConnection, names: Names, on_progress: Callable[[str], None] = lambda _: None) -> Iterator[Difference]:
-    """Compare each derived table, in turn, within one read transaction. Keeps the relations in memory.
+    """Compare each derived table, one after the other, within one read transaction. Keeps the relations in memory.
 
-    `on_progress` is called with each step.
+    `on_progress` is called with the name of each step. Raises StoreDamagedError if relations refer to nodes or facets that the store lacks.
     """
     on_progress("reading the relations")
     tables = read_tables(connection)
+    _require_whole(tables)
     on_progress("deriving")
     derived = derive(tables, names, stitch=is_on(connection))
     del tables
@@ -84,6 +87,21 @@ def verify(connection: StoreConnection, names: Names, on_progress: Callable[[str
         yield Difference(table, waiting, waiting, 0)
 
 
+def _require_whole(tables: Tables) -> None:
+    """Raise StoreDamagedError if a node or facet that a relation refers to is missing: nothing can be derived then."""
+    asserted = {key[5] for key in tables["assertion"]}
+    declared = [row for row in tables["declared_io"] if row[0] in asserted]
+    nodes = {key[2] for key in tables["run_io"]} | {row[2] for row in declared}
+    nodes.update(node for _, job, other, *_ in tables["assertion"] for node in (job, other))
+    lost_nodes = nodes - {0} - {key[0] for key in tables["node"]}
+    asserted.update(row[3] for row in declared)
+    facets = {facet for (facet_set, _), (facet,) in tables["facet_set"].items() if facet_set in asserted}
+    lost_facets = facets - {key[0] for key in tables["facet"]}
+    if lost_nodes or lost_facets:
+        lost = f"{len(lost_nodes)} datasets or jobs, and {len(lost_facets)} facets"
+        raise StoreDamagedError(f"the graph is damaged: {lost} that it refers to are missing", REPLAYED)
+
+
 def _indexed(connection: StoreConnection, index: str, ids: str) -> Difference:
     """Whether a full-text index has exactly the rows that it should have."""
     kept = connection.dialect.full_text.keys(index)
@@ -92,7 +110,7 @@ def _indexed(connection: StoreConnection, index: str, ids: str) -> Difference:
 
 
 def read_tables(connection: StoreConnection) -> Tables:
-    """Load the relations that derived values are computed from."""
+    """Load the relations from which derived values are computed."""
     tables: Tables = {name: {} for name in BY_NAME}
     for name in _NEEDED:
         relation = BY_NAME[name]

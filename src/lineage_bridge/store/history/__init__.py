@@ -1,1 +1,1 @@
-"""The graph at an earlier time, and what changed since."""
+"""Answers about the graph at an earlier time, and about what has changed since."""

@@ -1,4 +1,4 @@
-"""The last time that any run or statement asserted an edge of its job: now, or as of an earlier time."""
+"""Finds the last time at which any run or design-time statement asserted an edge of its job, now or as of an earlier time."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -50,7 +50,7 @@ _TimeRow = tuple[int, int, int, int | None]
 
 
 class ShapeTime(NamedTuple):
-    """A shape of a job, and the last event of any run that has it."""
+    """A shape of a job, and the time of the last event of any run that has it."""
 
     shape: int
     origin: int
@@ -58,7 +58,9 @@ class ShapeTime(NamedTuple):
 
 
 class AssertionTimes(ABC):
-    """When runs and design-time statements asserted flows and ports, read over one connection. Data about a whole job is read once."""
+    """Looks up when runs and design-time statements asserted flows and ports, over one connection. What concerns a whole job is read
+    once.
+    """
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
@@ -157,21 +159,21 @@ class AssertionTimes(ABC):
 
 
 class CurrentAssertionTimes(AssertionTimes):
-    """The times as they are now."""
+    """Looks up when edges were asserted, as far as is known now."""
 
     def lasts(self, held: str, values: Sequence[int]) -> list[_TimeRow]:
-        """See AssertionTimes."""
+        """SQL for (job, shape, origin, last event of any run with the shape, or NULL) of each row of the common table expression `held`."""
         return self.connection.execute(held + _LASTS, values).fetchall()
 
     def first(self, source: int, target: int, job: int, origin: int) -> int | None:
-        """See AssertionTimes."""
+        """The time of the first event of any run that asserted the flow; None if the flow is only part of a hub."""
         values = {"source": source, "target": target, "job": job, "origin": origin}
         found: int | None = self.connection.execute(_FIRST, values).fetchone()[0]
         return found
 
 
 class AssertionTimesAt(AssertionTimes):
-    """The times as of an earlier time, at which some runs had a shape that they no longer have.
+    """Looks up when edges were asserted as of an earlier time, at which some runs had a shape that they no longer have.
 
     Exact at midnights, otherwise to the day.
     """
@@ -181,11 +183,11 @@ class AssertionTimesAt(AssertionTimes):
         self.pending, self.at_us = pending, pending.at_us
 
     def lasts(self, held: str, values: Sequence[int]) -> list[_TimeRow]:
-        """See AssertionTimes."""
+        """SQL for (job, shape, origin, last event of any run with the shape, or NULL) of each row of the common table expression `held`."""
         return self.connection.execute(held + _LASTS_AT, (*values, self.at_us, day_of(self.at_us))).fetchall()
 
     def first(self, source: int, target: int, job: int, origin: int) -> int | None:
-        """See AssertionTimes."""
+        """The time of the first event of any run that asserted the flow; None if the flow is only part of a hub."""
         values = {"source": source, "target": target, "job": job, "origin": origin, "at": self.at_us}
         found: int | None = self.connection.execute(_FIRST_AT, values).fetchone()[0]
         edge = source, target, job, origin
@@ -193,31 +195,31 @@ class AssertionTimesAt(AssertionTimes):
         return min((time for time in (found, *pending) if time is not None), default=None)
 
     def load(self, jobs: Iterable[int]) -> None:
-        """See AssertionTimes."""
+        """Read the shapes of many jobs at once."""
         every = set(jobs)
         self.pending.load(every)
         super().load(every)
 
     def pending_of(self, job: int) -> list[PendingShape]:
-        """See AssertionTimes."""
+        """The shapes of those asserters that did not have their current shape yet."""
         return self.pending.of_job(job)
 
     def alone(self, job: int) -> ShapeTime | None:
-        """See AssertionTimes."""
+        """The shape of a job that has only one, which then contains all its edges; None if it has several."""
         return None if self.pending.of_job(job) else super().alone(job)
 
     def flow(self, source: int, target: int, job: int, origin: int) -> int | None:
-        """See AssertionTimes."""
+        """The time of the last event of any run that asserted the flow."""
         pending = self._pending_last(job, lambda f: any(edge[:4] == (source, target, job, origin) and not edge[5] for edge in f.edges))
         return _later(super().flow(source, target, job, origin), pending)
 
     def port(self, job: int, dataset: int, side: int, origin: int) -> int | None:
-        """See AssertionTimes."""
+        """The time of the last event of any run that named the dataset on the side."""
         pending = self._pending_last(job, lambda f: f.shape.origin == origin and (side, dataset) in f.shape.members)
         return _later(super().port(job, dataset, side, origin), pending)
 
     def hub(self, job: int, hub: int) -> int | None:
-        """See AssertionTimes."""
+        """The time of the last event of any run whose shape contains a hub."""
         return _later(super().hub(job, hub), self._pending_last(job, lambda f: f.shape.id in (hub, hub ^ 1)))
 
     def _pending_last(self, job: int, holds: Callable[[PendingShape], bool]) -> int | None:

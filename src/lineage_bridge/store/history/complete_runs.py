@@ -1,4 +1,4 @@
-"""What the newest runs of a job named, as of an earlier time."""
+"""Looks up what the newest runs of a job named, as of an earlier time."""
 
 from collections.abc import Iterator
 
@@ -21,9 +21,9 @@ _SCAN = 200
 
 
 class CompleteRunsAt:
-    """Looks up the newest runs of a job as of a time, from which labels are computed.
+    """Looks up the newest runs of a job as of an earlier time. Labels are computed from them.
 
-    Whether the job is streaming counts for all times, even if that became known later.
+    That a job is streaming is taken to be true at all times, even if it became known later.
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs, pending: PendingShapes) -> None:
@@ -31,7 +31,7 @@ class CompleteRunsAt:
         self.connection, self.nodes, self.runs, self.pending, self.at_us = connection, nodes, runs, pending, pending.at_us
 
     def is_streaming(self, job: int) -> bool:
-        """Whether the job is streaming: it does not end by itself."""
+        """Whether the runs of the job are streaming: they do not end by themselves."""
         return self.runs.is_streaming(job)
 
     def newest_complete(self, job: int, side: Side, limit: int) -> list[frozenset[int]]:

@@ -26,7 +26,7 @@ _OTHER = {int(Origin.DECLARED): int(Origin.OBSERVED), int(Origin.OBSERVED): int(
 
 
 class DriftFinder:
-    """Compares declared and observed lineage within one read transaction. All names of one dataset count as one."""
+    """Compares the declared and the observed lineage of jobs within one read transaction. All names of a dataset count as one dataset."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, when: GraphMoment) -> None:
         self.connection, self.nodes, self.when = connection, nodes, when

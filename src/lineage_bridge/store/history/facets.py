@@ -1,4 +1,4 @@
-"""The versions of a facet of a node, and the lifecycle of a dataset."""
+"""Reads the versions of a facet of a node, and the lifecycle of a dataset."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ ORDER BY l.first DESC, l.first_event DESC, l.change, l.dataset LIMIT ? OFFSET ?"
 
 
 class _Entry:
-    """One version of a facet on one side, while its assertions are collected."""
+    """A version of a facet on one side, while its assertions are being collected."""
 
     def __init__(self) -> None:
         self.first: tuple[int, bytes] | None = None

@@ -1,4 +1,4 @@
-"""The change feed, read with a cursor.
+"""Reads the change feed with a cursor.
 
 A cursor is `epoch.number`: the last change that was read, and the epoch of its writer. It is valid as long as the store still has the
 changes up to that one, and all changes since.

@@ -1,4 +1,6 @@
-"""Foreign assertions: what principals that are limited to namespaces asserted about datasets and jobs outside, without effect."""
+"""Lists foreign assertions: what principals that are limited to namespaces asserted about datasets and jobs outside of these, without
+effect.
+"""
 
 from collections.abc import Iterator
 

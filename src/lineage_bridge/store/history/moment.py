@@ -1,4 +1,4 @@
-"""The graph at a point in time: now, or earlier."""
+"""The flows and labels of the graph at a point in time, now or earlier."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class FollowedFlows:
         return Arrivals(self.not_ended.endings.dropped_paths, direction, ended=self.not_ended.ended)
 
     def gone(self, ids: Collection[int]) -> frozenset[int]:
-        """Which of these datasets were dropped and have not been written or created since."""
+        """Those of these datasets that were dropped and have not been written or created since."""
         drops = self.not_ended.endings.drops
         drops.load(ids)
         return frozenset(id_ for id_ in drops.dropped.keys() & set(ids) if drops.is_gone(id_))
@@ -56,7 +56,7 @@ class FollowedFlows:
 
 @dataclass(frozen=True)
 class GraphMoment(FollowedFlows):
-    """The flows of one moment, with their labels."""
+    """The flows at one point in time, with their labels."""
 
     labels: Labels
     failed: FailedFlows
@@ -75,7 +75,7 @@ def graph_moment(
     *,
     ended: bool = False,
 ) -> GraphMoment:
-    """The flows and labels of now or, if given, of the time `at_us`; with `ended`, including ended flows."""
+    """The flows and labels at the time `at_us`, or now if it is None. With `ended`, ended flows are included."""
     raw, times = _raw(connection, nodes, at_us)
     pending = _pending(raw)
     complete_runs: CompleteRuns = CompleteRunsAt(connection, nodes, runs, pending) if pending else runs
@@ -89,7 +89,7 @@ def graph_moment(
 
 
 def followed_flows(connection: StoreConnection, nodes: Nodes, at_us: int | None = None) -> FollowedFlows:
-    """The flows of now or, if given, of the time `at_us`, without ended ones. For questions that need no labels."""
+    """The flows at the time `at_us`, or now if it is None, without ended ones. For questions that need no labels."""
     raw, times = _raw(connection, nodes, at_us)
     counted = _counted(connection, nodes, raw)
     not_ended = FlowsWithoutEnded(counted, Endings(connection, nodes, counted, times, at_us), ended=False)

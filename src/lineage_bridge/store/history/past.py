@@ -1,4 +1,6 @@
-"""The flows of an earlier time, from stored rows: those of shapes that were current at that time, and those of shapes replaced since."""
+"""Finds the flows of an earlier time in the stored rows: those of shapes that were current then, and those of shapes that were replaced
+since.
+"""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -41,7 +43,7 @@ class FlowsAt:
         self._hubs = connection.execute("SELECT EXISTS (SELECT 1 FROM hub)").fetchone()[0] == 1
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """See Flows."""
+        """The edges that lead on from these nodes, ordered by the nodes' ids; each (source, target, job, origin) once for each node."""
         for some in chunks(ids):
             near_ids = dict.fromkeys(some)
             edges: dict[RawEdge, None] = dict.fromkeys(self._current(some, direction))
@@ -77,7 +79,7 @@ class FlowsAt:
         return self._jobs
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """See Flows."""
+        """The jobs that name these datasets on a side; at most `limit` rows for each chunk of datasets."""
         for some in chunks(ids):
             near_ids = set(some)
             found: set[RawPort] = set(self._ports_at(some, side, limit))
@@ -103,7 +105,7 @@ class FlowsAt:
                     yield job, dataset, pending_shape.shape.origin
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
-        """See Flows."""
+        """The datasets that a job names on a side."""
         found: set[RawPort] = set(
             self.connection.execute(
                 f"SELECT job, dataset, side, origin FROM job_io w WHERE job = ? AND side = ? AND {_PORT_HELD}",
@@ -114,7 +116,7 @@ class FlowsAt:
         return sorted(found, key=lambda port: (port[1], port[3]))
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """See Flows."""
+        """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
         lineage_sets: set[tuple[bytes, int]] = set(
             self.connection.execute(
                 f"""SELECT lineage_set, origin FROM job_lineage_set w WHERE job = ? AND carrier = ? AND EXISTS (
@@ -134,13 +136,13 @@ class FlowsAt:
         ]
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """See Flows."""
+        """These ids, and those of all other names of the same datasets and jobs."""
         return self.nodes.expand(ids)
 
 
 def _strongest(edges: Iterable[RawEdge], direction: Direction) -> Iterator[RawEdge]:
-    """Each flow (source, target, job, origin) once, with its strongest evidence: single flows before hubs, in the order of the ends
-    where the search is.
+    """Keep each flow (source, target, job, origin) once, with its strongest evidence. Single flows come before those of hubs; the ends
+    near the search determine the order.
     """
     best: dict[tuple[int, int, int, int, bool], RawEdge] = {}
     for edge in edges:

@@ -1,4 +1,4 @@
-"""Shapes as they were: what runs and design-time statements had stated before they got their current shape."""
+"""Computes earlier shapes: those that runs and design-time statements had before they got their current shape."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Questions about change over time: versions, differences, drift and the change feed."""
+"""Answers questions about change over time: versions, differences, drift and the change feed."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""The schema versions of a dataset, from all assertions about it."""
+"""Finds the schema versions of a dataset from all assertions about it."""
 
 from collections.abc import Iterable, Iterator
 

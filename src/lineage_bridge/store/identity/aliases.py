@@ -56,8 +56,8 @@ class AliasList:
         self.asserters = LinkAsserters(connection)
 
     def page(self, which: AliasFilter) -> list[AliasRecord]:
-        """Aliases that a filter selects: first operators', then symlinks, facets' claims, rules, and chosen names, each in the
-        order of names.
+        """The aliases that a filter selects: first those of operators, then symlinks, claims of facets, rules, and chosen names;
+        each kind is sorted by name.
         """
         return list(islice(self._rows(which), which.offset, which.offset + which.limit))
 

@@ -1,4 +1,4 @@
-"""Namespace claims of facets: written, and read now or as of an earlier time."""
+"""Writes the namespace claims that facets make, and reads them as of now or of an earlier time."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 

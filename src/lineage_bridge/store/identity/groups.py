@@ -1,4 +1,4 @@
-"""Groups of names, computed on demand: the steps and links of some spellings, read hop by hop over indexes.
+"""Computes groups of names on demand, from the steps and links of some spellings, which are read hop by hop over indexes.
 
 The cost depends on the names in question and those they are joined with, never on the size of a namespace.
 """
@@ -76,9 +76,10 @@ def _identity(id_: int, own: Spelling, head: int, group: NameGroup) -> Identity:
 
 
 class Identities:
-    """Implements StepReader over one connection, now or at `at_us`. Caches what it has loaded; everything is read within one transaction.
+    """Computes groups of names over one connection, now or at `at_us`. Implements StepReader. Caches what it has loaded; everything is
+    read within one transaction.
 
-    As of a time, only names first seen by then count, and the alias statements that operators had made by then.
+    As of an earlier time, only names first seen by then count, and the alias statements that operators had made by then.
     """
 
     def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
@@ -98,14 +99,14 @@ class Identities:
     # questions
 
     def groups_of(self, ids: Iterable[int]) -> dict[int, NameGroup]:
-        """Node id to the group of names that the node belongs to."""
+        """The group of names of each of these nodes, by node id."""
         unique = sorted(set(ids))
         joined = self.joined(unique)
         self.name(unique)
         return {id_: joined.get(id_) or NameGroup((self.names[id_],), ()) for id_ in unique if id_ in self.names}
 
     def joined(self, ids: Iterable[int]) -> dict[int, NameGroup]:
-        """Node id to its group, only for those of these nodes that may have several names. Few nodes have."""
+        """The group of names of each of these nodes that may have several names, by node id. Few nodes have several."""
         if not (joining := self._what_joins()):
             return {}
         unique = set(ids)
@@ -137,7 +138,7 @@ class Identities:
         return self._joining
 
     def _was_end(self, id_: int) -> bool:
-        """Whether a node had a step at the earlier time that it no longer has."""
+        """Whether, at the earlier time, a node was the end of a step that has been removed since."""
         return self.past is not None and self.past.is_end(self.names[id_])
 
     def members(self, group: NameGroup) -> list[int]:
@@ -176,7 +177,7 @@ class Identities:
     # steps and links
 
     def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
-        """As in StepReader. Also looks up which spellings are nodes."""
+        """The steps from or to any of these spellings. Also looks up which spellings are nodes."""
         has_steps, *_ = self._what_exists()
         self._find(spellings)
         found: list[Step] = []
@@ -207,7 +208,7 @@ class Identities:
         return aliases
 
     def links(self, kind: int, namespace: str) -> Sequence[NamespaceLink]:
-        """As in StepReader."""
+        """The links from or to a namespace."""
         key = kind, namespace
         if key not in self._links:
             aliases = self._load_space_aliases(kind, namespace)
@@ -219,7 +220,7 @@ class Identities:
         return self._links[key]
 
     def preferences(self, spellings: Collection[Spelling]) -> dict[Spelling, PreferenceOrder]:
-        """As in StepReader."""
+        """The spellings among these that operators chose as names of their groups, each with the time of the choice."""
         return self.chosen.among(spellings) if self._what_exists()[2] else {}
 
     def _rule_links(self, namespace: str) -> Iterator[SpaceLink]:

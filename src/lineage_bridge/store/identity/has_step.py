@@ -1,4 +1,6 @@
-"""SQL conditions: whether a node `n` has a step, from a naming rule, an operator's alias, or a facet's claim about its name."""
+"""SQL conditions that a node `n` is the end of a step, which comes from a naming rule, an operator's alias, or a facet's claim about its
+name.
+"""
 
 HAS_STEP = """n.kind = 1 AND (EXISTS (SELECT 1 FROM name_alias r WHERE r.namespace = n.namespace AND r.name = n.name)
 OR EXISTS (SELECT 1 FROM name_alias r WHERE r.to_namespace = n.namespace AND r.to_name = n.name))"""

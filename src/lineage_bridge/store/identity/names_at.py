@@ -1,4 +1,6 @@
-"""The names to which the naming rules applied at an earlier time: names in use then, and names in operators' aliases that had effect."""
+"""Finds the names to which the naming rules applied at an earlier time: names that were in use then, and names in aliases that had effect
+then.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -23,14 +25,16 @@ _SPACE = f"SELECT 1 FROM node WHERE namespace = ? AND kind = {_DATASET} AND firs
 
 
 class _Applied(NamedTuple):
-    """What naming rules derive from the names and namespaces of aliases: spelling to the steps there, namespace to the links there."""
+    """What the naming rules derive from the names and namespaces in aliases: the steps of each spelling, and the links of each
+    namespace.
+    """
 
     steps: dict[Spelling, set[Step]]
     links: dict[str, set[SpaceLink]]
 
 
 class NamesAt:
-    """Look-ups over one connection, as of `at_us`; caches what it has loaded.
+    """Looks up over one connection to which names the naming rules applied at `at_us`. Caches what it has loaded.
 
     The tables `name_alias` and `namespace_alias` only have rows for the names and aliases in effect now. An alias that was vetoed after
     `at_us` has lost its rows, so the naming rules are applied again to the names that were in aliases at that time.
@@ -47,7 +51,7 @@ class NamesAt:
         return _stated(key, [operation for (operation,) in self.connection.execute(_OPERATIONS, (*key, self.at_us))])
 
     def has_step(self, row: Row) -> bool:
-        """Whether the owner of a row of `name_alias` (namespace, name, to_namespace, to_name, rule, owner) had been named by then."""
+        """Whether the node that owns a row of `name_alias` (namespace, name, to_namespace, to_name, rule, owner) had been named by then."""
         owner = row[5]
         if owner not in self._owners:
             self._owners[owner] = self.connection.execute(_WAS_NAMED, (owner, self.at_us)).fetchone() is not None
@@ -65,7 +69,7 @@ class NamesAt:
         return bool(self._applied.steps or self._applied.links)
 
     def is_end(self, spelling: Spelling) -> bool:
-        """Whether a spelling is an end of one of the `steps`."""
+        """Whether a spelling is the end of one of these steps."""
         return spelling in self._applied.steps
 
     def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:

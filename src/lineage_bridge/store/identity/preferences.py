@@ -1,4 +1,4 @@
-"""The names that operators chose for groups: now, or as of an earlier time."""
+"""Reads the names that operators chose for groups, as of now or of an earlier time."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""Symlinks of datasets, as each job and each design-time statement stated them last: now, or as of an earlier time."""
+"""Reads the symlinks of datasets, as each job and each design-time statement stated them last, by now or by an earlier time."""
 
 from collections.abc import Collection, Iterator
 
@@ -37,7 +37,7 @@ LISTED = 10
 
 
 class LinkAsserters:
-    """Finds over one connection who states symlinks now."""
+    """Finds who states symlinks now, over one connection."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
@@ -93,7 +93,7 @@ class Symlinks:
             yield from self.connection.execute(sql.format(marks(some)), some)
 
     def _then(self, dataset: int) -> list[Pair]:
-        """The last symlinks that any asserter had stated for a dataset by that time."""
+        """The symlinks of a dataset that asserters had stated last by the earlier time."""
         if dataset not in self._of:
             rows = self.connection.execute(_THEN, {"dataset": dataset, "at": self.at_us}).fetchall()
             links = {link for (text,) in rows for link in symlinks(text.encode())}

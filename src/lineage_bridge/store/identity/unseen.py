@@ -1,4 +1,4 @@
-"""The group of a name that no node has. The naming rules apply to it as if a node had it."""
+"""Finds the group of a name that no node has. The naming rules apply to it as if a node had it."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -25,16 +25,16 @@ class WithSpelling:
         self._links = [NamespaceLink(link, RULE, link.rule) for link in (all_space_links(spelling.namespace) if is_dataset else ())]
 
     def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
-        """As in StepReader."""
+        """The steps from or to any of these spellings."""
         yield from self.reader.steps(spellings)
         yield from (s for s in self._steps if (s.a in spellings or s.b in spellings) and self.vetoes.stands(s))
 
     def links(self, kind: int, namespace: str) -> Sequence[NamespaceLink]:
-        """As in StepReader."""
+        """The links from or to a namespace."""
         own = (link for link in self._links if namespace in (link.names.space, link.names.other))
         others = self.reader.links(kind, namespace)
         return sorted({*others, *(link for link in own if kind == self.spelling.kind and self.vetoes.link_stands(kind, link))})
 
     def preferences(self, spellings: Collection[Spelling]) -> Mapping[Spelling, PreferenceOrder]:
-        """As in StepReader."""
+        """The spellings among these that operators chose as names of their groups, each with the time of the choice."""
         return self.reader.preferences(spellings)

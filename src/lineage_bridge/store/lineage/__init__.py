@@ -1,1 +1,1 @@
-"""Questions that follow flows: walks, impact, paths and traces."""
+"""Answers questions that follow flows: walks, impact, paths and traces."""

@@ -1,54 +1,25 @@
-"""Impact and paths: collects the nodes that a walk reaches, and evaluates them with the pure functions of graph.reach. Names of one dataset
-are one node.
+"""Answers questions about impact and paths. It collects the nodes that a walk reaches, and evaluates them with the pure functions of
+graph.reach. Names of one dataset are one node.
 """
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice, pairwise
 
-from lineage_bridge.graph.analysis.reach import adjacency, distances, reach, simple_paths
+from lineage_bridge.graph.analysis.reach import adjacency, reach, simple_paths
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Affected, Impact, Path, Paths
 from lineage_bridge.store.history.moment import FollowedFlows
-from lineage_bridge.store.query.dropped_paths import Arrivals, FlowKey
+from lineage_bridge.store.lineage.reached import Pair, ReachedNodes, impact_flows
+from lineage_bridge.store.query.dropped_paths import Arrivals
 from lineage_bridge.store.query.flows import Direction, RawEdge
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.failed_flows import FailedFlows
 
-Pair = tuple[int, int]
-
-
-@dataclass
-class ReachedNodes:
-    """What a walk reached: flows between canonical nodes as pairs, near end first, each with its jobs, and the hops to each node.
-
-    `readers` are jobs that name a node from this side, with the nodes. `sound` are the (near end, far end or None, job) of flows, and of
-    such readers, that runs other than failed ones stated. `edges` are the flows themselves, `cut` those that a drop interrupts.
-    """
-
-    jobs: dict[Pair, set[int]] = field(default_factory=dict)
-    distances: dict[int, int] = field(default_factory=dict)
-    truncated: str = ""
-    hidden: int = 0
-    readers: dict[int, set[int]] = field(default_factory=dict)
-    sound: set[tuple[int, int | None, int]] = field(default_factory=set)
-    edges: dict[Pair, set[FlowKey]] = field(default_factory=dict)
-    cut: set[FlowKey] = field(default_factory=set)
-
-    @property
-    def flows(self) -> set[FlowKey]:
-        """All flows that the walk followed."""
-        return {edge for edges in self.edges.values() for edge in edges}
-
-    def surely(self, origin: int) -> set[int]:
-        """The nodes and jobs that are reached by flows stated by other runs than failed ones."""
-        reached = distances(origin, adjacency((near, far) for near, far, _ in self.sound if far is not None))
-        return {*reached, *(job for near, _, job in self.sound if near in reached)}
-
 
 class ImpactFinder:
-    """Answers questions over one connection. `elapsed` returns the seconds since the question began."""
+    """Answers questions about impact and paths over one connection. `elapsed` returns the seconds since the question began."""
 
     def __init__(
         self, nodes: Nodes, followed: FollowedFlows, limits: WalkLimits, elapsed: Callable[[], float], failed: FailedFlows
@@ -56,20 +27,22 @@ class ImpactFinder:
         self.nodes, self.followed, self.limits, self.elapsed, self.failed = nodes, followed, limits, elapsed, failed
         self.flows = followed.flows
 
-    def impact(self, node: Node, direction: str, depth: int) -> Impact:
-        """The nodes up- or downstream of a node, with the jobs on the way."""
+    def impact(self, origins: Sequence[Node], direction: str, depth: int) -> Impact:
+        """The nodes up- or downstream of any of these nodes, with the jobs on the way."""
         ahead = Direction(direction)
-        walked = self._follow(node, ahead, depth)
-        own = self.nodes.head(node.id)
+        walked = self._follow(origins, ahead, depth)
+        own = {self.nodes.head(node.id) for node in origins}
         ended = self.followed.left_out(walked.flows, walked.cut)
         fed = self._fed(walked, own, Direction.UP if ahead is Direction.DOWN else Direction.DOWN)
         found = reach(own, walked.jobs, fed)
         gone = self.followed.gone(walked.distances)
         affected = [Affected(self.nodes.by_id(r.node), r.distance, r.paths, r.wholly, dropped=r.node in gone) for r in found]
-        affected += self._jobs(walked, own, {r.node for r in found if r.wholly} | {own}, ahead)
+        affected += self._jobs(walked, own, {r.node for r in found if r.wholly} | own, ahead)
         surely = {self.nodes.head(id_) for id_ in walked.surely(own)}
         affected = [a if a.node.id in surely else replace(a, only_failed=True) for a in affected]
-        return Impact(node, direction, depth, tuple(sorted(affected, key=_order)), walked.truncated, walked.hidden, ended=ended)
+        every = tuple(sorted(affected, key=_order))
+        flows, heads = impact_flows(walked, self.nodes, ahead), tuple(self.nodes.head(node.id) for node in origins)
+        return Impact(tuple(origins), direction, depth, every, walked.truncated, walked.hidden, ended=ended, flows=flows, heads=heads)
 
     def paths(self, source: Node, target: Node, depth: int, most: int) -> Paths:
         """The paths from one node to another, in the direction of the data."""
@@ -109,26 +82,27 @@ class ImpactFinder:
 
     def _between(self, source: Node, target: Node, depth: int) -> ReachedNodes:
         """The flows that can lie on a path from one node to the other: those that walks from both ends reach."""
-        walked, back = self._follow(source, Direction.DOWN, depth), self._follow(target, Direction.UP, depth)
+        walked, back = self._follow([source], Direction.DOWN, depth), self._follow([target], Direction.UP, depth)
         kept = {(a, b): jobs for (a, b), jobs in walked.jobs.items() if (b, a) in back.jobs}
         truncated, hidden = walked.truncated or back.truncated, walked.hidden + back.hidden
         return ReachedNodes(kept, {}, truncated, hidden, edges=walked.edges, cut=walked.cut | back.cut)
 
-    def _follow(self, node: Node, ahead: Direction, depth: int) -> ReachedNodes:
-        walked = ReachedNodes(distances={self.nodes.head(node.id): 0})
-        frontier = sorted(walked.distances)
-        if node.kind == NodeKind.JOB and depth:
-            frontier = self._from_job(node, ahead, walked)
-        hop = 1 if node.kind == NodeKind.JOB else 0
+    def _follow(self, origins: Sequence[Node], ahead: Direction, depth: int) -> ReachedNodes:
+        walked = ReachedNodes(distances={self.nodes.head(node.id): 0 for node in origins})
+        frontier = sorted({self.nodes.head(node.id) for node in origins if node.kind != NodeKind.JOB})
+        jobs = [node for node in origins if node.kind == NodeKind.JOB] if depth else []
+        written = {id_ for job in jobs for id_ in self._from_job(job, ahead, walked)}
+        hop = 0
         arrivals = self.followed.arrivals(ahead)
-        while frontier and hop < depth and not walked.truncated:
+        while (frontier or written) and hop < depth and not walked.truncated:
             hop += 1
             expanded = self.flows.expand(frontier)
             far_ends, again = self._hop(expanded, arrivals, walked)
             self._note_readers(expanded, ahead, walked)
             frontier = sorted(far_ends - walked.distances.keys())
             walked.distances.update(dict.fromkeys(frontier, hop))
-            frontier = sorted({*frontier, *again})
+            frontier = sorted({*frontier, *again, *written})
+            written = set()
         return walked
 
     def _hop(self, expanded: set[int], arrivals: Arrivals, walked: ReachedNodes) -> tuple[set[int], set[int]]:
@@ -160,9 +134,8 @@ class ImpactFinder:
             self._note(edge, ahead, walked)
         for port in (port for name in names for port in self.flows.job_ports(name, ahead.far)):
             walked.jobs.setdefault((own, self.nodes.head(port[1])), set()).add(own)
-            if not self.failed.port(port):
-                walked.sound.add((own, self.nodes.head(port[1]), own))
-        far_ends = {far for near, far in walked.jobs if near == own} - {own}
+            walked.note(own, self.nodes.head(port[1]), own, port[3], failed=self.failed.port(port))
+        far_ends = {far for near, far in walked.jobs if near == own and walked.distances.get(far) != 0}
         walked.distances.update(dict.fromkeys(far_ends, 1))
         return sorted(far_ends)
 
@@ -170,8 +143,7 @@ class ImpactFinder:
         near, far = (edge[0], edge[1]) if ahead is Direction.DOWN else (edge[1], edge[0])
         pair = self.nodes.head(near), self.nodes.head(far)
         walked.jobs.setdefault(pair, set()).add(edge[2])
-        if not self.failed.flow(edge):
-            walked.sound.add((*pair, edge[2]))
+        walked.note(*pair, edge[2], edge[3], failed=self.failed.flow(edge))
         if self.followed.not_ended.endings.drops.any:
             walked.edges.setdefault(pair, set()).add(edge[:4])
         return pair[1]
@@ -182,16 +154,15 @@ class ImpactFinder:
         for port in self.flows.ports(living, ahead.near, self.limits.edges):
             job, dataset = port[0], self.nodes.head(port[1])
             walked.readers.setdefault(job, set()).add(dataset)
-            if not self.failed.port(port):
-                walked.sound.add((dataset, None, job))
+            walked.note(dataset, None, job, port[3], failed=self.failed.port(port))
 
-    def _fed(self, walked: ReachedNodes, own: int, back: Direction) -> set[int]:
+    def _fed(self, walked: ReachedNodes, own: set[int], back: Direction) -> set[int]:
         """The reached nodes that also receive data by flows that the walk did not follow."""
-        members = self.flows.expand(walked.distances.keys() - {own})
+        members = self.flows.expand(walked.distances.keys() - own)
         elsewhere = (edge for edge in self.flows.edges(members, back) if self.nodes.head(back.ahead(edge)) not in walked.distances)
         return {self.nodes.head(edge[0] if back is Direction.DOWN else edge[1]) for edge in elsewhere}
 
-    def _jobs(self, walked: ReachedNodes, own: int, wholly: set[int], ahead: Direction) -> Iterable[Affected]:
+    def _jobs(self, walked: ReachedNodes, own: set[int], wholly: set[int], ahead: Direction) -> Iterable[Affected]:
         """The jobs that read reached nodes. A job's distance is that of its nearest input; it is wholly affected if all its inputs are.
 
         A dataset that declares its own lineage takes the place of a job; it is left out, because the walk reached it as a dataset.
@@ -203,13 +174,13 @@ class ImpactFinder:
             for job in jobs:
                 taken.setdefault(self.nodes.head(job), set()).add(near)
         for job, nears in taken.items():
-            if job != own and job not in walked.distances:
+            if job not in own and job not in walked.distances:
                 distance = min(walked.distances[near] for near in nears) + 1
                 named = self._named(job, ahead) if nears <= wholly else set()
                 yield Affected(self.nodes.by_id(job), distance, None, nears <= wholly and named <= wholly)
 
     def _named(self, job: int, ahead: Direction) -> set[int]:
-        """The inputs of a job, under whichever of its names."""
+        """The inputs of a job, under any of its names."""
         ports = (port for name in self.nodes.members(job) for port in self.flows.job_ports(name, ahead.near))
         return {self.nodes.head(port[1]) for port in ports}
 

@@ -1,7 +1,7 @@
-"""Questions that follow flows: walks, impact, paths, ledgers and traces, now or as of an earlier time."""
+"""Answers questions that follow flows (walks, impact, paths, ledgers and traces), now or as of an earlier time."""
 
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from lineage_bridge.graph.relations import Origin, Side
@@ -43,9 +43,9 @@ class LineageQuestions:
         when = graph_moment(self.connection, nodes, self.runs, now_us, at_us, ended=ended)
         return Walker(when, nodes, limits, _stopwatch()).walk(node, direction, depth, columns=columns)
 
-    def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
-        """The nodes that a change of this node affects, or that this node depends on."""
-        return replace(self._reacher(limits, at_us).impact(node, direction, depth), resolution=resolution(at_us))
+    def impact(self, origins: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
+        """The nodes that a change of any of these nodes affects, or that any of these nodes depends on."""
+        return replace(self._reacher(limits, at_us).impact(origins, direction, depth), resolution=resolution(at_us))
 
     def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:
         """The paths that data takes from one node to another, at most `most` of them."""
@@ -71,7 +71,7 @@ class LineageQuestions:
         return LedgerMaker(followed_flows(self.connection, self.nodes).flows, Statistics(self.connection, self.nodes))
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
-        """The columns from which a column is derived, or which are derived from it. A trace as of an earlier time has no proofs."""
+        """The columns from which a column is derived, or which are derived from it."""
         nodes = self.nodes.at(at_us)
         tracer = Tracer(self.connection, nodes, followed_flows(self.connection, nodes, at_us).flows, limits, _stopwatch(), at_us)
         return replace(tracer.trace(node, options), resolution=resolution(at_us))
@@ -81,7 +81,7 @@ class LineageQuestions:
         return self.job_ports_of([job], now_us=now_us, at_us=at_us)[job.id]
 
     def job_ports_of(self, jobs: Iterable[Node], *, now_us: int, at_us: int | None = None) -> dict[int, list[Port]]:
-        """Job id to the inputs and outputs of the job, sorted by side and name."""
+        """The inputs and outputs of each of these jobs by its id, sorted by side and name."""
         when = graph_moment(self.connection, self.nodes.at(at_us), self.runs, now_us, at_us)
         by_id = {job.id: job for job in jobs}
         rows = [row for job in by_id for side in (Side.INPUT, Side.OUTPUT) for row in when.flows.job_ports(job, side)]
@@ -107,6 +107,6 @@ class LineageQuestions:
 
 
 def _stopwatch() -> Callable[[], float]:
-    """Start measuring: a function that returns the seconds since this call."""
+    """Make a function that returns the number of seconds since this call."""
     began = time.monotonic()
     return lambda: time.monotonic() - began

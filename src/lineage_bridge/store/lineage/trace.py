@@ -1,4 +1,4 @@
-"""Column traces: where a column comes from, or ends up, statement by statement, and where the statements leave a gap."""
+"""Traces a column to where it comes from, or to where it goes, statement by statement, and finds where statements are missing."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -51,7 +51,7 @@ class Tracer:
         self.connection, self.nodes, self.flows, self.limits, self.elapsed = connection, nodes, flows, limits, elapsed
         self.at_us = at_us
         self.columns: Columns = CurrentColumns(connection) if at_us is None else FlowColumns(flows)
-        self.proofs = Proofs(connection)
+        self.proofs = Proofs(connection, at_us)
         self._edges_of: dict[tuple[int, bool], dict[tuple[int, int, int, int], RawEdge]] = {}
 
     def trace(self, node: Node, options: TraceOptions) -> Trace:
@@ -171,7 +171,7 @@ class Tracer:
             origin=node,
             options=options,
             columns=tuple(sorted(columns, key=_column_order)),
-            flows=tuple(self._flows(found.steps.values(), proofs=options.proofs and self.at_us is None)),
+            flows=tuple(self._flows(found.steps.values(), proofs=options.proofs)),
             coverage=Coverage(len(found.covered), len(open_gaps), tuple(sorted(gaps, key=_gap_order)[: options.gaps])),
             truncated=found.truncated,
             hidden=found.hidden,

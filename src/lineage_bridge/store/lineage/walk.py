@@ -1,4 +1,4 @@
-"""Walks: hop by hop over flows, with a visited set and limits. A job's inputs do not lead to its outputs; only its flows do."""
+"""Walks: follows flows hop by hop, with a set of visited nodes and limits. A job's inputs do not lead to its outputs; only its flows do."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from lineage_bridge.store.history.moment import GraphMoment, resolution
 from lineage_bridge.store.query.annotations import descriptions
 from lineage_bridge.store.query.columns import ColumnStep
 from lineage_bridge.store.query.dropped_paths import Arrivals, FlowKey
-from lineage_bridge.store.query.flows import Direction, RawEdge, RawPort, RawStatement
+from lineage_bridge.store.query.flows import Direction, Flows, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.query.nodes import Nodes
 
 _ORIGINS = {int(origin): origin for origin in Origin}
@@ -171,15 +171,23 @@ class Walker:
         return Edge(*ends, _ORIGINS[origin], _EVIDENCE[evidence], label, last, hub != 0, liveness, failed, unambiguous)
 
     def _one_to_one(self, jobs: set[int]) -> set[int]:
-        """Which of these jobs have exactly one input and one output, each of which may have several names."""
+        """Which of these jobs have exactly one input and one output, each of which may have several names.
+
+        If all inputs or outputs of a job have ended, they count as if they had not.
+        """
         several = self.nodes.canonical(jobs)
         names = {job: self.nodes.members(job) if job in several else [job] for job in jobs}
         ends = ((job, side) for job in jobs for side in _ENDS)
-        named = {(job, side): {port[1] for name in names[job] for port in self.flows.job_ports(name, side)} for job, side in ends}
+        all_flows = self.when.not_ended.flows
+        named = {(job, side): self._named(names[job], side, self.flows) or self._named(names[job], side, all_flows) for job, side in ends}
         few = {end: datasets for end, datasets in named.items() if 0 < len(datasets) <= _MOST_NAMES}
         canonical = self.nodes.canonical(set().union(*few.values()))
         single = {end for end, datasets in few.items() if len({canonical.get(id_, id_) for id_ in datasets}) == 1}
         return {job for job in jobs if all((job, side) in single for side in _ENDS)}
+
+    def _named(self, jobs: Iterable[int], side: Side, flows: Flows) -> set[int]:
+        """The datasets that a job names on a side, under any of these names of the job."""
+        return {port[1] for job in jobs for port in flows.job_ports(job, side)}
 
     def _own_label(self, edge: RawEdge) -> tuple[Label, int | None]:
         source, target, job, origin, evidence, hub = edge

@@ -93,7 +93,7 @@ class PostgresqlDatabase:
     """Empty: the schema that the connection has by itself."""
 
     def connect(self) -> StoreConnection:
-        """See `connect_reader`."""
+        """Open a connection that only reads; each of its transactions sees one state of the store."""
         return connect_reader(self.url, self.schema)
 
     def size_bytes(self) -> int:
@@ -105,16 +105,16 @@ class PostgresqlDatabase:
             connection.close()
 
     def identity(self) -> object:
-        """Always the same: a store in PostgreSQL is never replaced by another one, only changed by transactions."""
+        """Always the same value: a store in PostgreSQL is never replaced by another one, only changed by transactions."""
         return None
 
     def watched(self) -> AbstractContextManager[None]:
-        """Does nothing: PostgreSQL finds damage of its files itself."""
+        """A context that does nothing, because PostgreSQL itself finds damage to its files."""
         return nullcontext()
 
 
 def check_address(url: str) -> None:
-    """Raise ConfigError for an address that cannot be read or has a secret; the server is not asked."""
+    """Check an address of PostgreSQL without asking the server. Raises ConfigError if it cannot be read or has a secret."""
     if not SECRETS.isdisjoint(_parameters(url)):
         raise ConfigError("the address of PostgreSQL has a password", "give that by a password file (PGPASSFILE) or PGPASSWORD")
 
@@ -141,7 +141,9 @@ def connect_writer(url: str, schema: str = "", *, alone_as: str = "", owner: Gra
 
 
 def connect_replacer(url: str, schema: str, *, alone_as: str, owner: GraphOwner | None = None) -> StoreConnection:
-    """A connection to replace the graph by another one: as `connect_writer`, but the tables stay as they are until then."""
+    """Open a connection that replaces the graph by another one. It is like that of `connect_writer`, but the tables stay as they are
+    until then.
+    """
 
     def prepare(connection: "psycopg.Connection[Any]") -> None:
         take_lock(connection, schema, alone_as)
@@ -154,7 +156,9 @@ def connect_replacer(url: str, schema: str, *, alone_as: str, owner: GraphOwner 
 
 
 def connect_beside(url: str, schema: str) -> StoreConnection:
-    """A connection that writes into a schema whose tables will replace those of the graph. Raises as `connect_writer`."""
+    """Open a connection that writes into a second schema, whose tables will replace those of the graph. Raises the errors of
+    `connect_writer`.
+    """
     return _prepared(url, _WRITER, schema, lambda connection: create(connection, schema, mark=BESIDE), watched=True)
 
 
@@ -169,7 +173,7 @@ def connect_reader(url: str, schema: str = "") -> StoreConnection:
 def _prepared(
     url: str, session: str, schema: str, prepare: Callable[["psycopg.Connection[Any]"], None], *, watched: bool = False
 ) -> StoreConnection:
-    """A new connection, after `prepare` was called with it. If `prepare` raises, the connection is closed.
+    """Open a connection, and call `prepare` with it. If `prepare` raises, the connection is closed.
 
     With `watched`, it fails when the server stops answering.
     """
@@ -225,7 +229,7 @@ def _connected(url: str, session: str) -> "psycopg.Connection[tuple[Any, ...]]":
 
 
 def _ask(url: str, watched: "psycopg.Connection[Any]") -> None:
-    """Whether the server of a connection answers on a new one. Raises psycopg.Error."""
+    """Check whether the server of a connection answers on a new one. Raises psycopg.Error if not."""
     defaults = {name: value for name, value in _DEFAULTS.items() if name not in _parameters(url)}
     same: dict[str, str | int] = {"host": watched.info.host, "port": watched.info.port, "target_session_attrs": "any", "connect_timeout": 5}
     with psycopg.connect(make_conninfo(url, **{**defaults, **same}), autocommit=True) as connection:

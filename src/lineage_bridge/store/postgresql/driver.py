@@ -1,4 +1,6 @@
-"""Runs rendered statements on a connection to PostgreSQL, in the way of Python's module for SQLite. Errors are those of the store."""
+"""Runs rendered statements on a connection to PostgreSQL, with the interface of Python's module for SQLite. Errors are those of
+the store.
+"""
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,7 +60,7 @@ def store_error(error: psycopg.Error) -> LineageBridgeError:
 
 
 class _ServerRows:
-    """The rows of a cursor on the server, fetched in portions. It ends with the transaction."""
+    """The rows of a query that stay on the server and are fetched in portions. They are available until the transaction ends."""
 
     rowcount = -1
 
@@ -102,6 +104,11 @@ class PostgresqlDriver:
         self._interrupted = False
         self._scans = 0
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open, or may be."""
+        return self.connection.info.transaction_status is not TransactionStatus.IDLE
+
     def execute(self, sql: str, values: Values = ()) -> RowCursor:
         """Run one rendered statement."""
         if self._interrupted:
@@ -126,7 +133,7 @@ class PostgresqlDriver:
 
     def scan(self, sql: str, values: Values = ()) -> RowCursor:
         """Run a query whose rows stay on the server until they are fetched. Outside of a transaction, all are fetched at once."""
-        if self.connection.info.transaction_status is TransactionStatus.IDLE:
+        if not self.in_transaction:
             return self.execute(sql, values)
         self._scans += 1
         name = f"scan_{self._scans}"

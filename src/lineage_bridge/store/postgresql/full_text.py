@@ -1,4 +1,4 @@
-"""Full-text search in PostgreSQL's own text vectors: no extension is needed, and both indexes find what SQLite's find.
+"""Full-text search with PostgreSQL's own text vectors. No extension is needed, and both indexes find what SQLite's find.
 
 Each row of an index is one vector. Its lexemes are a column's number and a token of that column, at the token's position: trigrams of
 names, so that a part of a name is a phrase of trigrams, and words of texts. A lexeme without a token stands before the first one.
@@ -35,7 +35,7 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Combined:
-    """A query that is a combination of others: all or any of them must match."""
+    """A query that combines others: all of them, or at least one of them, must match."""
 
     queries: tuple["TextQuery", ...]
     operator: str
@@ -154,7 +154,7 @@ def _written(index: str, query: TextQuery) -> str:
 
 
 def _adjacent(number: int, tokens: list[str], prefix: bool) -> str:
-    """Tokens of a column one after the other. Each may stand at a position that belongs to a further lexeme; a prefix includes those."""
+    """Match tokens of a column that follow each other. Each may be at a position that also has another lexeme; a prefix includes those."""
     *before, last = tokens
     end = f"{_quoted(number, last)}:*" if prefix else _anywhere(number, last) if before else _quoted(number, last)
     return " <-> ".join([*(_anywhere(number, token) for token in before), end])

@@ -1,12 +1,14 @@
-"""The file by which a graph in PostgreSQL knows the log that it is computed from: the log's identity, and how far the graph has read it."""
+"""The file by which a graph in PostgreSQL recognises the log from which it is computed. It has the log's identity, and how far the graph
+has read it.
+"""
 
-import os
 import re
 import secrets
 from pathlib import Path
 from typing import Final
 
 from lineage_bridge.errors import StoreError
+from lineage_bridge.eventlog.disk import replace_file
 from lineage_bridge.ports.graph_store import GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.postgresql.ownership import GraphOwner, key_digest
@@ -17,16 +19,18 @@ _CONTENT: Final = re.compile(r"log ([0-9a-f]{32}), position (\d+)")
 
 
 def owner_of(file: Path, key: bytes) -> GraphOwner:
-    """The owner of the graph that the log gives. One process at a time calls it: it gives the log an identity if it has none yet."""
+    """The owner of the graph that is computed from the log. If the log has no identity yet, it gets one; only one process at a time may
+    call this.
+    """
     log, position = _read(file)
     if not log:
         log = secrets.token_hex(_BYTES)
-        _write(file, log, position)
+        replace_file(file, f"log {log}, position {position}\n".encode())
     return GraphOwner(key_digest(key), log)
 
 
 def known_position(file: Path) -> int:
-    """The offset up to which the graph is known to have read the log, 0 if unknown: the pipeline notes it at its start."""
+    """The offset up to which the graph is known to have read the log; 0 if unknown. The pipeline notes it when it starts."""
     try:
         return _read(file)[1]
     except StoreError:
@@ -37,7 +41,7 @@ def note_position(file: Path, position: int) -> None:
     """Note how far the graph has read the log. Only for the folder of the graph's owner, which has an identity."""
     log, noted = _read(file)
     if log and noted != position:
-        _write(file, log, position)
+        replace_file(file, f"log {log}, position {position}\n".encode())
 
 
 def require_log(file: Path, schema: str, store: GraphStore, end: int) -> None:
@@ -64,19 +68,5 @@ def _read(file: Path) -> tuple[str, int]:
     except (OSError, UnicodeDecodeError) as error:
         raise StoreError(f"{file} cannot be read: {error}", _HINT) from error
     if not found:
-        raise StoreError(f"{file} does not name a log", _HINT)
+        raise StoreError(f"{file} does not contain the identity of a log", _HINT)
     return found[1], int(found[2])
-
-
-def _write(file: Path, log: str, position: int) -> None:
-    fresh = file.with_name(f"{file.name}.new")
-    with fresh.open("w", encoding="ascii") as written:
-        written.write(f"log {log}, position {position}\n")
-        written.flush()
-        os.fsync(written.fileno())
-    fresh.replace(file)
-    folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

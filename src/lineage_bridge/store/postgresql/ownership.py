@@ -1,4 +1,6 @@
-"""Whose graph a schema of PostgreSQL holds: the comments of its tables name the installation, so no other one writes it by mistake."""
+"""Records whose graph a schema of PostgreSQL holds. The comments of its tables name the installation, so no other one writes it
+by mistake.
+"""
 
 import hashlib
 import re
@@ -23,7 +25,7 @@ class GraphOwner:
     log: str
 
     def __str__(self) -> str:
-        """As the comment of a table has it."""
+        """The text by which the comment of a table names the owner."""
         return f", key {self.key}, log {self.log}"
 
 

@@ -1,4 +1,4 @@
-"""Replaying a graph in PostgreSQL: it is computed in a second schema, which then replaces the first in one transaction."""
+"""Replays a graph in PostgreSQL. It is computed in a second schema, which then replaces the first in one transaction."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ _WAIT: Final = "500ms"
 
 
 class Rebuilding:
-    """Holds the locks of the graph's schema and of the one beside until it is closed; then the schema beside is gone.
+    """Holds the locks of the graph's schema and of a second schema beside it. When it is closed, the second schema is deleted.
 
     The graph in use stays as it is until `put_in_place`.
     """
@@ -42,13 +42,13 @@ class Rebuilding:
             raise
 
     def beside(self) -> StoreConnection:
-        """A connection that writes into the empty schema beside. A crash may lose what it has written."""
+        """A connection that writes into the empty second schema. A crash may lose what it has written."""
         connection = connect_beside(self._database.url, self._beside)
         connection.execute("SET synchronous_commit = off")
         return connection
 
     def check(self) -> None:
-        """Raise StoreError if the connection that holds the locks is gone."""
+        """Check that the locks are still held. Raises StoreError if the connection that holds them is gone."""
         self._current.execute("SELECT 1")
 
     def complete(self) -> None:
@@ -60,8 +60,8 @@ class Rebuilding:
             raise store_error(error) from error
 
     def put_in_place(self) -> bool:
-        """Replace the tables of the graph by those of the second schema, in one transaction; False if questions hold them at the
-        moment.
+        """Replace the tables of the graph by those of the second schema, in one transaction. Returns False if questions hold the
+        tables now.
 
         Questions that have begun see the old graph until they end.
         """
@@ -113,7 +113,7 @@ class Rebuilding:
 
 @contextmanager
 def _working_in(connection: "psycopg.Connection[Any]", schema: str) -> Iterator[None]:
-    """Let statements of the transaction work in another schema."""
+    """Let the statements of the transaction work in another schema."""
     before = connection.execute("SELECT current_setting('search_path')").fetchone()
     connection.execute("SELECT set_config('search_path', quote_ident(%s), true)", (schema,))
     yield

@@ -138,7 +138,7 @@ def drop(connection: Any, mark: str = MARK) -> bool:  # noqa: ANN401 - as above
 
 
 def marks(connection: Any, mark: str = MARK) -> dict[str, str]:  # noqa: ANN401 - as above
-    """Table to comment of those that LineageBridge has made in the schema, with this mark."""
+    """The comments of the tables in the schema that LineageBridge has made with this mark, by table."""
     return {name: comment for name, comment in connection.execute(_MARKED).fetchall() if (comment or "").startswith(mark)}
 
 
@@ -148,7 +148,9 @@ def graph_tables(connection: Any, mark: str = MARK) -> list[str]:  # noqa: ANN40
 
 
 def require_tables(connection: Any) -> None:  # noqa: ANN401 - as above
-    """Raise StoreMissingError if the schema has no tables of a graph, StoreVersionError if they are of another version."""
+    """Check that the schema has the tables of a graph. Raises StoreMissingError if it has none, StoreVersionError if they are of
+    another version.
+    """
     found = found_version(connection)
     if found is None:
         raise StoreMissingError("there is no graph store in PostgreSQL", "start the server, which creates it: lineage-bridge serve")
@@ -163,7 +165,7 @@ def unexpected(connection: Any, digest: str) -> str:  # noqa: ANN401 - as above
     """What differs from the tables that this version creates; empty if nothing does. `digest` is the digest of the statements that
     create them.
 
-    Other objects in the schema, such as an index that somebody has added, do not count.
+    Other objects in the schema, such as an index that somebody has added, are ignored.
     """
     if (found := found_version(connection)) != GRAPH.version:
         return f"it has schema {found or 'none'}, and this version uses {GRAPH.version}"
@@ -201,7 +203,9 @@ def statements() -> list[str]:
 
 
 def _with_text_key(sql: str, table: str, texts: frozenset[str]) -> list[str]:
-    """The statements that create a table; a key with texts is an index of its own, which can hold long ones."""
+    """The statements that create a table. If its key contains texts, the key becomes an index of its own, because that can hold long
+    texts.
+    """
     key = _PRIMARY_KEY.search(sql)
     columns = indexed(key[1], texts) if key else ""
     if "key_text(" not in columns:
@@ -210,7 +214,7 @@ def _with_text_key(sql: str, table: str, texts: frozenset[str]) -> list[str]:
 
 
 def expected_columns() -> dict[str, dict[str, str]]:
-    """Table to its columns, with their types as PostgreSQL writes them."""
+    """The columns of each table, with their types as PostgreSQL writes them."""
     from sqlalchemy.dialects import postgresql  # noqa: PLC0415 - as above
 
     from lineage_bridge.store.schema.tables import METADATA  # noqa: PLC0415 - as above
@@ -236,7 +240,7 @@ def expected_indexes() -> set[str]:
 
 
 def found_version(connection: Any) -> str | None:  # noqa: ANN401 - as above
-    """The version of the schema's tables, empty if they have none; None if there are no such tables.
+    """The version of the schema's tables, empty if they state none; None if there are no such tables.
 
     Raises StoreVersionError for a newer version, StoreError for another program's tables.
     """
@@ -255,7 +259,7 @@ def found_version(connection: Any) -> str | None:  # noqa: ANN401 - as above
 
 @cache
 def _digest() -> str:
-    """The digest of the statements that create everything."""
+    """The digest of all statements that create tables, indexes and functions."""
     return hashlib.sha256("\n".join(statements()).encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Ends a connection whose server has stopped answering: a statement that waits for it fails then, instead of waiting for ever."""
+"""Ends a connection whose server has stopped answering. A statement that waits for the server then fails, instead of waiting for ever."""
 
 import logging
 import os
@@ -21,13 +21,13 @@ _log = logging.getLogger(__name__)
 
 
 class Watchdog(threading.Thread):
-    """While a statement runs on a connection, asks the server by another connection whether it answers at all.
+    """Asks the server, over another connection, whether it answers at all while a statement runs.
 
-    A statement may take as long as it needs, while the server answers others.
+    A statement may take as long as it needs, as long as the server answers others.
     """
 
     def __init__(self, connection: "psycopg.Connection[Any]", ask: Callable[[], None]) -> None:
-        """`ask` opens another connection and uses it; what PostgreSQL refuses is an answer as well."""
+        """Watch `connection`. `ask` opens another connection and uses it; if PostgreSQL refuses something, that is an answer as well."""
         super().__init__(name="watchdog", daemon=True)
         self._connection, self._probe = connection, Probe(ask, _ANSWER_S)
         self._ended = threading.Event()
@@ -59,6 +59,6 @@ class Watchdog(threading.Thread):
 
 
 def _end(connection: "psycopg.Connection[Any]") -> None:
-    """End both directions of a connection's socket, which the thread that waits for it notices; the socket stays that thread's."""
+    """Shut down both directions of a connection's socket. The thread that waits for it notices this, and still has to close the socket."""
     with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.pgconn.socket)) as shared:
         shared.shutdown(socket.SHUT_RDWR)

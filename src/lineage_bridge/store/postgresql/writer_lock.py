@@ -1,4 +1,4 @@
-"""The lock of a schema's one writer: an advisory lock of PostgreSQL, which ends with the connection that holds it."""
+"""The lock that allows one writer per schema: an advisory lock of PostgreSQL, which ends with the connection that holds it."""
 
 from typing import Any, Final
 

@@ -1,1 +1,1 @@
-"""The SQL queries about nodes and flows that the kinds of questions share."""
+"""SQL queries about nodes and flows that several kinds of questions share."""

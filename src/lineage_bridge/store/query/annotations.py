@@ -1,4 +1,4 @@
-"""Annotations of column statements: descriptions of transformations, as their asserters wrote them."""
+"""Reads the annotations of column statements: descriptions of transformations, as their asserters wrote them."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The assertions of runs, design-time statements and facets, as the store holds them."""
+"""Reads the assertions of runs and design-time statements, and the facets in them, from the store."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ _STATED = "SELECT carrier, lineage_set, first, 0 FROM run_lineage_set WHERE asse
 
 
 def declarations_of(connection: StoreConnection, asserter: bytes, job: int) -> list[DeclaredOnDay]:
-    """The flow that a design-time statement asserted, day by day; `job` is the dataset itself when the statement names no job."""
+    """The facet sets that a design-time statement asserted, day by day. `job` is the dataset itself if the statement names no job."""
     return [DeclaredOnDay(*row) for row in connection.execute(_DECLARATIONS, {"asserted_by": asserter, "job": job})]
 
 
@@ -59,7 +59,7 @@ def shape_at(connection: StoreConnection, asserter: bytes, job: int, at_us: int)
 def dated(
     connection: StoreConnection, who: tuple[bytes, int], stated: list[StatedLineage], lineage_set_of: LineageSetOf, at_us: int = _NOW
 ) -> list[StatedLineage]:
-    """What a run (with its job) stated. Times are looked up only where they matter: if snapshots stated several lineage sets."""
+    """What a run of a job has stated. Times are looked up only if they matter, because snapshots stated several lineage sets."""
     if not any(is_snapshot(row.lineage_set) for row in stated):
         return stated
     (asserter, job), carriers = who, [row.carrier for row in stated if not is_mark(row.lineage_set)]

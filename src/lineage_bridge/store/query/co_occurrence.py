@@ -36,7 +36,9 @@ class _Stated(NamedTuple):
 
 
 class CoOccurrence:
-    """Look-ups over one connection, now or, with `pending`, as of its time; caches what it has loaded."""
+    """Decides which flows by co-occurrence count, over one connection; now or, with `pending`, as of its time. Caches what it has
+    loaded.
+    """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, pending: PendingShapes | None = None) -> None:
         self.connection, self.nodes, self.pending = connection, nodes, pending
@@ -50,7 +52,7 @@ class CoOccurrence:
         return not states or not self.nodes.identities.may_join
 
     def not_counting(self, edges: Iterable[RawEdge]) -> set[RawEdge]:
-        """Those of these flows that do not count. Only flows at datasets with several names need the check."""
+        """Those of these flows that do not count. Only flows at datasets with several names are checked."""
         if self.empty:
             return set()
         guessed = [edge for edge in edges if edge[4] in (Evidence.CO_OCCURRENCE, Evidence.STITCHED)]
@@ -101,7 +103,7 @@ class FlowsByGroup:
         self.flows, self.counted = flows, counted
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """See Flows."""
+        """The edges that lead on from these nodes, ordered by the nodes' ids; each (source, target, job, origin) once for each node."""
         edges = self.flows.edges(ids, direction)
         return edges if self.counted.empty else self._counting(edges)
 
@@ -111,17 +113,17 @@ class FlowsByGroup:
             yield from (edge for edge in some if edge not in hidden) if hidden else some
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """See Flows."""
+        """The jobs that name these datasets on a side; at most `limit` rows for each chunk of datasets."""
         return self.flows.ports(ids, side, limit)
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
-        """See Flows."""
+        """The datasets that a job names on a side."""
         return self.flows.job_ports(job, side)
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """See Flows."""
+        """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
         return self.flows.statements(job, carrier)
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """See Flows."""
+        """These ids, and those of all other names of the same datasets and jobs."""
         return self.flows.expand(ids)

@@ -1,4 +1,4 @@
-"""Column statements as edges: which columns a column comes from, and which come from it."""
+"""Looks up column statements as edges: from which columns a column is derived, and which are derived from it."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
@@ -24,7 +24,8 @@ _FIELDS = " AND s.{side}_field IN (:field, '')"
 
 
 class ColumnStep(NamedTuple):
-    """One statement of one job: `target_field` of `target` is derived from `source_field` of `source`; an empty field is the whole dataset.
+    """A column statement of a job: `target_field` of `target` is derived from `source_field` of `source`. An empty field means the
+    whole dataset.
 
     `carrier` and `lineage_set` are where it was asserted. Types are empty where the producer gave none.
     """
@@ -46,24 +47,32 @@ class Columns(Protocol):
     """Looks up column statements at one point in time."""
 
     def into(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """The statements about a column of a dataset or the whole dataset as target; with an empty field, about any of its columns."""
+        """The statements with a column of a dataset, or with the whole dataset, as target. With an empty field, those with any of
+        its columns.
+        """
 
     def out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """The statements about a column of a dataset or the whole dataset as source; with an empty field, about any of its columns."""
+        """The statements with a column of a dataset, or with the whole dataset, as source. With an empty field, those with any of
+        its columns.
+        """
 
 
 class CurrentColumns:
-    """The column statements of now, over one connection: one indexed look-up for each column."""
+    """Looks up the column statements of now over one connection, with one indexed look-up for each column."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
 
     def into(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """See Columns."""
+        """The statements with a column of a dataset, or with the whole dataset, as target. With an empty field, those with any of
+        its columns.
+        """
         yield from self._steps((_ABOUT_CARRIER, _ABOUT_TARGET), "target", node, field)
 
     def out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """See Columns."""
+        """The statements with a column of a dataset, or with the whole dataset, as source. With an empty field, those with any of
+        its columns.
+        """
         yield from self._steps((_FROM_SOURCE, _FROM_CARRIER), "source", node, field)
 
     def _steps(self, queries: tuple[str, ...], side: str, node: int, field: str) -> Iterator[ColumnStep]:
@@ -77,13 +86,15 @@ class CurrentColumns:
 
 
 class FlowColumns:
-    """The column statements at any point in time, found by the flows of that time."""
+    """Looks up the column statements at any point in time, through the flows of that time."""
 
     def __init__(self, flows: Flows) -> None:
         self.flows = flows
 
     def into(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """See Columns."""
+        """The statements with a column of a dataset, or with the whole dataset, as target. With an empty field, those with any of
+        its columns.
+        """
         for job in sorted({edge[2] for edge in self.flows.edges([node], Direction.UP)}):
             yield from (
                 step
@@ -92,7 +103,9 @@ class FlowColumns:
             )
 
     def out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """See Columns."""
+        """The statements with a column of a dataset, or with the whole dataset, as source. With an empty field, those with any of
+        its columns.
+        """
         ends: dict[int, set[int]] = {}
         for _, target, job, *_ in self.flows.edges([node], Direction.DOWN):
             ends.setdefault(job, {job}).add(target)
@@ -110,5 +123,7 @@ class FlowColumns:
 
 
 def _matching_fields(field: str, named: str) -> tuple[str, ...]:
-    """The names under which statements about a column are stored: the column's and that of the whole dataset, or all if none is given."""
+    """The fields under which statements about a column are stored: the column itself, and the whole dataset; all fields if no column is
+    given.
+    """
     return (field, "") if field else (named,)

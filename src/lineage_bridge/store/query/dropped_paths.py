@@ -22,7 +22,7 @@ FlowKey = tuple[int, int, int, int]
 
 
 class _Hop(NamedTuple):
-    """A flow from a dropped dataset (by its canonical node) in the direction of a path."""
+    """A flow from a dropped dataset, in the direction of a path. The dataset is given by its canonical node."""
 
     near: int
     far: int
@@ -44,19 +44,19 @@ class DroppedPaths:
         self._limits: dict[tuple[int, Direction], int | None] = {}
 
     def last(self, edge: FlowKey) -> int:
-        """The last time of a flow; ALWAYS_US if unknown."""
+        """The last time of a flow; ALWAYS_US if it is unknown."""
         last = self.times.flow(*edge)
         return ALWAYS_US if last is None else last
 
     def first(self, edge: FlowKey) -> int:
-        """The first time of a flow; NEVER_US if unknown."""
+        """The first time of a flow; NEVER_US if it is unknown."""
         if edge not in self._firsts:
             first = self.times.first(*edge)
             self._firsts[edge] = NEVER_US if first is None else first
         return self._firsts[edge]
 
     def time(self, edge: FlowKey, direction: Direction) -> int:
-        """The time at which a flow leads to its far end: its last downstream, its first upstream."""
+        """The time at which a flow arrives at its far end: its last time in a walk downstream, its first time in a walk upstream."""
         return self.last(edge) if direction is Direction.DOWN else self.first(edge)
 
     def is_cut(self, dataset: int, direction: Direction, came: int, edge: FlowKey) -> bool:

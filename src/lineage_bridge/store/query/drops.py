@@ -1,4 +1,4 @@
-"""Drops of datasets: when a dataset was dropped under any of its names, and whether it was written or created since. Now, or as of a time.
+"""Finds out when a dataset was dropped under any of its names, and whether it was written or created since; now, or as of an earlier time.
 
 A dataset exists if it was never dropped, or was written, created or overwritten after its last drop by a run other than the one that
 dropped it. Reads do not count. A drop of a table drops its partitions; a drop of a partition does not drop the table.
@@ -131,7 +131,7 @@ class Drops:
         return tuple(sorted({id_, *names.outermost})) if names else (id_,)
 
     def names(self, id_: int) -> tuple[int, ...]:
-        """All names of a dataset. It must have been loaded."""
+        """All names of a dataset, which must have been loaded."""
         names = self.dropped.get(id_)
         return names.group if names else (id_,)
 
@@ -171,7 +171,7 @@ class Drops:
         return any(not self._dropped_by(run, job).intersection(self.names(dataset)) for run in runs)
 
     def _dropped_by(self, asserted_by: bytes, job: int) -> frozenset[int]:
-        """The datasets that a run dropped; none for a design-time statement, which does not end."""
+        """The datasets that a run dropped. A design-time statement does not end, so it drops none."""
         key = asserted_by, job
         if key not in self._by:
             self._by[key] = frozenset(row[0] for row in self.connection.execute(_DROPPED_BY, key).fetchall())

@@ -20,13 +20,14 @@ _NAMED = "SELECT 1 FROM job_io WHERE job = ? AND dataset = ? AND side = ? AND or
 
 
 class Endings:
-    """Whether a flow or port has ended: now, or as of a time.
+    """Decides whether a flow or port has ended, now or as of an earlier time.
 
-    A flow has ended if an operator ended it; or if its target was dropped and exists again, but its job has not written it since; or if one
-    of its ends is dropped and no path through it leads to an existing dataset. A flow that its job states again afterwards has not ended.
+    A flow has ended if an operator ended it; or if its target was dropped and exists again, but its job has not written it since; or if
+    one of its ends is dropped and no path through it leads to an existing dataset. A flow that its job states again afterwards has not
+    ended.
 
-    Of a job's flows into dropped partitions, the newest one stays if the dataset was read before the drop, and the job has not
-    written a partition that still exists.
+    Of a job's flows into dropped partitions, the newest one stays if the dataset was read before the drop, and the job has not written
+    a partition that still exists.
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, flows: Flows, times: AssertionTimes, at_us: int | None) -> None:
@@ -72,8 +73,8 @@ class Endings:
         return self.ordered and any(not self._asserted_later(edge, *end) for end in self._stated_ends(job, (source, target)))
 
     def _is_trace(self, edge: FlowKey) -> bool:
-        """Whether a flow into a dropped partition is the last remaining flow of its job into the dataset, which was read before the
-        drop.
+        """Whether a flow into a dropped partition is the last remaining trace of its job's writing to the dataset, which was read
+        before the drop.
         """
         source, target, job, origin = edge
         key = self.nodes.head(source), self.nodes.head(target), job, origin
@@ -82,7 +83,7 @@ class Endings:
         return self._traces[key] == edge and self._was_read(target)
 
     def _newest_trace(self, flow: FlowKey, names: tuple[int, ...]) -> FlowKey | None:
-        """The newest of the flows into dropped partitions of one dataset; None if a flow into an existing partition has not ended."""
+        """The newest of a job's flows into dropped partitions of one dataset; None if a flow into an existing partition has not ended."""
         self.load(names)
         edges = {edge[:4] for edge in self.flows.edges(names, Direction.UP) if edge[2:4] == flow[2:]}
         same = [edge for edge in sorted(edges) if self.nodes.head(edge[0]) == flow[0]]
@@ -192,7 +193,7 @@ class Endings:
 
 
 class FlowsWithoutEnded:
-    """The flows of a moment without ended ones (unless `ended`), and with those of renames.
+    """The flows at one point in time, without ended ones unless `ended` is set, and with the flows that renames create.
 
     `hidden` has the flows that were left out so far, `hidden_ports` the inputs and outputs as (job, dataset).
     """
@@ -203,7 +204,7 @@ class FlowsWithoutEnded:
         self.hidden_ports: set[tuple[int, int]] = set()
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """See Flows."""
+        """The edges that lead on from these nodes, ordered by the nodes' ids; each (source, target, job, origin) once for each node."""
         return self.flows.edges(ids, direction) if self.endings.empty else self._not_ended(ids, direction)
 
     def _not_ended(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
@@ -219,7 +220,7 @@ class FlowsWithoutEnded:
         yield from self.endings.renamed_on(ids, direction, ended=self.ended)
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """See Flows."""
+        """The jobs that name these datasets on a side; at most `limit` rows for each chunk of datasets."""
         if self.endings.empty:
             yield from self.flows.ports(ids, side, limit)
             return
@@ -231,7 +232,7 @@ class FlowsWithoutEnded:
                 self.hidden_ports.add(port[:2])
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
-        """See Flows."""
+        """The datasets that a job names on a side."""
         ports = self.flows.job_ports(job, side)
         if self.ended or self.endings.empty:
             return ports
@@ -239,9 +240,9 @@ class FlowsWithoutEnded:
         return [port for port in ports if not self.endings.has_ended_port(*port)]
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """See Flows."""
+        """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
         return self.flows.statements(job, carrier)
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """See Flows."""
+        """These ids, and those of all other names of the same datasets and jobs."""
         return self.flows.expand(ids)

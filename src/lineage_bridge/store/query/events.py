@@ -1,17 +1,20 @@
-"""Events and quarantined records."""
+"""Reads events and quarantined records."""
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Final
 
+from lineage_bridge.errors import StoreDamagedError
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import RecordAddress
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineCounts, QuarantineRecord
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.damage import REPLAYED
 from lineage_bridge.store.dialect import NO_LIMIT
 from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.runs.mentions import DatasetMention, mentions
 from lineage_bridge.store.runs.runs import Runs
 
 _EVENT = "SELECT time, event, type, asserted_by, repairs FROM event"
@@ -53,6 +56,8 @@ class Events:
         order = "ASC" if which.ascending else "DESC"
         tail = f"time >= ? AND time < ? ORDER BY time {order}, event {order}"
         within = self.nodes.within
+        if which.datasets is not None:
+            return self._naming(which, since, until)
         if which.namespace is None and which.job is None:
             return self.connection.execute(f"{_EVENT} WHERE {self._condition} AND {tail}", (*self._values, since, until))
         jobs = [node.id for node in self.nodes.matching(NodeKind.JOB, which.namespace, which.job, _FEW_JOBS + 1, 0)]
@@ -62,6 +67,27 @@ class Events:
             return self.connection.execute(f"{_EVENT} WHERE job IN ({named}) AND {tail}", values)
         streams = [self.connection.execute(f"{_EVENT} WHERE job = ? AND {tail}", (job, since, until)) for job in jobs]
         return heapq.merge(*streams, key=lambda row: row[:2], reverse=not which.ascending)
+
+    def _naming(self, which: EventFilter, since: int, until: int) -> Iterator[_EventRow]:
+        """The events that named a dataset."""
+        condition, values = self._condition, [*self._values]
+        if which.namespace is not None or which.job is not None:
+            condition += " AND job IN (SELECT id FROM node WHERE kind = 2 AND namespace GLOB ? AND name GLOB ?)"
+            values += [which.namespace or "*", which.job or "*"]
+        seen: set[bytes] = set()
+        for mention in sorted(mentions(self.connection, which.datasets or ()), reverse=not which.ascending):
+            for row in self._mentioning(mention, condition, values):
+                if row[1] not in seen and since <= row[0] < until:
+                    seen.add(row[1])
+                    yield row
+
+    def _mentioning(self, mention: DatasetMention, condition: str, values: list[str]) -> list[_EventRow]:
+        """The events of a mention. The own time of an event whose clock was far ahead is later than the one that counts."""
+        chosen, given = ("", ()) if mention.event == b"" else (" AND event = ?", (mention.event,))
+        sql = f"{_EVENT} WHERE asserted_by = ?{chosen} AND {condition} AND"
+        common = (mention.asserted_by, *given, *values)
+        exact = self.connection.execute(f"{sql} time = ?", (*common, mention.time)).fetchall()
+        return exact or self.connection.execute(f"{sql} time > ? AND effective = ?", (*common, mention.time, mention.time)).fetchall()
 
     def of_run(self, run_id: str, limit: int | None = None) -> list[EventRecord]:
         """The events of a run (its id as sent, or as a UUID), oldest first."""
@@ -81,7 +107,10 @@ class Events:
         return self.nodes.within.values * 2
 
     def _event(self, row: _EventRow) -> EventRecord:
-        return EventRecord(*row, RecordAddress(*self.connection.execute(_COPY, row[:2]).fetchone()))
+        address = self.connection.execute(_COPY, row[:2]).fetchone()
+        if address is None:
+            raise StoreDamagedError(f"the graph does not say where the event {row[1].hex()} is in the log", REPLAYED)
+        return EventRecord(*row, RecordAddress(*address))
 
     def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:
         """Quarantined records, newest first, without those accepted since. With `event`, only those with this event id."""

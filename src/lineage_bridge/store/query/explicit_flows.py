@@ -1,4 +1,4 @@
-"""If one name of a job states its flows explicitly, flows that are only implied under its other names are left out."""
+"""Leaves out the flows that are only implied under one name of a job, if another name of the job states its flows explicitly."""
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
@@ -26,7 +26,7 @@ class ExplicitFlows:
         return not self._may_join
 
     def kept(self, edges: Iterable[RawEdge]) -> Iterator[RawEdge]:
-        """These edges in the same order, without the hidden ones."""
+        """Those of these edges that are not hidden, in the same order."""
         if self.empty:
             yield from edges
             return
@@ -55,21 +55,21 @@ class FlowsPreferExplicit:
         self.flows, self.stated = flows, ExplicitFlows(flows, nodes)
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """See Flows."""
+        """The edges that lead on from these nodes, ordered by the nodes' ids; each (source, target, job, origin) once for each node."""
         return self.stated.kept(self.flows.edges(ids, direction))
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """See Flows."""
+        """The jobs that name these datasets on a side; at most `limit` rows for each chunk of datasets."""
         return iter(self.flows.ports(ids, side, limit))
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
-        """See Flows."""
+        """The datasets that a job names on a side."""
         return self.flows.job_ports(job, side)
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """See Flows."""
+        """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
         return self.flows.statements(job, carrier)
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """See Flows."""
+        """These ids, and those of all other names of the same datasets and jobs."""
         return self.flows.expand(ids)

@@ -1,4 +1,4 @@
-"""The flows that a question follows: those of now, or those of an earlier time. All questions use this interface."""
+"""The interface by which all questions read flows, and the flows of now. store/history/past.py has those of an earlier time."""
 
 from collections.abc import Collection, Iterable, Iterator
 from enum import Enum
@@ -18,7 +18,7 @@ RawStatement = tuple[int, str, int, str, str, str, int, int, int, bytes]
 
 
 class Direction(Enum):
-    """The direction in which flows are followed."""
+    """The direction in which a walk follows flows."""
 
     DOWN = "downstream"
     UP = "upstream"
@@ -34,7 +34,7 @@ class Direction(Enum):
         return Side.OUTPUT if self is Direction.DOWN else Side.INPUT
 
     def ahead(self, edge: RawEdge) -> int:
-        """The end of an edge at which the walk arrives."""
+        """The end of an edge at which a walk in this direction arrives."""
         return edge[1] if self is Direction.DOWN else edge[0]
 
 
@@ -58,14 +58,14 @@ class Flows(Protocol):
 
 
 class CurrentFlows:
-    """Looks up the flows of now."""
+    """Looks up the flows of now in the derived tables."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
         self._hubs = connection.execute("SELECT EXISTS (SELECT 1 FROM hub)").fetchone()[0] == 1
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """See Flows."""
+        """The edges that lead on from these nodes, ordered by the nodes' ids; each (source, target, job, origin) once for each node."""
         here, there = ("source", "target") if direction is Direction.DOWN else ("target", "source")
         for some in chunks(ids):
             flows = f"""SELECT source, target, job, origin, min(evidence), 0 FROM flow WHERE {here} IN ({marks(some)})
@@ -79,19 +79,19 @@ class CurrentFlows:
             yield from self.connection.execute(hubs, some)
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """See Flows."""
+        """The jobs that name these datasets on a side; at most `limit` rows for each chunk of datasets."""
         for some in chunks(ids):
             named = f"SELECT job, dataset, side, origin FROM job_io WHERE dataset IN ({marks(some)}) AND side = ? LIMIT ?"
             yield from self.connection.execute(named, (*some, int(side), limit))
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
-        """See Flows."""
+        """The datasets that a job names on a side."""
         return self.connection.execute(
             "SELECT job, dataset, side, origin FROM job_io WHERE job = ? AND side = ? ORDER BY dataset, origin", (job, int(side))
         ).fetchall()
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """See Flows."""
+        """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
         return self.connection.execute(
             """SELECT s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking, j.carrier, j.origin,
             s.lineage_set
@@ -100,5 +100,5 @@ class CurrentFlows:
         ).fetchall()
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """See Flows."""
+        """These ids, and those of all other names of the same datasets and jobs."""
         return self.nodes.expand(ids)

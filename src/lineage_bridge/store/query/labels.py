@@ -1,4 +1,4 @@
-"""Labels of edges and ports, computed from the shapes that contain them."""
+"""Computes the labels of edges and ports from the shapes that contain them."""
 
 from collections.abc import Collection
 from typing import Protocol
@@ -15,7 +15,7 @@ class CompleteRuns(Protocol):
     """The newest runs of a job, from which labels are computed."""
 
     def is_streaming(self, job: int) -> bool:
-        """Whether the job is streaming: it does not end by itself."""
+        """Whether the runs of the job are streaming: they do not end by themselves."""
 
     def newest_complete(self, job: int, side: Side, limit: int) -> list[frozenset[int]]:
         """The datasets that each of the newest COMPLETE runs named on a side, newest run first. Runs that named none are skipped."""
@@ -25,7 +25,7 @@ class CompleteRuns(Protocol):
 
 
 class Labels:
-    """Computes labels as of `now_us`. Data about a whole job is computed once."""
+    """Computes labels as of `now_us`. What concerns a whole job is computed once."""
 
     def __init__(
         self, flows: Flows, runs: CompleteRuns, now_us: int, times: AssertionTimes, endings: Endings, heartbeats: Heartbeats
@@ -36,7 +36,7 @@ class Labels:
         self._named: dict[tuple[int, Side], frozenset[int]] = {}
 
     def alike(self, jobs: Collection[int]) -> dict[int, tuple[Label, int | None]]:
-        """Jobs whose flows and ports all share one label: job to this label and the time of the job's last event.
+        """For each job whose flows and ports all have the same label: this label, and the time of the job's last event.
 
         Pairs of hubs, renames, and what `endings` touches have labels of their own.
         """
@@ -72,7 +72,7 @@ class Labels:
         return Label.SUPERSEDED if target != job and self.superseded(job, target, Side.OUTPUT, last) else fresh
 
     def _freshness(self, last: int | None, job: int, source: int, origin: int) -> Label:
-        """CURRENT or STALE. A flow from a dataset that was dropped and created again, and not read since, is stale."""
+        """The label CURRENT or STALE. A flow from a dataset that was dropped and created again, and has not been read since, is stale."""
         fresh = freshness(last, self.now_us)
         outdated = fresh is Label.CURRENT and self.endings.drops.any and self.endings.is_outdated(job, source, origin)
         return Label.STALE if outdated else fresh

@@ -1,4 +1,4 @@
-"""Nodes by id, by name, by glob and by search."""
+"""Finds nodes by id, by name, by glob and by similar names."""
 
 import difflib
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ _TRIGRAM = 3
 
 
 class Nodes:
-    """Implements ports.NodeReader over one connection; caches the nodes it has loaded."""
+    """Looks up nodes over one connection. Implements ports.NodeReader. Caches the nodes that it has loaded."""
 
     def __init__(self, connection: StoreConnection, at_us: int | None = None, within: NamespaceCondition | None = None) -> None:
         """With `at_us`, names are grouped as of that time. With `within`, lists contain only nodes in these namespaces."""
@@ -108,9 +108,10 @@ class Nodes:
         return self.connection.execute(sql, (namespace, int(kind))).fetchone() is not None
 
     def facets(self, node: Node, job: Node | None = None, keys: Sequence[str] = ()) -> dict[str, str]:
-        """The current facets of a node under all its names, key to JSON text; with `job`, those of the job and the node together.
+        """The JSON texts of the current facets of a node under all its names, by key; with `job`, those of the job and the node
+        together.
 
-        With `keys`, only those.
+        With `keys`, only facets with these keys.
         """
         names, owners = self.members(node.id), self.members(job.id) if job else [0]
         newest: dict[str, tuple[int, int, bytes, bytes, int, str]] = {}
@@ -132,7 +133,7 @@ class Nodes:
         return self.by_id(self.identities.head(group)), tuple(self.by_id(id_) for id_ in self.identities.members(group))
 
     def names_of(self, nodes: Iterable[Node]) -> dict[int, tuple[Node, ...]]:
-        """Node id to all names of the node, for those that have several."""
+        """All names of each of these nodes that has several, by node id."""
         found = {id_: self.identities.members(group) for id_, group in self.identities.joined(node.id for node in nodes).items()}
         self.load(member for members in found.values() for member in members)
         return {id_: tuple(map(self.by_id, members)) for id_, members in found.items() if len(members) > 1}
@@ -150,12 +151,12 @@ class Nodes:
         return sorted(self.identities.members(group)) if group else [id_]
 
     def canonical(self, ids: Iterable[int]) -> dict[int, int]:
-        """Of these ids, those that belong to a group of several names: id to the id of the canonical node."""
+        """The id of the canonical node for each of these nodes that belongs to a group of several names, by node id."""
         found = self.identities.joined(ids)
         return {id_: self.identities.head(group) for id_, group in found.items() if len(self.identities.members(group)) > 1}
 
     def spelt(self, nodes: Iterable[Node], style: str = STANDARD) -> dict[int, Node]:
-        """Node id to the node under its preferred name: the specification's, or LineageBridge's own if there is one."""
+        """Each of these nodes by its id, under its preferred name: the specification's, or LineageBridge's own if there is one."""
         by_id = {node.id: node for node in nodes}
         out = dict(by_id)
         for id_, group in self.identities.groups_of(by_id).items():

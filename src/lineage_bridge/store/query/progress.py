@@ -1,4 +1,4 @@
-"""How far the store has applied the log."""
+"""Reads how far the store has applied the log."""
 
 from lineage_bridge.store.connection import StoreConnection
 
@@ -13,7 +13,7 @@ class StoreProgress:
         self.connection = connection
 
     def position(self) -> dict[tuple[str, int], int]:
-        """(source, partition) to the offset up to which the store has applied the log."""
+        """The offset up to which the store has applied the log, for each (source, partition)."""
         return {(source, partition): offset for source, partition, offset in self.connection.execute(_POSITION)}
 
     def settling(self) -> bool:

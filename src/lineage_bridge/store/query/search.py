@@ -1,13 +1,14 @@
-"""Search by parts of names, and by the texts of nodes' facets."""
+"""Searches nodes by parts of their names, and by the texts of their facets."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
+from lineage_bridge.graph.contents.keeping import stated_owners
 from lineage_bridge.graph.contents.search_terms import FIELDS, matching_lines, plain
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.search import Match, SearchFilter, SearchPage
-from lineage_bridge.openlineage.facets import OwnershipFacet, TagsFacet, read_as
+from lineage_bridge.openlineage.facets import TagsFacet, read_as
 from lineage_bridge.store.chunks import batches, chunks, marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.dialect import FullText, Query
@@ -34,7 +35,7 @@ _Row = tuple[int, int, str, str]
 
 
 class Search:
-    """Implements ports.SearchReader over one connection; reads at most `candidates` nodes for each way to match."""
+    """Searches over one connection. Implements ports.SearchReader. Reads at most `candidates` nodes for each way to match."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, candidates: int = CANDIDATES) -> None:
         self.connection, self.nodes, self.candidates = connection, nodes, candidates
@@ -46,7 +47,7 @@ class Search:
         return [match.node for match in page.matches]
 
     def page(self, which: SearchFilter) -> SearchPage:
-        """One page: matches by name first (equal, then prefix, then shorter names), then matches by facet texts."""
+        """A page of search results: matches by name first (equal, then prefix, then shorter names), then matches by facet texts."""
         words = which.text.split()
         named, cut = self._named(which, words)
         by_text, more = self._matching_texts(which, words)
@@ -144,12 +145,12 @@ class Search:
         facets = self.nodes.facets(node, keys=needed)
         return (
             facets.keys() >= set(needed)
-            and (which.owner is None or which.owner in _owners(facets["ownership"]))
+            and (which.owner is None or which.owner in stated_owners(facets["ownership"]))
             and (which.tag is None or which.tag in _tags(facets["tags"]))
         )
 
     def _match(self, node: Node, which: SearchFilter, words: list[str], named: bool) -> Match:
-        """The match that a node gives: its name, and matching lines of its facets under any of its names."""
+        """The match of a node in a search: its name, and the matching lines of its facets under any of its names."""
         if not words:
             return Match(node, named, ())
         names = self.nodes.members(node.id)
@@ -166,7 +167,7 @@ class Search:
 
 
 def _text_query(search: FullText, which: SearchFilter, words: list[str]) -> Query:
-    """The query for the text index; empty if the search has no words or filters for it."""
+    """The query for the index of texts; empty if neither words nor filters of the search need it."""
     columns = [_TEXT_FIELDS[field] for field in which.fields if field in _TEXT_FIELDS]
     terms = [search.phrase(plain(word), prefix=True) for word in words if plain(word)]
     if not columns or not terms:
@@ -183,13 +184,8 @@ def _filter_queries(search: FullText, which: SearchFilter) -> list[Query]:
     return [search.within([column], search.phrase(plain(text))) for column, text in filters if text is not None and plain(text)]
 
 
-def _owners(text: str) -> set[str]:
-    facet = read_as(OwnershipFacet, "dataset", "ownership", text.encode())
-    return {owner.name for owner in (facet.owners if facet else None) or ()}
-
-
 def _tags(text: str) -> set[str]:
-    """A tag as texts to search for: `key`, and `key=value`."""
+    """The texts to search for a tag: `key`, and `key=value`."""
     facet = read_as(TagsFacet, "dataset", "tags", text.encode())
     tags = (facet.tags if facet else None) or ()
     return {form for tag in tags for form in (tag.key, f"{tag.key}={tag.value}")}

@@ -1,1 +1,1 @@
-"""Questions about runs and amounts."""
+"""Answers questions about runs, and about the amounts that they read and wrote."""

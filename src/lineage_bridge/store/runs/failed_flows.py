@@ -1,4 +1,4 @@
-"""Which flows, inputs and outputs only failed runs state, now or as of an earlier time: the datasets that they name may not exist."""
+"""Finds the flows, inputs and outputs that only failed runs state, now or as of an earlier time. The datasets in them may not exist."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -29,7 +29,7 @@ AND EXISTS ({_HAS_RUN}) LIMIT ?"""
 
 
 class _Sound:
-    """What the runs of a job that did not fail name: the ends of flows, (dataset, side) of ports, and shapes."""
+    """What those runs of a job name that did not fail: the ends of flows, (dataset, side) of ports, and shapes."""
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
@@ -108,20 +108,20 @@ class FailedFlows:
         return sound
 
     def flow(self, edge: RawEdge) -> bool:
-        """Whether failed runs state this flow, and no others do."""
+        """Whether only failed runs state this flow."""
         source, target, job, origin, evidence, hub = edge
         if origin != Origin.OBSERVED or evidence == Evidence.RENAMED or (sound := self._of(job)) is None:
             return False
         return sound.shapes.isdisjoint((hub, hub ^ 1)) if hub else not sound.has_flow(source, target)
 
     def port(self, port: RawPort) -> bool:
-        """Whether failed runs name this input or output, and no others do."""
+        """Whether only failed runs name this input or output."""
         job, dataset, side, origin = port
         sound = self._of(job) if origin == Origin.OBSERVED else None
         return sound is not None and not sound.has_port(dataset, side)
 
     def _of(self, job: int) -> _Sound | None:
-        """What those runs of a job name that did not fail; None if no shape of the job is known from failed runs alone."""
+        """What those runs of a job name that did not fail; None if every shape of the job has a run that did not fail."""
         head = self.nodes.head(job)
         if head not in self._sound:
             self.load([job])

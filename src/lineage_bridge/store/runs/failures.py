@@ -1,4 +1,4 @@
-"""Why runs failed, from their events: error messages, failed tests and failed assertions."""
+"""Finds the reasons for the failures of runs in their events: error messages, failed tests and failed assertions."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -27,9 +27,9 @@ _MOST = 20
 def failures(
     connection: StoreConnection, nodes: Nodes, runs: Sequence[tuple[bytes, int]], failed: Sequence[bytes]
 ) -> dict[tuple[bytes, int], list[str]]:
-    """(run, job) to the reasons that its newest facets give for a failure, error messages first; without those that have none.
+    """For each (run, job) the reasons for a failure in its newest facets, error messages first. Runs without a reason are left out.
 
-    Only of the runs in `failed` are the assertions on inputs read: a run may have very many.
+    Assertions on inputs are only read for the runs in `failed`, because a run may have very many.
     """
     newest: dict[tuple[bytes, int, str, int], tuple[int, bytes, str]] = {}
     for run, job, node, key, text, last, event in chain(_of_runs(connection, runs), _of_inputs(connection, failed)):

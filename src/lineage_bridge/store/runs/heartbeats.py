@@ -1,4 +1,4 @@
-"""The liveness of streams, from their stored heartbeats and counters."""
+"""Computes the liveness of streams from their stored heartbeats and counters."""
 
 from collections.abc import Collection
 
@@ -19,7 +19,7 @@ _LOOKED_AT = 32
 
 
 class Heartbeats:
-    """Computes the liveness of streams as of `now_us`, over one connection. Data about a whole job is read once."""
+    """Computes the liveness of streams as of `now_us`, over one connection. What concerns a whole job is read once."""
 
     def __init__(self, connection: StoreConnection, runs: Runs, now_us: int) -> None:
         self.connection, self.runs, self.now_us = connection, runs, now_us
@@ -40,7 +40,7 @@ class Heartbeats:
         return liveness(own, self.now_us, period, any(reported) if reported else None)
 
     def streams(self, jobs: Collection[int]) -> set[int]:
-        """Which of these jobs are streaming."""
+        """Those of these jobs that are streaming."""
         self.runs.processing.load(jobs)
         return {job for job in jobs if self.runs.is_streaming(job)}
 

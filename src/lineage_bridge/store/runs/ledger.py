@@ -1,4 +1,4 @@
-"""The ledger of a path, or of everything upstream: what each job read and wrote in a window, compared with a baseline."""
+"""Computes the ledger of a path, or of everything upstream: what each job read and wrote in a window, compared with a baseline."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Lineage between runs: which run produced what a run read, and which read what it produced."""
+"""Finds lineage between runs: the runs that produced what a run read, and the runs that read what it produced."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -27,7 +27,7 @@ _ROOTS = "SELECT parent_run, parent_job, root_run, root_job FROM run WHERE run =
 
 
 class _Access(NamedTuple):
-    """Between which times a run read or wrote a dataset."""
+    """The time span in which a run read or wrote a dataset."""
 
     run: RunKey
     first: int
@@ -122,7 +122,7 @@ class RunLineageFinder:
         return [made for made in found if made is not None]
 
     def _access(self, key: RunKey, dataset: int, side: Side, *, exact: bool = False) -> _Access | None:
-        """Between which times a run named a dataset, by any of its names unless `exact`."""
+        """The time span in which a run named a dataset, by any of its names unless `exact`."""
         names = [dataset] if exact else sorted(self.nodes.expand([dataset]))
         rows = [row for id_ in names for row in self.connection.execute(_ACCESS, (*key, id_, int(side)))]
         return _Access(key, min(row[0] for row in rows), max(row[1] for row in rows)) if rows else None

@@ -1,4 +1,4 @@
-"""Lists of runs: of a job, inside another run, by state and time."""
+"""Lists runs: those of a job, those inside another run, and by state and time."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
@@ -54,7 +54,7 @@ class RunLists:
         self.connection, self.runs = connection, runs
 
     def page(self, which: RunFilter) -> RunPage:
-        """One page, the run with the latest event first."""
+        """A page of runs, the one with the latest event first."""
         candidates = self._inside(which) if which.parent is not None else self._of_job(which)
         found: list[RunRecord] = []
         listed: set[RunKey] = set()
@@ -80,7 +80,7 @@ class RunLists:
         return [record for record in self.runs.of_id(run) if self.runs.nodes.head(record.job.id) == job]
 
     def _of_job(self, which: RunFilter) -> _Candidates:
-        """The runs of a job under all its names."""
+        """The runs of a job under any of its names."""
         names = [which.job] if which.job is None else self.runs.nodes.members(which.job)
         each = [self._of_name({**self._values(which), "job": name}, which) for name in names]
         unobserved = [self.connection.execute(_UNOBSERVED, {**self._values(which), "job": name}) for name in names]

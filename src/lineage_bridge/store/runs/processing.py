@@ -1,4 +1,4 @@
-"""How jobs work, as stored: whether they are streaming, and the period of their heartbeats."""
+"""Looks up whether jobs are streaming, and the period of their heartbeats."""
 
 from collections.abc import Iterable, Sequence
 

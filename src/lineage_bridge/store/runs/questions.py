@@ -1,4 +1,4 @@
-"""Questions about runs."""
+"""Answers questions about runs."""
 
 from collections.abc import Iterable
 
@@ -25,7 +25,7 @@ class RunQuestions:
         return self._lists.page(which)
 
     def find(self, run_id: str) -> list[RunRecord]:
-        """The run with an id (as sent, or as a UUID), as one record for each of its jobs."""
+        """The run with an id (as sent, or as a UUID). There is one record for each of its jobs."""
         return self.runs.find(run_id)
 
     def latest(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
@@ -33,7 +33,7 @@ class RunQuestions:
         return self.runs.latest(job.id, with_datasets=with_datasets)
 
     def latest_of(self, jobs: Iterable[Node], *, with_datasets: bool) -> dict[int, RunRecord]:
-        """Job id to the job's newest run, for those of these jobs that have one."""
+        """The newest run of each of these jobs that has one, by job id."""
         return self.runs.latest_of((job.id for job in jobs), with_datasets=with_datasets)
 
     def tree(self, run: bytes, limit: int) -> RunTree:

@@ -1,4 +1,4 @@
-"""Runs as stored, with the state that follows from their events."""
+"""Reads runs, with the state that follows from their events."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ _UNSEEN = RunState(UNKNOWN, None, None, False, False)
 
 
 class _OneRun(NamedTuple):
-    """What is stored about a run of one job, under all names of the job."""
+    """What the store has about a run of one job, under all names of the job."""
 
     parent: tuple[Any, ...]
     nominal: tuple[int | None, int | None]
@@ -86,7 +86,7 @@ class Runs:
         self.processing = processing or ProcessingTypes(connection)
 
     def is_streaming(self, job: int) -> bool:
-        """Whether the job is streaming: its runs do not end by themselves."""
+        """Whether the runs of the job are streaming: they do not end by themselves."""
         return self.processing.of_job(job).streaming
 
     def heartbeat(self, asserter: bytes, job: int) -> int:
@@ -203,7 +203,7 @@ class Runs:
         ]
 
     def _named(self, keys: set[RunKey], asserters: Sequence[bytes]) -> dict[tuple[bytes, int, int], set[int]]:
-        """(run, job, side) to the datasets named there; of a statement, those of its shape."""
+        """The datasets that each (run, job, side) names. Those of a design-time statement are in its shape."""
         found: dict[tuple[bytes, int, int], set[int]] = defaultdict(set)
         for asserter, job, side, dataset in self._rows(_NAMED_IO, asserters):
             found[asserter, job, side].add(dataset)
@@ -237,7 +237,7 @@ class Runs:
         return dict(zip(keys, self.records(list(keys.values())), strict=True))
 
     def _last(self, jobs: Iterable[int], origin: int, *, with_datasets: bool) -> dict[int, tuple[int, bytes]]:
-        """Job to the time of the last event of its newest run or design-time statement, and the id of that."""
+        """The id and the time of the last event of each job's newest run or design-time statement."""
         found: dict[int, tuple[int, bytes]] = {}
         for some in chunks(jobs):
             sql = _LATEST.format(", ".join(["(?)"] * len(some)), "AND n.shape <> 0" if with_datasets else "")
@@ -249,7 +249,7 @@ class Runs:
         return [record for asserter in self.ids(run_id) for record in self.of_id(asserter)]
 
     def ids(self, run_id: str) -> list[bytes]:
-        """The runs that an id may mean: a UUID is one run; any other text may be the raw id of several jobs' runs."""
+        """The ids of the runs that a text may mean. A UUID is one run; any other text may be the id as sent of runs of several jobs."""
         try:
             return [UUID(run_id).bytes]
         except ValueError:

@@ -1,4 +1,4 @@
-"""What runs read and wrote, from the counters reported within a window."""
+"""Sums what runs read and wrote, from the counters that they reported within a window."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -38,7 +38,7 @@ class Statistics:
         self.processing = ProcessingTypes(connection)
 
     def page(self, which: StatisticsFilter) -> StatisticsPage:
-        """One page of series, sorted by job, dataset and side."""
+        """A page of series, sorted by job, dataset and side."""
         cut = False
         found: list[StatisticsSeries] = []
         for job in self._jobs(which):

@@ -1,1 +1,1 @@
-"""Tables, connections and migrations."""
+"""Tables of the graph store, their migrations, and connections to them."""

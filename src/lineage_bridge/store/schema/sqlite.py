@@ -1,4 +1,4 @@
-"""SQLite connections to the graph store."""
+"""Opens SQLite connections to the graph store."""
 
 import logging
 import sqlite3

@@ -1,4 +1,4 @@
-"""The tables of the graph store: one for each relation, with its columns, and those of the derived values.
+"""Defines the tables of the graph store: one for each relation, with its columns, and those of the derived values.
 
 Edge tables are indexed in both directions. SQLite's tables of composite keys have no row id: the key is the table.
 """

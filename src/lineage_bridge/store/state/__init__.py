@@ -1,1 +1,1 @@
-"""What is not computed from the log: the installation's key, sources, tasks."""
+"""The state database, which has what is not computed from the log: the installation's key, sources, tasks."""

@@ -12,7 +12,7 @@ _PORTION: Final = 1000
 
 
 class AuditRepository:
-    """Implements `ports.AuditRepository`."""
+    """Stores the audit trail in the state database. Implements `ports.AuditRepository`."""
 
     def __init__(self, state: StateDatabase) -> None:
         self._state = state
@@ -28,7 +28,7 @@ class AuditRepository:
             return _head(connection)
 
     def newest(self, limit: int, below: int | None = None, principal: str | None = None, action: str | None = None) -> list[AuditEntry]:
-        """Entries, newest first."""
+        """A page of entries of the audit trail, newest first."""
         sql = (
             f"SELECT {_COLUMNS} FROM audit WHERE (? IS NULL OR sequence < ?) AND (? IS NULL OR principal = ?)"
             " AND (? IS NULL OR action = ?) ORDER BY sequence DESC LIMIT ?"
@@ -38,7 +38,7 @@ class AuditRepository:
             return [_entry(row) for row in connection.execute(sql, values).fetchall()]
 
     def all(self) -> Iterator[AuditEntry]:
-        """All entries, oldest first, read in portions."""
+        """All entries of the audit trail, oldest first, read in portions."""
         after = 0
         while True:
             with self._state.transaction() as connection:
@@ -51,7 +51,7 @@ class AuditRepository:
             after = rows[-1][0]
 
     def erase(self, is_erased: Callable[[Change], bool], make: Callable[[AuditHead], AuditEntry]) -> tuple[int, AuditEntry]:
-        """Erase changes and store the entry that records this, both or neither; returns how many entries were erased."""
+        """Erase changes, and store the entry that records this, both or neither. Returns how many entries were erased, and that entry."""
         with self._state.transaction() as connection:
             rows = connection.execute("SELECT sequence, principal, origin, action, target, details FROM audit WHERE salt IS NOT NULL")
             erased = [(row[0],) for row in rows if is_erased(Change(*row[1:]))]

@@ -14,7 +14,7 @@ from lineage_bridge.store.damage import copy_database, damage_reported, is_sound
 from lineage_bridge.store.migration import Schema, migrate, version
 
 KEY_BYTES = 32
-STATE = Schema("state database", Path(__file__).parent / "migrations", "0009")
+STATE = Schema("state database", Path(__file__).parent / "migrations", "0010")
 BUSY_S = 30
 """How many seconds to wait for the locks of other connections."""
 EARLIER_NAME = "control.db"
@@ -49,7 +49,9 @@ class StateDatabase:
         return True
 
     def compact(self) -> None:
-        """Write the file anew, so that neither it nor its companion files contain deleted content. Raises StoreError while it is in use."""
+        """Write the file anew, so that neither it nor its companion files contain deleted content. Raises StoreError if another
+        program uses it.
+        """
         try:
             with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as raw, damage_reported(self.path):
                 raw.execute("VACUUM")

@@ -15,7 +15,7 @@ _REPORT: Final = msgspec.json.Decoder(PublicationReport)
 
 
 class FollowRepository:
-    """Implements `ports.FollowRepository`."""
+    """Stores how far targets follow the change feed. Implements `ports.FollowRepository`."""
 
     def __init__(self, state: StateDatabase) -> None:
         self._state = state
@@ -32,12 +32,12 @@ class FollowRepository:
             connection.execute(_BEGIN, (name, msgspec.json.encode(state)))
 
     def advance(self, name: str, state: FollowState) -> bool:
-        """Replace the state of a target. Returns whether it still follows the change feed."""
+        """Replace the state of a target. Returns False, and stores nothing, if it no longer follows the change feed."""
         with self._state.transaction() as connection:
             return bool(connection.execute(_ADVANCE, (msgspec.json.encode(state), name)).fetchall())
 
     def report(self, name: str) -> PublicationReport | None:
-        """The last continuous publication; None before the first."""
+        """The report of a target's last continuous publication; None before the first."""
         with self._state.transaction() as connection:
             row = connection.execute("SELECT report FROM target_feed WHERE name = ?", (name,)).fetchone()
         return _REPORT.decode(row[0]) if row and row[0] else None

@@ -1,4 +1,4 @@
-"""Inputs and their progress, in the state database."""
+"""Stores inputs and their progress in the state database."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,13 +20,13 @@ _FILES: Final = "SELECT stream, life, at, number, mark FROM input_file WHERE nam
 
 
 class InputRepository:
-    """Implements `ports.InputRepository`."""
+    """Stores inputs and their progress. Implements `ports.InputRepository`."""
 
     def __init__(self, state: StateDatabase) -> None:
         self._state = state
 
     def added(self) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Name to kind and settings of the inputs that users added."""
+        """The kind and settings of each input that users added, by name."""
         with self._state.transaction() as connection:
             rows = connection.execute("SELECT name, kind, settings FROM input ORDER BY name").fetchall()
         return {name: (kind, json.loads(settings)) for name, kind, settings in rows}
@@ -53,7 +53,7 @@ class InputRepository:
             connection.execute(_PAUSE, (name, int(paused)))
 
     def ledgers(self) -> dict[str, bytes]:
-        """Name to the last saved positions and counts of an input."""
+        """The last saved positions and counts of each input, by name."""
         with self._state.transaction() as connection:
             rows = connection.execute("SELECT name, ledger FROM input_state WHERE ledger IS NOT NULL").fetchall()
         return {name: bytes(ledger) for name, ledger in rows}
@@ -71,7 +71,7 @@ class InputRepository:
         return [FilePosition(StreamPartition(stream, life, ""), EventPosition(at, number), mark) for stream, life, at, number, mark in rows]
 
     def save_files(self, name: str, files: Sequence[FilePosition], *, replaces: bool) -> None:
-        """Save positions of files only, as `save_ledger` does."""
+        """Save positions of files, like `save_ledger`, but nothing else."""
         with self._state.transaction() as connection:
             _save_files(connection, name, files, replaces=replaces)
 

@@ -1,4 +1,4 @@
-"""API keys, in the state database. Only a digest of a key's secret is stored."""
+"""Stores API keys in the state database. Of a key's secret, only a digest is stored."""
 
 import json
 import sqlite3
@@ -20,18 +20,18 @@ _ACTIVE: Final = "name = ? AND revoked_us IS NULL AND (expires_us IS NULL OR exp
 
 
 class ApiKeyRepository:
-    """Implements `ports.KeyRepository`."""
+    """Stores API keys. Implements `ports.KeyRepository`."""
 
     def __init__(self, state: StateDatabase) -> None:
         self._state = state
 
     def records(self) -> list[ApiKey]:
-        """All keys, also expired and revoked ones."""
+        """All API keys, including expired and revoked ones."""
         with self._state.transaction() as connection:
             return [_key(row) for row in connection.execute(_ALL).fetchall()]
 
     def add(self, key: ApiKey, expire_others_us: int | None = None) -> bool:
-        """Store a key."""
+        """Store an API key, and expire the others of its name if `expire_others_us` is given. Returns whether it was stored."""
         with self._state.transaction() as connection:
             found = connection.execute(f"SELECT 1 FROM api_key WHERE {_ACTIVE}", (key.name, key.created_us)).fetchone()
             if (found is not None) != (expire_others_us is not None):
@@ -44,7 +44,7 @@ class ApiKeyRepository:
         return True
 
     def revoke(self, name: str, now_us: int) -> int:
-        """Revoke keys."""
+        """Revoke the keys with this name or id. Returns how many of them were not revoked before."""
         with self._state.transaction() as connection:
             sql = "UPDATE api_key SET revoked_us = ? WHERE (name = ? OR id = ?) AND revoked_us IS NULL"
             return connection.execute(sql, (now_us, name, name)).rowcount
@@ -68,7 +68,7 @@ class WatchedKeys:
         self._lock = threading.Lock()
 
     def changed_keys(self) -> Sequence[ApiKey] | None:
-        """All keys if the file has changed since the last call."""
+        """All keys if the file has changed since the last call, else None."""
         with self._lock, damage_reported(self._path):
             try:
                 (version,) = self._connection.execute("PRAGMA data_version").fetchone()
@@ -98,7 +98,7 @@ def _key(row: Sequence[Any]) -> ApiKey:
 
 
 def _limits(stored: list[str] | dict[str, list[str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Encode namespaces and teams: as an object with both, or as a list of namespaces for keys without teams."""
+    """Decode the limits of a key, stored as an object with namespaces and teams, or as a list of namespaces for keys without teams."""
     if isinstance(stored, list):
         return tuple(stored), ()
     return tuple(stored["namespaces"]), tuple(stored["teams"])

@@ -1,4 +1,4 @@
-"""Sessions of browsers, in the state database. Only a digest of a session's cookie is stored."""
+"""Stores sessions of browsers in the state database. Of a session's cookie, only a digest is stored."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -11,7 +11,7 @@ _COLUMNS: Final = "digest, principal, issuer, roles, created_us, used_us, expire
 
 
 class BrowserSessionRepository:
-    """Implements `ports.BrowserSessionRepository`."""
+    """Stores sessions of browsers. Implements `ports.BrowserSessionRepository`."""
 
     def __init__(self, state: StateDatabase) -> None:
         self._state = state

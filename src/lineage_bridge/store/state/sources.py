@@ -1,4 +1,4 @@
-"""Sources, their states, and their undelivered messages, in the state database."""
+"""Stores sources, their states, and their undelivered messages in the state database."""
 
 import json
 import zlib
@@ -19,13 +19,13 @@ _STATES = msgspec.json.Decoder(SourceState)
 
 
 class SourceRepository:
-    """Implements `ports.SourceRepository`."""
+    """Stores sources, their states and messages. Implements `ports.SourceRepository`."""
 
     def __init__(self, state: StateDatabase) -> None:
         self._state = state
 
     def added(self) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Name to kind and settings of the sources that users added."""
+        """The kind and settings of each source that users added, by name."""
         with self._state.transaction() as connection:
             rows = connection.execute("SELECT name, kind, settings FROM source ORDER BY name").fetchall()
         return {name: (kind, json.loads(settings)) for name, kind, settings in rows}
@@ -42,7 +42,7 @@ class SourceRepository:
                 connection.execute(f"DELETE FROM {table} WHERE name = ?", (name,))
 
     def states(self) -> dict[str, SourceState]:
-        """Name to the state of the source."""
+        """The state of each source, by name."""
         with self._state.transaction() as connection:
             rows = connection.execute("SELECT name, state FROM source_state").fetchall()
         return {name: _STATES.decode(state) for name, state in rows}
@@ -62,7 +62,7 @@ class SourceRepository:
         return zlib.decompress(row[0]) if row and row[0] is not None else None
 
     def save_poll(self, name: str, state: SourceState, snapshot: bytes | None, messages: Sequence[tuple[str, bytes]]) -> bool:
-        """Store the result of a poll, all or nothing. A pause requested meanwhile stays."""
+        """Store the result of a poll: all of it or nothing. A pause that was requested meanwhile stays."""
         packed = pack(snapshot)
         with self._state.transaction() as connection:
             return write_poll(connection, name, state, packed, messages, polls=state.polls - 1)
@@ -74,7 +74,7 @@ class SourceRepository:
         return [OutboxMessage(number, path, bytes(body)) for number, path, body in rows]
 
     def count_pending(self) -> int:
-        """How many messages are undelivered."""
+        """The number of messages that are not delivered yet."""
         with self._state.transaction() as connection:
             return int(connection.execute("SELECT count(*) FROM outbox_message").fetchone()[0])
 

@@ -1,4 +1,4 @@
-"""Targets, and what was published to them, in the state database."""
+"""Stores targets, and what was published to them, in the state database."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -24,13 +24,13 @@ _DECODER: Final = msgspec.json.Decoder(PublicationReport)
 
 
 class TargetRepository:
-    """Implements `ports.TargetRepository`."""
+    """Stores targets and their reports. Implements `ports.TargetRepository`."""
 
     def __init__(self, state: StateDatabase) -> None:
         self._state = state
 
     def added(self) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Name to kind and settings of the targets that users added."""
+        """The kind and settings of each target that users added, by name."""
         with self._state.transaction() as connection:
             rows = connection.execute("SELECT name, kind, settings FROM target ORDER BY name").fetchall()
         return {name: (kind, json.loads(settings)) for name, kind, settings in rows}
@@ -58,7 +58,7 @@ class TargetRepository:
             connection.execute(_PAUSE, (name, int(paused)))
 
     def report(self, name: str) -> PublicationReport | None:
-        """The last plan or publication; None before the first."""
+        """The report of a target's last plan or publication; None before the first."""
         with self._state.transaction() as connection:
             row = connection.execute("SELECT report FROM target_state WHERE name = ?", (name,)).fetchone()
         return _DECODER.decode(row[0]) if row and row[0] else None
@@ -70,31 +70,31 @@ class TargetRepository:
 
 
 class PublicationLedger:
-    """Implements `ports.PublicationLedger`."""
+    """Stores what was published to destinations. Implements `ports.PublicationLedger`."""
 
     def __init__(self, state: StateDatabase) -> None:
         self._state = state
 
     def entries(self, destination: str) -> dict[str, LedgerEntry]:
-        """The entries by key."""
+        """All entries of a destination, by key."""
         with self._state.transaction() as connection:
             rows = connection.execute(f"SELECT {_COLUMNS} FROM published WHERE place = ?", (destination,)).fetchall()
         return {row[0]: _entry(row) for row in rows}
 
     def page(self, destination: str, after: str, limit: int) -> list[LedgerEntry]:
-        """Entries after a key, in the order of keys."""
+        """A page of a destination's entries after a key, sorted by key."""
         sql = f"SELECT {_COLUMNS} FROM published WHERE place = ? AND key > ? ORDER BY key LIMIT ?"
         with self._state.transaction() as connection:
             return [_entry(row) for row in connection.execute(sql, (destination, after, limit)).fetchall()]
 
     def counts(self, destination: str) -> dict[str, int]:
-        """The number of entries by state."""
+        """The number of a destination's entries in each state."""
         with self._state.transaction() as connection:
             rows = connection.execute("SELECT state, count(*) FROM published WHERE place = ? GROUP BY state ORDER BY state", (destination,))
             return dict(rows.fetchall())
 
     def record(self, destination: str, entries: Iterable[LedgerEntry], forgotten: Iterable[str] = ()) -> None:
-        """Store entries and forget keys, in one transaction."""
+        """Store some entries and delete those with the keys in `forgotten`, in one transaction."""
         with self._state.transaction() as connection:
             connection.executemany(_RECORD, [(destination, *entry) for entry in entries])
             connection.executemany("DELETE FROM published WHERE place = ? AND key = ?", [(destination, key) for key in forgotten])

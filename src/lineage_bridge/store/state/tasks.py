@@ -1,4 +1,4 @@
-"""Tasks and the results of their steps, in the state database."""
+"""Stores tasks and the results of their steps in the state database."""
 
 from collections.abc import Sequence
 
@@ -39,7 +39,7 @@ class TaskRepository:
         return _RECORDS.decode(row[0]) if row else None
 
     def records(self, which: TaskFilter) -> list[TaskRecord]:
-        """Tasks, newest first."""
+        """The tasks that a filter selects, newest first."""
         with self._state.transaction() as connection:
             rows = connection.execute(
                 "SELECT record FROM task WHERE ? IN ('', kind) AND ? IN ('', status) ORDER BY number DESC LIMIT ? OFFSET ?", which
@@ -76,7 +76,7 @@ class TaskRepository:
         return int(row[0] or 0)
 
     def count_pending(self, source: str, newest: int) -> int:
-        """How many messages of a source up to a number are undelivered."""
+        """The number of a source's messages, up to the one numbered `newest`, that are not delivered yet."""
         with self._state.transaction() as connection:
             row = connection.execute("SELECT count(*) FROM outbox_message WHERE source = ? AND number <= ?", (source, newest)).fetchone()
         return int(row[0])

@@ -1,1 +1,1 @@
-"""The whole graph at once: inventory, export, analysis."""
+"""Reads the whole graph at once, for the inventory, export and analysis."""

@@ -37,11 +37,11 @@ class Findings:
         self._behind = len(first)
 
     def lines(self, part: str, limit: int, offset: int) -> list[bytes]:
-        """Lines of one part of the findings, not parsed."""
+        """A page of the lines in one part of the findings, as unparsed text."""
         return list(self._read(part, offset, limit))
 
     def every(self, part: str) -> Iterator[bytes]:
-        """All lines of one part of the findings, not parsed; the file is read once, as they are consumed."""
+        """All lines in one part of the findings, as unparsed text. The file is read once, as the lines are consumed."""
         return self._read(part, 0, None)
 
     def _read(self, part: str, offset: int, limit: int | None) -> Iterator[bytes]:
@@ -58,7 +58,7 @@ class Findings:
 
 
 def write_findings(path: Path, found: Analysis, position: Mapping[tuple[str, int], int], made_us: int, unused_days: int) -> None:
-    """Replace the file: a reader sees the whole old file or the whole new one."""
+    """Replace the file of the findings. A reader sees the whole old file or the whole new one."""
     makers = {"impact": _impact, "cycle": _cycles, "orphan": _orphans, "unused": _unused}
     parts: dict[str, FindingsPart] = {}
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
@@ -76,7 +76,7 @@ def write_findings(path: Path, found: Analysis, position: Mapping[tuple[str, int
 
 
 def _impact(found: Analysis) -> Iterator[Line]:
-    """Nodes that have any node downstream or upstream of them, sorted by how many are downstream, most first."""
+    """The nodes that have any node downstream or upstream, those with the most downstream nodes first."""
     for measure in sorted(found.nodes, key=lambda m: (-m.downstream, -m.dashboards, -m.upstream, *_name(m.node).values())):
         if measure.downstream or measure.upstream:
             counts = {"downstream": measure.downstream, "downstream_dashboards": measure.dashboards, "upstream": measure.upstream}
@@ -93,7 +93,7 @@ def _orphans(found: Analysis) -> Iterator[Line]:
 
 
 def _unused(found: Analysis) -> Iterator[Line]:
-    """Unused datasets, least recently read first."""
+    """The unused datasets, those that were read longest ago first."""
     for touched in sorted(found.unused, key=lambda t: (t.read or 0, *_name(t.dataset).values())):
         read = {} if touched.read is None else {"last_read": format_time(touched.read)}
         yield {**_name(touched.dataset), "last_written": format_time(touched.written), **read}

@@ -53,7 +53,7 @@ class Export:
         self._states: dict[int, list[Label]] | None = None
 
     def lines(self, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
-        """Encoded lines, sorted within each type. `only` selects types; if it is empty, all are included."""
+        """The lines of the export, encoded and sorted within each type. `only` selects types; if it is empty, all are included."""
         makers: dict[str, Callable[[], Iterator[Line]]] = {
             "dataset": self.datasets,
             "job": self.jobs,
@@ -74,7 +74,7 @@ class Export:
                 yield from sorted({_ENCODER.encode({"type": type_, **line}) for line in makers[type_]()})
 
     def name(self, id_: int) -> Line:
-        """A node as its canonical name."""
+        """The canonical name of a node, as lines contain it."""
         identity = self.identities.get(id_)
         node = self.nodes.by_id(id_)
         return named(identity.namespace, identity.name) if identity else named(node.namespace, node.name)
@@ -90,7 +90,7 @@ class Export:
         return {kind: self.name(id_)}
 
     def worker(self, id_: int) -> Line:
-        """The job that a flow belongs to; None for a dataset that declared its own lineage."""
+        """The job of a flow, as lines name it; None if a dataset declared the flow itself."""
         return {"job": self.name(id_)} if self.nodes.by_id(id_).kind == NodeKind.JOB else {}
 
     # nodes
@@ -178,12 +178,12 @@ class Export:
             }
 
     def _counted(self, rows: list[tuple[int, int, int, int, int]]) -> list[tuple[int, int, int, int, int]]:
-        """These flows, without co-occurrence for which there is column lineage under other names."""
+        """Those of these flows that count: flows by co-occurrence are left out if column lineage under other names contradicts them."""
         hidden = {edge[:5] for edge in CoOccurrence(self.connection, self.nodes).not_counting((*row, 0) for row in rows)}
         return [row for row in rows if row not in hidden]
 
     def _stated(self, rows: list[tuple[int, int, int, int, int]]) -> Iterator[tuple[int, int, int, int, int]]:
-        """These flows, without implicit ones whose target another name of the job states explicitly."""
+        """Those of these flows that are not implicit, or whose target no other name of the job states explicitly."""
         explicit: dict[tuple[int, int], set[int]] = {}
         for _, target, job, _, evidence in rows:
             if evidence == Evidence.EXPLICIT:

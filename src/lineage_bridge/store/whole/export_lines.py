@@ -1,4 +1,4 @@
-"""The parts of the export's lines."""
+"""Functions that build parts of the lines in an export."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def named(namespace: str, name: str) -> Line:
 
 
 def origin_text(origin: int) -> str:
-    """Whether a flow was observed, declared or inferred."""
+    """The word for the origin of a flow: observed, declared or inferred."""
     return Origin(origin).name.lower()
 
 

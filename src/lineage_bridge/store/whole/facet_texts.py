@@ -1,4 +1,4 @@
-"""The current facets of datasets and jobs, many at once; long texts are not kept in memory."""
+"""Reads the current facets of many datasets and jobs. Long texts are not kept in memory."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ TextAssertion: TypeAlias = tuple[int, int, bytes, bytes, str | None]
 
 
 class NewestTexts(Mapping[str, str]):
-    """Facet key to JSON text, in the order of the keys. A long text is read each time it is requested, and not kept."""
+    """A mapping of facet keys to JSON texts, in the order of the keys. A long text is read each time it is requested, and not kept."""
 
     __slots__ = ("_connection", "_stated")
 
@@ -37,7 +37,9 @@ class NewestTexts(Mapping[str, str]):
 
 
 def current_facets(connection: StoreConnection, groups: Mapping[int, Iterable[Node]]) -> dict[int, NewestTexts]:
-    """The facets of groups of names: of those under several names, the highest-ranked, and of these the newest."""
+    """The current facets of groups of names. If several names of a group have a facet, the highest-ranked one counts, and of these the
+    newest.
+    """
     found: dict[int, dict[str, TextAssertion]] = defaultdict(dict)
     for some in chunks(sorted({member.id for members in groups.values() for member in members})):
         for node, key, *stated in connection.execute(_FACETS.format(marks(some)), some):

@@ -1,4 +1,4 @@
-"""The whole graph, dataset by dataset and job by job, and the nodes of node ids.
+"""Lists the whole graph, dataset by dataset and job by job, and finds the nodes of node ids.
 
 The graph is read in portions. Nothing of earlier portions is kept, so only one is in memory, without its long facets.
 """
@@ -85,14 +85,14 @@ class Inventory:
         return id_ == next(name.id for name in nodes.group(nodes.by_id(id_))[1] if nodes.within.holds(name.namespace))
 
     def canonical_nodes(self, nodes: Iterable[Node]) -> dict[int, Node]:
-        """Node id to the canonical node of its group."""
+        """The canonical node of each of these nodes, by node id."""
         by_id = {node.id: node for node in nodes}
         found = self.nodes.canonical(by_id)
         self.nodes.load(found.values())
         return {id_: self.nodes.by_id(found[id_]) if id_ in found else node for id_, node in by_id.items()}
 
     def described(self, nodes: Iterable[Node]) -> dict[int, InventoryEntry]:
-        """Node id to the inventory entry of the group that the node belongs to."""
+        """The inventory entry of the group of each of these nodes, by node id."""
         heads = self.canonical_nodes(nodes)
         found = {entry.node.id: entry for entry in self.entries(sorted(set(heads.values()), key=lambda node: node.id))}
         return {id_: found[head.id] for id_, head in heads.items()}
@@ -121,7 +121,9 @@ class Inventory:
         ]
 
     def quiet(self) -> Iterator[tuple[GraphReader, list[Node]]]:
-        """Jobs without an observed run; datasets that no job names, or that declare their own lineage. In portions, as in `heads`."""
+        """The jobs without an observed run, and the datasets that no job names or that declare their own lineage; in portions, like
+        those of `heads`.
+        """
         within = self.nodes.within
         rows = self.connection.scan(_UNOBSERVED.format(within.by_position("n.namespace")), within.values)
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
@@ -141,7 +143,7 @@ class Inventory:
             yield self.open_reader(nodes), found
 
     def ran(self, jobs: Sequence[Node]) -> list[Node]:
-        """Which of these jobs have had a run."""
+        """Those of these jobs that have had a run."""
         members = self._members(jobs)
         observed = {row[0] for row in self._rows(_OBSERVED, [member.id for some in members.values() for member in some])}
         return [job for job in jobs if any(member.id in observed for member in members[job.id])]

@@ -1,4 +1,4 @@
-"""Reads the whole store: to export, verify, analyse or fold it again."""
+"""Reads the whole store, in order to export, verify, analyse or fold it again."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,7 +36,7 @@ class WholeGraph:
         return WholeGraphTables(self.connection)
 
     def record_addresses(self, source: str, partition: int) -> Iterator[tuple[int, bytes]]:
-        """Offset and event id of each record of a partition that was folded: accepted events and quarantined records."""
+        """The offset and event id of each record of a partition that was folded: accepted events and quarantined records."""
         for offset, event in self.connection.scan(_ADDRESSES, (source, partition, source, partition)):
             yield offset, bytes(event)
 

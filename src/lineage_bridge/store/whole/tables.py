@@ -67,7 +67,7 @@ class WholeGraphTables:
                     yield hub, side, dataset
 
     def _nodes(self) -> Iterator[Row]:
-        """(id, the canonical id of its group, kind, canonical namespace and name, whether it is a dashboard)."""
+        """The rows of all nodes: id, canonical id of the group, kind, canonical namespace and name, and whether it is a dashboard."""
         identities = {identity.node: identity for identity in Identities(self.connection).all()}
         dashboards = {node for node, text in self.connection.scan(_KIND_OF) if _is_dashboard(text)}
         for id_, kind, namespace, name in self.connection.scan(_NODES):

@@ -19,7 +19,7 @@ from lineage_bridge.graph.relations import BY_NAME, RELATIONS
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.damage import file_identity, suspected_on_damage, suspicion
+from lineage_bridge.store.damage import file_identity, suspicion, write_failures_reported
 from lineage_bridge.store.derive.derivation import Derivation
 from lineage_bridge.store.dialect import SQLITE, Dialect
 from lineage_bridge.store.merging import SQL_TYPES, merge_sql, merged
@@ -41,7 +41,7 @@ _ASSERTER_INDEX = {"event": 4, **dict.fromkeys(ASSERTER_RELATIONS, 0)}
 
 
 class GraphWriter:
-    """The graph store, opened for writing. Only one per data folder; not for use by several threads at once."""
+    """The graph store, opened for writing. There is only one per data folder; several threads must not use it at once."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class GraphWriter:
         `stitch`: whether the rule `stitch_siblings` is on.
         """
         self.connection = connect_writer(location, dialect) if isinstance(location, Path) else location
-        self._watched = partial(suspected_on_damage, location) if isinstance(location, Path) else nullcontext
+        self._watched = partial(write_failures_reported, location) if isinstance(location, Path) else nullcontext
         self._file = (location, file_identity(location)) if isinstance(location, Path) else None
         self._at_work = Lock()
         self.changes, self.fresh = ChangeRecorder(self.connection, on=feed), fresh
@@ -89,7 +89,7 @@ class GraphWriter:
         self.connection.close()
 
     def position(self, source: str) -> dict[int, int]:
-        """Partition to offset: where the next batch of `source` starts."""
+        """The offset at which the next batch starts, for each partition of `source`."""
         rows = self.connection.execute('SELECT partition, "offset" FROM position WHERE source = ?', (source,))
         return dict(rows.fetchall())
 
@@ -106,7 +106,7 @@ class GraphWriter:
                 self.changes.flush()
                 self.connection.execute("COMMIT")
             except BaseException:
-                self.connection.execute("ROLLBACK")
+                self.connection.roll_back()
                 self.derivation.forget()
                 self.changes.forget()
                 self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT run FROM erased")}
@@ -123,14 +123,15 @@ class GraphWriter:
                 self.changes.flush()
                 self.connection.execute("COMMIT")
             except BaseException:
-                self.connection.execute("ROLLBACK")
+                self.connection.roll_back()
                 self.derivation.forget()
                 self.changes.forget()
                 raise
         return self.left()
 
     def check(self) -> None:
-        """See GraphStore: of a file whether it is the one that was opened, of a database whether it answers and has the tables.
+        """Check that the store is intact. A file must be the one that was opened; a database must answer and have the tables.
+        Raises StoreDamagedError, StoreError.
 
         A database is not asked while a batch is applied, which finds out itself.
         """
@@ -215,7 +216,7 @@ class GraphWriter:
         return kept
 
     def _named(self, rows: Mapping[str, list[Row]], asserted: FirstSeen) -> FirstSeen:
-        """The nodes that rows name, each with its first time; `asserted` has the first time of each facet set."""
+        """The nodes that rows name, each with its first time. `asserted` has the first time of each facet set."""
         named, facets = FirstSeen(), FirstSeen()
         for row in rows["run_io"]:
             named.note(row[2], row[5])

@@ -21,7 +21,9 @@ _EMPTY: dict[str, Any] = {"key": "", "value": b""}
 
 
 class FeedTable(NamedTuple):
-    """A table in the change feed: the kind of its changes, the columns of `change` to its own, and which of them are not in its key."""
+    """A table whose changes are in the change feed: the kind of the changes, the table's column for each column of `change`, and which
+    columns are not in the key.
+    """
 
     kind: str
     columns: dict[str, str]
@@ -42,7 +44,7 @@ _INSERT = f"INSERT INTO change (seq, kind, action, {', '.join(COLUMNS)}) VALUES 
 
 
 class ChangeRecorder:
-    """Works on the writer's connection, inside its transaction. `flush` before a commit, `forget` after a rollback."""
+    """Records changes over the writer's connection, inside its transaction. Call `flush` before a commit, `forget` after a rollback."""
 
     def __init__(self, connection: StoreConnection, *, on: bool = True, kept: int = KEPT) -> None:
         self.connection, self.on, self.kept = connection, on, kept
@@ -67,7 +69,7 @@ class ChangeRecorder:
             self.net.update((table, tuple(row)) for row in rows)
 
     def lost(self, table: str, rows: Iterable[Row]) -> None:
-        """Record rows that were deleted."""
+        """Record rows that were deleted, as their columns in the order of FED."""
         if self.on:
             self.net.subtract((table, tuple(row)) for row in rows)
 

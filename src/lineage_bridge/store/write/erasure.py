@@ -178,7 +178,7 @@ class Erasure:
                 self.derivation.spellings.drop((node, *row))
 
     def _parent_jobs(self) -> FirstSeen:
-        """The jobs that a parent facet names, and since when."""
+        """The jobs that a parent facet names, each with the time since which it does."""
         firsts = FirstSeen()
         for text, first in self.connection.execute(_PARENTS_SINCE).fetchall():
             for node in self._named(text):

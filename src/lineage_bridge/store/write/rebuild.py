@@ -1,4 +1,4 @@
-"""A store that is replayed beside the one in use, compared with it, and put in its location in one transaction.
+"""Replays into a store beside the one in use, compares both, and puts the new one in place in one transaction.
 
 SQLite's backup copies the new content into the write-ahead log of the file in use: readers continue with the old content until the commit,
 and a process killed before that leaves the old content.
@@ -27,7 +27,7 @@ _RECORD_RELATIONS = ("event_record", "quarantine")
 
 
 def open_fresh(path: Path, names: Names, *, stitch: bool = False) -> GraphWriter:
-    """An empty store at `path` (`stitch` as in GraphWriter). Until it is sealed, a crash may damage it."""
+    """Open an empty store at `path`. `stitch` is that of GraphWriter. Until the store is sealed, a crash may damage it."""
     remove(path)
     writer = GraphWriter(path, names, feed=False, stitch=stitch)
     skip_durability(writer.connection)
@@ -48,7 +48,7 @@ def compare(location: Path | StoreLocation, fresh: GraphWriter) -> list[RowCount
 
 
 def refuse_loss(location: Path | StoreLocation, fresh: GraphWriter, counted: list[RowCount]) -> None:
-    """Raise StoreError if the log has fewer records than the store in use was computed from."""
+    """Check that the log has at least as many records as the store in use was computed from. Raises StoreError otherwise."""
     behind = sorted(offset for offset, at in _position_of(location).items() if fresh.position(offset[0]).get(offset[1], 0) < at)
     records = {row.relation: row for row in counted if row.relation in _RECORD_RELATIONS}
     before, after = (sum(getattr(row, side) for row in records.values()) for side in ("before", "after"))
@@ -78,7 +78,7 @@ def put_in_place(fresh: GraphWriter, path: Path, on_progress: Callable[[int, int
 
 
 def publish(fresh: GraphWriter, fresh_file: Path, path: Path) -> None:
-    """Complete a fresh store at `part`, make it durable, and rename it to `path`."""
+    """Complete a fresh store in the file `fresh_file`, make it durable, and rename it to `path`."""
     leave_one_file(fresh.connection)
     fresh.close()
     for target in (fresh_file, fresh_file.parent):

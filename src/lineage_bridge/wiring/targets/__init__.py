@@ -1,1 +1,1 @@
-"""Targets: the process that publishes, and what the API needs for them."""
+"""Sets up the processes that publish to targets, and what the API needs for targets."""

@@ -1,4 +1,4 @@
-"""The process that publishes continuously to targets."""
+"""Sets up the process that publishes continuously to targets."""
 
 import logging
 import os
@@ -56,7 +56,7 @@ def run_publisher(settings: Settings) -> None:
 
 
 class ContinuousPublishing:
-    """Makes the followers of targets, and publishes for them. The graph is read for one of them at a time."""
+    """Creates the followers of targets, and publishes for them. The graph is read for one of them at a time."""
 
     def __init__(self, settings: Settings, pool: ReaderPool) -> None:
         state = state_database(settings)
@@ -67,7 +67,7 @@ class ContinuousPublishing:
         self._attempts = Attempts(pool.reader, ledger, self.repository, installation, now_us, _wait, os.getpid())
 
     def follower(self, target: ContinuousTarget, basis: str, is_stopped: Callable[[], bool]) -> Follower:
-        """The follower of a target. Raises ConfigError."""
+        """Create the follower of a target, which publishes to it whenever the graph has changed. Raises ConfigError."""
         made = self._kinds.make(target.name, target.kind, target.settings)
         made.close()
         following = Following(
@@ -92,14 +92,14 @@ class ContinuousPublishing:
 
 @dataclass
 class GraphCompleteness:
-    """Whether the graph contains everything that was accepted when this was first called, with its lineage."""
+    """Tells whether the graph contains everything that had been accepted at the first question, with its lineage."""
 
     records: AllRecords
     pool: ReaderPool
     _end: int | None = field(default=None)
 
     def is_complete(self) -> bool:
-        """Whether the graph contains it. Once it does, the next call measures anew what was accepted."""
+        """Whether the graph contains it. Once it does, the next call begins anew, with what has been accepted then."""
         if self._end is None:
             self._end = self.records.durable_end()
         try:
@@ -114,16 +114,16 @@ class GraphCompleteness:
 
 
 def _wait(is_stopped: Callable[[], bool], seconds: float) -> None:
-    """Wait the given seconds. Raises StoppedError as soon as nothing more is to be published."""
-    until_us = now_us() + int(seconds * 1e6)
-    while (left_us := until_us - now_us()) > 0:
+    """Wait for some seconds. Raises StoppedError as soon as publishing is to stop."""
+    until = time.monotonic() + seconds
+    while (left_s := until - time.monotonic()) > 0:
         if is_stopped():
             raise StoppedError("the publication was stopped")
-        time.sleep(min(LOOK_S, left_us / 1e6))
+        time.sleep(min(LOOK_S, left_s))
 
 
 def _write_report(path: Path, report: FollowersReport) -> None:
-    """Write the status of targets for the API. On a full disk the last report stays."""
+    """Write the status of targets to the file that the API reads. If the disk is full, the last report stays."""
     try:
         replace_file(path, msgspec.json.encode(report))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The process that publishes to a target, and what the API needs for targets."""
+"""Runs publications to targets, each in a process of its own, and sets up what the API needs for targets."""
 
 import os
 import subprocess
@@ -73,7 +73,7 @@ def target_service(settings: Settings, behind: Callable[[str], int] = _unknown) 
 
 
 class PublishingProcesses:
-    """Implements `catalogs.service.PublicationProcesses` for the processes that this one has started. Each ends when this one does."""
+    """Implements `catalogs.service.PublicationProcesses` for the processes that this process has started. They end when it does."""
 
     def __init__(self, settings: Settings, repository: TargetRepository) -> None:
         self._settings, self._repository = settings, repository
@@ -82,7 +82,7 @@ class PublishingProcesses:
         self._cancelled: dict[int, threading.Timer] = {}
 
     def is_publishing(self, pid: int) -> bool:
-        """Whether a report with this process id belongs to a running publication. The id may have been reused for another process."""
+        """Whether the process with this id, from a report, is a running publication. The id may have been reused for another process."""
         with self._lock:
             return self._is_publishing(pid)
 
@@ -95,7 +95,7 @@ class PublishingProcesses:
             return frozenset(name for name, _ in self._processes.values())
 
     def cancel(self, name: str) -> None:
-        """Ask a process to end: at once if it makes no call, and after CANCEL_S at the latest."""
+        """Ask a publication to end. It does so at once unless it is calling the target, and after CANCEL_S at the latest."""
         with self._lock:
             for process in [process for of, process in self._processes.values() if of == name and self._may_cancel(process)]:
                 timer = self._cancelled[process.pid] = threading.Timer(CANCEL_S, process.terminate)
@@ -110,7 +110,7 @@ class PublishingProcesses:
         return process.returncode is None and process.pid not in self._cancelled
 
     def begin(self, name: str, report: PublicationReport) -> None:
-        """Start a process. Raises RequestError if one is running, UnavailableError if it cannot be started."""
+        """Start the process of a publication. Raises RequestError if one is running, UnavailableError if it cannot be started."""
         flags = (("--plan", report.plan_only), ("--prune", report.prune), ("--overwrite", report.overwrite))
         begun = replace(report, pid=os.getpid())
         with self._lock:
@@ -185,11 +185,13 @@ def publish(
 
 
 def _started_us(last: PublicationReport | None) -> int:
-    """When this publication started: the time in the report that the parent process wrote, so that both write the same; else now."""
+    """The time at which this publication started, from the report that the parent process wrote, so that both have the same time; else
+    now.
+    """
     return last.started_us if last is not None and last.state == "running" and last.pid == os.getppid() else now_us()
 
 
 def _wait(stop: threading.Event, seconds: float) -> None:
-    """Wait the given seconds. Raises StoppedError as soon as the publication is cancelled."""
+    """Wait for some seconds. Raises StoppedError as soon as the publication is cancelled."""
     if stop.wait(seconds):
         raise StoppedError(STOPPED)

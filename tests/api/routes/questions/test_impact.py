@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.api.support import Server
-from tests.events import RUNS, T0, columns, dataset, facet, run_event
+from tests.events import RUNS, T0, columns, dataset, dataset_event, facet, run_event
 
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.openlineage.times import format_time
@@ -32,6 +32,45 @@ def test_impact_is_paged_and_counted_as_a_whole(server: Server) -> None:
     assert len(pages) == 6
     answer = server.client.get("/api/v1/graph/impact", params={"namespace": "ns", "name": "a", "limit": 2})
     assert 'rel="next"' in answer.headers["link"]
+
+
+def test_an_impact_of_several_nodes_is_one_answer(server: Server) -> None:
+    server.send(*CHAIN)
+    about: dict[str, Any] = {"namespace": ["ns", "ns"], "name": ["a", "z"]}
+    answer = server.ask("/graph/impact", **about, limit=2, flows=True, details=True)
+    assert [origin["name"] for origin in answer["origins"]] == ["a", "z"]
+    assert answer["origin"]["name"] == "a"
+    assert answer["counts"] == {"datasets": 3, "jobs": 3, "all": 6, "some": 0}
+    names = {item["node"]["id"]: item["node"]["name"] for item in server.ask("/graph/impact", **about)["affected"]}
+    names |= {origin["id"]: origin["name"] for origin in answer["origins"]}
+    assert sorted((names[flow["source"]], names[flow["target"]], names[flow["job"]]) for flow in answer["flows"]) == [
+        ("a", "b", "j1"),
+        ("b", "c", "j2"),
+        ("b", "d", "j3"),
+        ("z", "d", "j3"),
+    ]
+    assert [item["details"]["display_name"] for item in answer["affected"]] == ["b", "d"]
+    assert {origin["details"]["system"] for origin in answer["origins"]} == {"ns"}
+    following = server.client.get("/api/v1/graph/impact", params={**about, "limit": 2}).headers["link"]
+    assert (following.count("namespace=ns"), following.count("name=")) == (2, 2)
+    plain = server.ask("/graph/impact", **about)
+    assert "flows" not in plain
+    assert all("details" not in item for item in plain["affected"])
+    mixed = server.ask("/graph/impact", namespace=["jobs", "ns"], name=["j1", "z"], kind=["job", "dataset"])
+    assert [(origin["kind"], origin["name"]) for origin in mixed["origins"]] == [("job", "j1"), ("dataset", "z")]
+
+
+def test_an_impact_names_its_nodes_in_pairs_and_not_too_many(server: Server) -> None:
+    server.send(*CHAIN)
+    for about in (
+        {"namespace": ["ns", "ns"], "name": ["a"]},
+        {"namespace": ["ns", "ns", "ns"], "name": ["a", "b", "c"], "kind": ["job", "dataset"]},
+    ):
+        refused = server.ask("/graph/impact", 422, **about)["error"]
+        assert "repeat `namespace` and `name` for each node" in refused["hint"]
+    server.ask("/graph/impact", 422, namespace=["ns"] * 51, name=["a"] * 51)
+    assert len(server.ask("/graph/impact", namespace=["ns"] * 50, name=["a"] * 50)["origins"]) == 1
+    assert server.ask("/graph/impact", 404, namespace=["ns", "ns"], name=["a", "nowhere"])["error"]["code"] == "not_found"
 
 
 def test_paths(server: Server) -> None:
@@ -76,6 +115,27 @@ def test_traces_as_of_one_time_have_one_digest_until_something_of_before_is_repo
     assert (len(now["flows"]), len(now["digest"])) == (4, 64)
     digests = {server.ask("/graph/trace", **about, **more)["digest"] for more in ({}, {"indirect": True}, {"depth": 1}, {"gaps": 50})}
     assert len(digests | {first["digest"]}) == 5
+
+
+def test_a_trace_has_owners_and_retention_of_its_datasets_as_of_its_time(server: Server) -> None:
+    def owned(owner: str, ms: str) -> bytes:
+        config = facet(clusterId="c", partitions=1, replicationFactor=1, purpose="DATA", config={"retention.ms": ms})
+        return dataset_event(dataset("b", ownership=facet(owners=[{"name": owner}]), kafka_topic=config), time_us=server.parts.now_us)
+
+    server.send(*CHAIN, owned("team:a", "604800000"))
+    about: dict[str, Any] = {"namespace": "ns", "name": "a", "field": "email", "direction": "downstream"}
+    then = format_time(server.parts.now_us)
+    server.parts.now_us += DAY_US
+    server.send(owned("team:b", "-1"))
+
+    def kept(**more: Any) -> dict[str, Any]:
+        answer = server.ask("/graph/trace", **about, **more)
+        names = {node["id"]: node["name"] for node in answer["nodes"]}
+        return {names[item.pop("node")]: item for item in answer["kept"]}
+
+    assert kept() == {"a": {}, "b": {"owners": ["team:b"], "retention": "without limit"}, "c": {}, "d": {}}
+    assert kept(at=then) == {"a": {}, "b": {"owners": ["team:a"], "retention": "7 days"}, "c": {}, "d": {}}
+    assert server.ask("/graph/trace", **about)["digest"] != server.ask("/graph/trace", **about, at=then)["digest"]
 
 
 def test_every_call_is_described(server: Server) -> None:

@@ -56,6 +56,10 @@ def test_events_are_filtered_by_globs_and_times(server: Server) -> None:
 
     assert names(namespace="else*") == ["other"]
     assert names(namespace="jobs", job="j[13]") == ["j1", "j3"]
+    assert names(dataset_namespace="ns", dataset="b") == ["j1", "j2", "j4"]
+    assert names(dataset_namespace="ns", dataset="b", job="j[24]") == ["j2", "j4"]
+    assert server.client.get(f"{LINEAGE}/events?dataset=b").json()["error"]["code"] == "bad_argument"
+    assert server.client.get(f"{LINEAGE}/events?dataset_namespace=ns&dataset=nothing").status_code == 404
     second, third = format_time(T0 + 2 * HOUR_US), format_time(T0 + 3 * HOUR_US)
     assert names(since=second, until=third) == ["j2"]
     assert names(since=second.removesuffix("Z"), until=third.replace("Z", "+00:00")) == ["j2"]

@@ -1,5 +1,7 @@
 """Neighbourhoods over HTTP."""
 
+from typing import Any
+
 from tests.api.support import Server
 from tests.events import RUNS, T0, columns, dataset, facet, run_event
 
@@ -39,6 +41,14 @@ def test_co_occurrence_of_a_job_with_one_input_and_one_output_is_unambiguous(ser
     names = {node["id"]: node["name"] for node in answer["nodes"]}
     assert {names[edge["job"]] for edge in answer["edges"] if edge.get("unambiguous")} == {"narrow", "renamed"}
     assert {names[edge["job"]] for edge in answer["edges"]} == {"narrow", "renamed", "wide", "stated"}
+
+
+def test_details_have_owners_and_retention_where_they_are_stated(server: Server) -> None:
+    stated: dict[str, Any] = {"ownership": facet(owners=[{"name": "team:a"}]), "kafka_topic": facet(config={"retention.ms": "-1"})}
+    server.send(run_event(inputs=[dataset("a")], outputs=[dataset("b", **stated)]))
+    answer = server.ask("/graph/neighbourhood", namespace="ns", name="b", details=True)
+    kept = {node["name"]: (node["details"].get("owners"), node["details"].get("retention")) for node in answer["nodes"]}
+    assert kept == {"a": (None, None), "b": (["team:a"], "without limit"), "job": (None, None)}
 
 
 def test_details_have_the_tags_of_a_node_and_not_those_of_its_columns(server: Server) -> None:

@@ -110,7 +110,7 @@ def test_a_users_entry_wins_and_may_share_what_ours_share():
     [
         ({"colour": "red"}, "colour"),
         ({"direction": "sideways"}, "sideways"),
-        ({"classes": []}, "an entry needs `classes` or `managed`"),
+        ({"classes": []}, "an entry of the catalogue needs `classes` or `managed`"),
         ({"classes": "com.example.One"}, "array"),
         ({"namespace": "{a!shout}"}, "unknown filter shout"),
         ({"name": "[{a}"}, "has an unmatched bracket"),

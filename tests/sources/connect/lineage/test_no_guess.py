@@ -56,7 +56,10 @@ def test_a_server_that_resembles_one_is_a_server(host: str) -> None:
     assert spaces(resolve({**POSTGRES, "database.hostname": host})) == {f"postgres://{host}:5432"}
 
 
-@pytest.mark.parametrize("bucket", ["var.bucket", "options['bucket']", "aws_s3_bucket.lake.bucket", "lake-*", "settings.bucket_name"])
+@pytest.mark.parametrize(
+    "bucket",
+    ["var.bucket", "options['bucket']", "aws_s3_bucket.lake.bucket", "lake-*", "settings.bucket_name", "YOUR_LAKE", "YOUR-LAKE"],
+)
 def test_a_value_of_a_program_is_no_bucket(bucket: str) -> None:
     assert resolve({"connector.class": S3, "topics": "orders", "s3.bucket.name": bucket}).datasets == ()
 
@@ -111,6 +114,7 @@ DEFAULTS = {
     "$topic",
     "$topic-index",
     "*",
+    "-",
     ".",
     "/",
     "0",
@@ -124,9 +128,12 @@ DEFAULTS = {
     "_cosmos.metadata.topic",
     "_default",
     "_system",
+    "commons",
     "control-iceberg",
     "datagen",
     "default",
+    "dynamodb-",
+    "eu-west-1",
     "ftp",
     "https://api.github.com",
     "localhost",

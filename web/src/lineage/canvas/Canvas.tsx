@@ -27,11 +27,15 @@ interface Props {
     isSeen: (id: string) => boolean;
     comparison: Comparison | undefined;
     select: (id: string) => void;
+    /** Where it starts, if at more than its root. */
+    roots?: ReadonlySet<string> | undefined;
+    /** Ids of the nodes and links of the ways that are lit. */
+    lit?: ReadonlySet<string> | undefined;
 }
 
 /** The picture as a graph: to the right, or down where the stage is narrow. The root keeps its place when the picture grows. */
 export const Canvas = memo(function Canvas(props: Props) {
-    const { view, picture, rootId, columns, related, actions, isSeen, comparison, select } = props;
+    const { view, picture, rootId, columns, related, actions, isSeen, comparison, select, roots, lit } = props;
     const place = useRef<HTMLDivElement>(null);
     const size = useSize(place);
     const boxes = useMemo(
@@ -66,10 +70,11 @@ export const Canvas = memo(function Canvas(props: Props) {
                     measured: { width: box.width, height: box.height },
                     handles: handlesOf(box.height, layout.down, related.size > 0 ? columns.get(node.id) : []),
                     selected: node.id === view.selected,
+                    ...(lit?.has(node.id) ? { className: "lit" } : {}),
                     ariaLabel: labelOf(node.kind, node.namespace, node.name, node.details?.state, change),
                     data: {
                         node,
-                        isRoot: node.id === rootId,
+                        isRoot: roots?.has(node.id) ?? node.id === rootId,
                         isDown: layout.down,
                         change,
                         columns: columns.get(node.id),
@@ -92,6 +97,8 @@ export const Canvas = memo(function Canvas(props: Props) {
         traced,
         isSeen,
         comparison,
+        roots,
+        lit,
     ]);
     const back = useMemo(
         () => new Set(layout?.reversed.map(({ source, target }) => `${source}>${target}`)),
@@ -104,12 +111,15 @@ export const Canvas = memo(function Canvas(props: Props) {
     );
     const edges = useMemo(
         () => [
-            ...(isLarge || !layout
-                ? []
-                : shown.map((link) => linkEdge(link, back.has(link.id), comparison?.changes.get(link.id), layout.gap))),
+            ...(layout ? shown.filter(({ id }) => !isLarge || lit?.has(id)) : []).map((link) =>
+                linkEdge(link, back.has(link.id), comparison?.changes.get(link.id), {
+                    gap: layout?.gap,
+                    isLit: lit?.has(link.id) ?? false,
+                }),
+            ),
             ...columnEdges(picture, columns, related),
         ],
-        [isLarge, layout, shown, picture, columns, related, back, comparison],
+        [isLarge, layout, shown, picture, columns, related, back, comparison, lit],
     );
     return (
         <Actions.Provider value={actions}>

@@ -34,16 +34,23 @@ export function labelOf(link: PictureLink, change?: Change): string {
 export type LinkEdge = FlowEdge<{ gap: number | undefined }, "link">;
 
 /** A link as an edge of the graph. */
-export function linkEdge(link: PictureLink, isReversed: boolean, change?: Change, gap?: number): LinkEdge {
+export function linkEdge(
+    link: PictureLink,
+    isReversed: boolean,
+    change?: Change,
+    { gap, isLit = false }: { gap?: number | undefined; isLit?: boolean } = {},
+): LinkEdge {
     const label = labelOf(link, change);
+    const color = isLit ? "var(--accent)" : colourOf(link, isReversed);
     return {
         id: link.id,
         type: "link",
         source: link.source,
         target: link.target,
         data: { gap },
-        className: classesOf(link, isReversed, change),
-        markerEnd: { type: MarkerType.ArrowClosed, width: 15, height: 15, color: colourOf(link, isReversed) },
+        className: isLit ? `${classesOf(link, isReversed, change)} lit` : classesOf(link, isReversed, change),
+        markerEnd: { type: MarkerType.ArrowClosed, width: 15, height: 15, color },
+        ...(isLit ? { zIndex: 4 } : {}),
         ...(label === "" ? {} : { label }),
     };
 }

@@ -7,12 +7,12 @@ import { events, type Sent } from "../../api/lists";
 import { CopyButton } from "../../parts/CopyButton";
 import { Icon } from "../../parts/Icon";
 import { Name } from "../../parts/Name";
+import { RunLink } from "../runs/RunLink";
 import { State } from "../../parts/State";
 import type { Column } from "../../parts/Table";
 import { nameColumn, Time, timeColumn } from "../columns";
 import { ListPage } from "../ListPage";
 import { OpenToggle } from "../OpenToggle";
-import { RunLink } from "../runs/Runs";
 import { summaryOf } from "./summary";
 
 const FIELDS = [

@@ -10,10 +10,10 @@ import { Facts } from "../../parts/Facts";
 import { Icon } from "../../parts/Icon";
 import { Answer } from "../../parts/Messages";
 import { FullName, ShortName } from "../../parts/Name";
+import { RunLink } from "./RunLink";
 import { State } from "../../parts/State";
 import { Table, type Column } from "../../parts/Table";
 import { ganttOf, type Bar, type TreeRun } from "./gantt";
-import { RunLink } from "./Runs";
 
 /** A run: what it was part of, what it read and wrote, and when the runs inside of it were going. */
 export function Run({ id }: { id: string }) {

@@ -7,6 +7,7 @@ import type { Page } from "../../api/client";
 import { events, runsOfJob, type Run } from "../../api/lists";
 import { between } from "../../format/text";
 import { FullName, ShortName } from "../../parts/Name";
+import { RunLink } from "./RunLink";
 import { State } from "../../parts/State";
 import type { Column } from "../../parts/Table";
 import { SearchField } from "../../search/SearchField";
@@ -126,12 +127,4 @@ function RecentRuns({ view }: { view: WorkView }) {
 
 function jobRuns({ kind, namespace, name }: { kind: string; namespace: string; name: string }) {
     return kind === "job" ? workOf("runs", { namespace, name }) : workOf("jobs", { namespace, name });
-}
-
-export function RunLink({ id }: { id: string }) {
-    return (
-        <ViewLink to={workOf("runs", {}, id)} title={id}>
-            <code>{id.length > 18 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id}</code>
-        </ViewLink>
-    );
 }

@@ -1,1 +1,1 @@
-"""The graph as nodes and edges: listed, viewed as OpenLineage events, imported."""
+"""Routes for the graph as nodes and edges: lists, views as OpenLineage events, imports."""

@@ -1,4 +1,4 @@
-"""Importing nodes and edges, which are ingested as design-time events."""
+"""The route that imports nodes and edges. They are ingested as design-time events."""
 
 from functools import partial
 
@@ -23,7 +23,7 @@ from lineage_bridge.projections.importing.shapes import GraphIn
 
 
 def routes(services: Services, intake: Intake) -> APIRouter:
-    """The route for imports."""
+    """Create the router with the route for imports."""
     router = api_router("graphs", "/graphs")
 
     async def post_import(request: Request, graph_id: GraphId) -> Response:
@@ -63,7 +63,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
 
 
 def _imported(payload: Payload, now_us: int) -> ImportedGraph:
-    """The events that state the nodes and edges of an import. Raises RefusedError, RequestError."""
+    """Translate the body of an import to the events that state its nodes and edges. Raises RefusedError, RequestError."""
     events = split_payload(payload)
     if events.rejected or not events.single:
         problem = events.rejected or Rejected("wrong_type", "$", "the body of an import must be one JSON object")

@@ -1,18 +1,17 @@
 """The graph as nodes and edges, and the nodes up- or downstream of a node, in LineageBridge's own JSON format."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Annotated, TypeVar
 
 import msgspec
 from fastapi import APIRouter, Path, Query, Request, Response
 from msgspec import Struct
-from pydantic import AfterValidator
 
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.answering.json_stream import encode, json_array, stream_graph
 from lineage_bridge.api.answering.question_route import question_router
-from lineage_bridge.api.dependencies import Mended, Offset, page, position_header
+from lineage_bridge.api.dependencies import Mended, Offset, one_of, page, position_header
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.graphs import EdgeList, ExportAnswer, GraphAnswer, GraphSummary, HopsAnswer, NodeList
@@ -47,17 +46,6 @@ NodeId = Annotated[
 ]
 Limit = Annotated[int | None, Query(ge=1, le=10_000, description="Page size; without it, all nodes are listed")]
 TYPES = (*DATASET_TYPES, *CATALOG_TYPES, *JOB_TYPES)
-
-
-def one_of(allowed: Sequence[str]) -> AfterValidator:
-    """A validator that accepts the given words, and raises ValueError for others."""
-
-    def check(value: str | None) -> str | None:
-        if value is not None and value not in allowed:
-            raise ValueError(f"use one of {', '.join(allowed)}")
-        return value
-
-    return AfterValidator(check)
 
 
 NodeType = Annotated[str | None, Query(description=f"Only nodes of this type: {', '.join(TYPES)}"), one_of(TYPES)]
@@ -97,7 +85,7 @@ def _graph_routes(router: APIRouter, services: Services) -> None:
 
     @router.get("/{graph_id}", response_model=None, responses=response_docs({200: GraphAnswer, **_NOT_FOUND}, writes=False))
     def get_graph(graph_id: GraphId) -> Response:
-        """All nodes and edges, and how many there are."""
+        """All nodes and edges of the graph, and their numbers."""
         check_graph_id(services, graph_id)
 
         def write(reader: GraphReader) -> Iterator[bytes]:
@@ -149,7 +137,7 @@ def _node_routes(router: APIRouter, services: Services) -> None:
         limit: Limit = None,
         offset: Offset = 0,
     ) -> Response:
-        """Nodes in the order of their names: all of them, or a page."""
+        """The nodes of the graph in the order of their names: all of them, or a page."""
         check_graph_id(services, graph_id)
         which = NodeFilter(type, system, env_id, search)
         return _list_items(services, request, "nodes", (limit, offset), lambda reader: read_nodes(reader, which))
@@ -158,7 +146,7 @@ def _node_routes(router: APIRouter, services: Services) -> None:
         "/{graph_id}/nodes/{node_id:path}", response_model=None, responses=response_docs({200: LineageNode, **_ONE_NODE}, writes=False)
     )
     def get_node(graph_id: GraphId, node_id: NodeId) -> Response:
-        """One node with its facets."""
+        """One node of the graph, with its facets."""
         check_graph_id(services, graph_id)
         with services.graph() as reader:
             (entry,) = reader.inventory.entries([require_node_by_id(reader, node_id)])
@@ -171,7 +159,7 @@ def _node_routes(router: APIRouter, services: Services) -> None:
 def _edge_route(router: APIRouter, services: Services) -> None:
     @router.get("/{graph_id}/edges", response_model=None, responses=response_docs({200: EdgeList, **_NOT_FOUND}, writes=False))
     def get_edges(request: Request, graph_id: GraphId, limit: Limit = None, offset: Offset = 0) -> Response:
-        """Edges: all of them, or a page."""
+        """The edges of the graph: all of them, or a page."""
         check_graph_id(services, graph_id)
         return _list_items(services, request, "edges", (limit, offset), lambda reader: read_edges(reader, services.clock_us()))
 

@@ -42,7 +42,7 @@ def routes(services: Services) -> APIRouter:
 
 def _view(services: Services, name: str, systems: list[str] | None, style: str) -> Response:
     def includes(job: str, datasets: Iterable[str]) -> bool:
-        """Whether the view includes a job, by the namespaces of the job and of its datasets."""
+        """Whether the view includes a job. The namespaces of the job and of its datasets decide."""
         if name == CONFLUENT:
             return system_of(job) == CONFLUENT
         return systems is None or any(_is_in(namespace, systems) for namespace in (job, *datasets))

@@ -1,1 +1,1 @@
-"""Routes to ingest events and to operate the server: intake, quarantine, sources, tasks, health."""
+"""Routes that ingest events and operate the server: intake, quarantine, sources, tasks, health."""

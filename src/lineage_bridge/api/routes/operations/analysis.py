@@ -1,4 +1,4 @@
-"""Results of the last analysis of the whole graph."""
+"""The route for the results of the last analysis of the whole graph."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""The audit trail: who changed what."""
+"""The route for the audit trail, which states who changed what."""
 
 from typing import Annotated
 
@@ -26,7 +26,7 @@ def routes(services: Services) -> APIRouter:
         below: Annotated[int | None, Query(ge=1, le=_LAST, description="Only entries with a smaller number: the next page")] = None,
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> Response:
-        """Who changed what, the newest first."""
+        """The entries of the audit trail, the newest first: who changed what, and when."""
         found = services.audit.newest(limit, below, principal, action)
         return json_response(AuditPage([convert(as_json(entry), AuditItem) for entry in found]))
 

@@ -1,4 +1,4 @@
-"""Operations: health, readiness, version, and erasing runs."""
+"""Routes for operating the server: health, readiness, version, and erasing runs."""
 
 from functools import partial
 from uuid import UUID
@@ -30,7 +30,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
 
     @router.get("/health", response_model=None, responses=response_docs({200: Health}, writes=False))
     async def get_health(request: Request) -> Response:
-        """The process is alive. Needs no key."""
+        """Whether the process answers. Needs no key."""
         may_read = AccessScope.READ in admission(request).principal.scopes
         if not may_read:
             return json_response(Health())
@@ -65,7 +65,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
 
 
 def _parse_erase_request(body: bytes) -> EraseRequest:
-    """The runs to erase, as sorted canonical UUIDs. Raises RequestError."""
+    """Parse the ids of the runs to erase, as sorted canonical UUIDs. Raises RequestError."""
     try:
         runs = [str(UUID(run)) for run in _ERASURE.decode(body).runs]
     except (ValueError, msgspec.DecodeError) as error:

@@ -1,4 +1,4 @@
-"""Inputs: list, add, pause, test and remove them; and the internal route at which their events are ingested."""
+"""Routes for inputs: list, add, pause, test and remove them. An internal route ingests the events of inputs."""
 
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -161,7 +161,7 @@ def _decoded(decode: Callable[[bytes], _BodyT], body: bytes) -> _BodyT:
 
 
 def _read(body: bytes) -> InputRequest:
-    """The input to add. Raises RequestError."""
+    """Parse a request to add an input. Raises RequestError."""
     try:
         return _ORDER.decode(body)
     except (ValueError, msgspec.DecodeError) as error:

@@ -1,4 +1,4 @@
-"""API keys: list, create, rotate and revoke them."""
+"""Routes for API keys: list, create, rotate and revoke them."""
 
 from typing import TypeVar
 

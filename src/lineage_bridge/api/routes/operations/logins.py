@@ -1,4 +1,4 @@
-"""Logins of people in a browser, and the sessions that follow."""
+"""Routes by which people log in with a browser, and end the sessions that follow."""
 
 from collections.abc import Callable
 from html import escape
@@ -116,7 +116,7 @@ def _installed(services: Services) -> tuple[SignedInBrowsers, Logins]:
 
 
 async def _limited(services: Services, work: Callable[[], _ResultT]) -> _ResultT:
-    """Run work that waits for an issuer, a few at once, so that a slow issuer delays nobody else. Raises OverloadedError."""
+    """Run a function that waits for an issuer. Only a few run at once, so that a slow issuer delays nobody else. Raises OverloadedError."""
     if services.login_threads.available_tokens < 1:
         raise OverloadedError("too many people are logging in at this moment", "open the page again in a moment")
     return await to_thread.run_sync(work, limiter=services.login_threads)
@@ -138,5 +138,5 @@ def _with_unknown(docs: dict[int | str, dict[str, Any]]) -> dict[int | str, dict
 
 
 def _without_body(docs: dict[int | str, dict[str, Any]]) -> dict[int | str, dict[str, Any]]:
-    """Remove the body of a redirect."""
+    """Remove the body from the documentation of a redirect."""
     return {**docs, 303: {"description": docs[303]["description"]}}

@@ -1,4 +1,4 @@
-"""Metrics, in the text formats that Prometheus reads."""
+"""Routes for the metrics of the server, in the text formats that Prometheus reads."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -47,7 +47,9 @@ def lane_routes(services: Services) -> APIRouter:
 
 
 async def _lanes(services: Services) -> Mapping[str, Mapping[str, int]]:
-    """For each cost, how many questions are being answered and wait; empty while the answering process does not respond."""
+    """Fetch, for each cost class, how many questions are being answered and how many wait. Empty while the answering process does not
+    respond.
+    """
     if services.questions is None:
         return services.lanes.counts()
     try:

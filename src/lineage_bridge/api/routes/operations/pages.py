@@ -1,4 +1,6 @@
-"""Pages that load nothing from other hosts: the web page, the interactive API documentation, and the schemas of LineageBridge's facets."""
+"""Serves pages that load nothing from other hosts: the web page, the interactive API documentation, and the schemas of LineageBridge's
+facets.
+"""
 
 import re
 from base64 import b64encode
@@ -42,7 +44,7 @@ def install_pages(app: FastAPI) -> None:
 
 
 def install_web_page(app: Starlette, page: WebPage, *, has_logins: bool) -> None:
-    """Serve the web page: its shell at `/` and below `/view`, and its assets."""
+    """Serve the web page: its HTML document at `/` and below `/view`, and its assets."""
 
     async def get_shell(request: Request) -> Response:
         return page.shell(server_prefix(request.scope), has_logins=has_logins)
@@ -59,7 +61,7 @@ def install_web_page(app: Starlette, page: WebPage, *, has_logins: bool) -> None
 
 
 def _page(title: str, prefix: str) -> bytes:
-    """The documentation page of a server that is shown below a path prefix."""
+    """The interactive documentation page of a server that is shown below a path prefix."""
     return bytes(
         get_swagger_ui_html(
             openapi_url=f"{prefix}/openapi.json",

@@ -1,4 +1,4 @@
-"""Pushes: publications in the formats of the LineageBridge prototype, and the catalogs that there are."""
+"""Routes for pushes, which are publications in the formats of the LineageBridge prototype, and for the catalogs that there are."""
 
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, distribution
@@ -76,7 +76,7 @@ def _push_route(router: APIRouter, services: Services) -> None:
 
 
 def _options(body: bytes) -> Mapping[str, Any]:
-    """The options of a push. Raises RequestError."""
+    """Parse the options of a push. Raises RequestError."""
     if not body.strip() or body.strip() == b"null":
         return {}
     try:
@@ -94,7 +94,9 @@ def _provider(name: str) -> PushProvider:
 
 
 def _targets(services: Services, provider: PushProvider, options: Mapping[str, Any]) -> list[str]:
-    """The names of the targets to push to. Raises RefusedError if there are none, RequestError if an option is not theirs."""
+    """The names of the targets to which a push goes. Raises RefusedError if there are none, RequestError if an option contradicts their
+    settings.
+    """
     kind = next((kind for kind in services.targets.kinds() if kind.kind == provider.kind), None)
     if kind is None:
         raise RefusedError(
@@ -114,7 +116,7 @@ def _targets(services: Services, provider: PushProvider, options: Mapping[str, A
 
 
 async def _pushed(services: Services, caller: Caller, provider: PushProvider, targets: list[str]) -> PushResult:
-    """Publish to targets. Raises the first error if nothing could begin, such as OverloadedError."""
+    """Publish to targets, and report each publication. Raises the first error if none could begin, such as OverloadedError."""
     reports: dict[str, PublicationReport] = {}
     failures: dict[str, LineageBridgeError] = {}
     has_begun = False
@@ -140,7 +142,7 @@ def _begun(services: Services, caller: Caller, name: str) -> TargetRecord | Line
 
 
 async def _ended(services: Services, begun: TargetRecord) -> PublicationReport | LineageBridgeError:
-    """The report of a publication when it has ended; or why there is none, such as another publication's in its place."""
+    """Wait for the end of a publication, and report it; or report why there is none, for example because another one took its place."""
     report = begun.report
     while report is not None and report.state == "running":
         await anyio.sleep(POLL_S)

@@ -97,9 +97,9 @@ def routes(services: Services, intake: Intake) -> APIRouter:
 
 
 def _ingest_again(services: Services, record: LogRecord, by: Sender) -> Ingested:
-    """Ingest an event from quarantine, or the events of a value of an input.
+    """Ingest an event from quarantine once more, or the events in a record of an input.
 
-    A value leaves quarantine with a copy of its events, once all of them are durable: else a crash in between could lose some.
+    A record leaves quarantine with a copy of its events, once all of them are durable. Otherwise, a crash in between could lose some.
     """
     note = read_note(record.note)
     by = by._replace(first=msgspec.structs.replace(note, sender=note.sender or record.principal))
@@ -124,7 +124,7 @@ def _ingest_again(services: Services, record: LogRecord, by: Sender) -> Ingested
 
 
 def _senders(services: Services, records: Sequence[QuarantineRecord]) -> dict[bytes, EventSender]:
-    """Event id to sender, for the first records up to MAX_READ_BYTES in total; without records that the log has lost."""
+    """The senders of records by event id; only of the first records, up to MAX_READ_BYTES in total, and of those that the log still has."""
     found: dict[bytes, EventSender] = {}
     sizes = accumulate(record.size for record in records)
     for record, size in zip(records, sizes, strict=True):
@@ -136,7 +136,7 @@ def _senders(services: Services, records: Sequence[QuarantineRecord]) -> dict[by
 
 
 def _quarantined_record(services: Services, event_id: str) -> LogRecord:
-    """The log record that is in quarantine. Raises NotFoundError."""
+    """Find a log record that is in quarantine. Raises NotFoundError."""
     missing = NotFoundError(f"the quarantine has no event {event_id!r}", "GET /api/v1/quarantine lists the events in quarantine")
     try:
         event = bytes.fromhex(event_id)

@@ -1,4 +1,4 @@
-"""Sessions of browsers that have logged in: list and end them."""
+"""Routes for the sessions of browsers that have logged in: list and end them."""
 
 from typing import Annotated
 

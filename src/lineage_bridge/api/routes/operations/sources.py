@@ -1,4 +1,4 @@
-"""Sources: list, add, pause, poll, test and remove them."""
+"""Routes for sources: list, add, pause, poll, test and remove them."""
 
 import msgspec
 from anyio import to_thread
@@ -126,7 +126,7 @@ def _change_routes(router: APIRouter, services: Services) -> None:
 
 
 def _read(body: bytes) -> SourceRequest:
-    """The source to add. Raises RequestError."""
+    """Parse a request to add a source. Raises RequestError."""
     try:
         return _ORDER.decode(body)
     except (ValueError, msgspec.DecodeError) as error:

@@ -1,4 +1,4 @@
-"""Targets: list, add, pause, test and remove them; publish to them, and list the published objects."""
+"""Routes for targets: list, add, pause, test and remove them, publish to them, and list the published objects."""
 
 from typing import Annotated, Final, TypeVar
 

@@ -1,4 +1,4 @@
-"""Tasks: start, follow, cancel and resume extractions."""
+"""Routes for tasks: start, follow, cancel and resume extractions."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeVar
@@ -131,12 +131,17 @@ def _change_routes(router: APIRouter, services: Services) -> None:
     @router.post("/tasks/enrich", include_in_schema=False)
     def enrich() -> Response:
         raise RefusedError(
-            501, "not_implemented", "enrichment from catalogs is not implemented", "start an extraction: POST /api/v1/tasks/extract"
+            501,
+            "not_implemented",
+            "no task reads catalogs",
+            "add a source that observes the catalog, such as one of kind glue: lineage-bridge source add",
         )
 
 
 def _read(decoder: msgspec.json.Decoder[_ReadT], body: bytes) -> _ReadT | None:
-    """The decoded body, None if it is empty. Raises RequestError, which never quotes the body, because it may contain credentials."""
+    """Decode the body of a request; None if it is empty. Raises RequestError, which never quotes the body, because it may contain
+    credentials.
+    """
     if not body.strip() or body.strip() == b"null":
         return None
     try:
@@ -146,7 +151,7 @@ def _read(decoder: msgspec.json.Decoder[_ReadT], body: bytes) -> _ReadT | None:
 
 
 def _ids(name: str, asked: Sequence[str], body: ExtractionRequest) -> tuple[str, ...]:
-    """The ids of the query or of the body. Raises RequestError if both contain ids."""
+    """The ids in the query, or those in the body. Raises RequestError if both contain ids."""
     in_query = {id_.strip() for text in asked for id_ in text.split(",")} - {""}
     in_body = {id_.strip() for id_ in getattr(body, name) or ()} - {""}
     if in_query and in_body and in_query != in_body:

@@ -1,1 +1,1 @@
-"""Questions about lineage, runs, schemas and time."""
+"""Routes that answer questions about lineage, runs, schemas and time."""

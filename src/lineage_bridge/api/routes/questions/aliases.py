@@ -1,4 +1,4 @@
-"""Aliases: list the names of one dataset or job with their evidence; state, veto and lift aliases, and choose preferred names."""
+"""Routes for aliases: list the names of a dataset or job with their evidence, state, veto and lift aliases, and choose preferred names."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -126,8 +126,8 @@ def _operation_route(router: APIRouter, services: Services, intake: Intake, oper
 
 
 def _unknown_ends(services: Services, statements: Sequence[AliasStatement]) -> list[UnknownEnd]:
-    """The names in statements that no node has, each once; empty while there is no graph. Checks the spellings of a bounded number of
-    names.
+    """The names in statements that no node of the graph has, each once; empty while there is no graph. Only a bounded number of names
+    is looked up in all spellings.
     """
     found: dict[UnknownEnd, None] = {}
     ends = dict.fromkeys((ENTITIES[item.entity], end) for item in statements for end in (item.a, item.b) if end != End(""))
@@ -150,7 +150,7 @@ def _unknown_ends(services: Services, statements: Sequence[AliasStatement]) -> l
 
 
 def _parse_request(operation: str, body: bytes) -> AliasRequest:
-    """A request's aliases, if all of them are valid. Raises RequestError."""
+    """Parse the aliases in a request. Raises RequestError unless all of them are valid."""
     try:
         asked = _REQUEST.decode(body)
     except (ValueError, msgspec.DecodeError) as error:

@@ -1,4 +1,4 @@
-"""The change feed: changes of the graph, with a cursor."""
+"""The route for the change feed: changes of the graph in order, with a cursor."""
 
 from typing import Annotated, Final, Literal
 

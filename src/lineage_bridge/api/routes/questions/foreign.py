@@ -1,4 +1,6 @@
-"""Foreign assertions: what principals that are limited to namespaces asserted about datasets outside of them, without effect."""
+"""The route for foreign assertions: what principals that are limited to namespaces asserted about datasets outside of them,
+without effect.
+"""
 
 from typing import Annotated
 
@@ -27,7 +29,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 def routes(services: Services) -> APIRouter:
-    """The route for statements without effect."""
+    """Create the router with the route for foreign assertions."""
     router = question_router(services, "history", "/graph")
 
     @router.get("/facets/foreign", response_model=None, responses=response_docs({200: ForeignAnswer, 404: ErrorAnswer}, writes=False))

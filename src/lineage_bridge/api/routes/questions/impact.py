@@ -1,99 +1,101 @@
-"""Impact of a node, paths between two nodes, and column traces."""
+"""Routes for the impact of a change of nodes."""
 
-from collections.abc import Iterable
-from typing import Annotated, Literal
-from uuid import UUID
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.answering.question_route import question_router
-from lineage_bridge.api.dependencies import (
-    KINDS,
-    Mended,
-    Namespace,
-    NodeName,
-    Offset,
-    Style,
-    page,
-    parse_time_argument,
-    position_header,
-    require_node,
-)
+from lineage_bridge.api.dependencies import KINDS, AsOf, Mended, Offset, Style, page, parse_time_argument, position_header, require_node
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.schemas.lineage import (
-    AffectedNode,
-    BeyondCounts,
-    ImpactAnswer,
-    ImpactCounts,
-    PathAnswer,
-    PathsAnswer,
-    ProofAnswer,
-    TraceAnswer,
-    TraceColumn,
-    TraceCoverage,
-    TraceFlow,
-    TraceGap,
-)
+from lineage_bridge.api.schemas.lineage import AffectedNode, AffectingFlow, BeyondCounts, ImpactAnswer, ImpactCounts, OriginNode
 from lineage_bridge.api.schemas.names import ErrorAnswer
-from lineage_bridge.api.schemas.nodes import GraphNode, TransformationItem
+from lineage_bridge.api.schemas.nodes import NodeDetails
 from lineage_bridge.api.services import Services
+from lineage_bridge.errors import RequestError
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, WalkLimits
-from lineage_bridge.model.lineage import Affected, Gap, Impact, Paths, Trace, TracedFlow, TraceOptions
-from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports.graph_reader import NodeReader, ProgressReader
+from lineage_bridge.model.lineage import Affected, Impact, ImpactFlow
+from lineage_bridge.ports.graph_reader import GraphReader, NodeReader, ProgressReader
+from lineage_bridge.projections.nodes import node_id_text
 
+MOST_ORIGINS: Final = 50
+"""How many nodes one question may name."""
 Kind = Literal["dataset", "job"]
-Direction = Literal["upstream", "downstream"]
-Depth = Annotated[int, Query(ge=1, le=100, description="Maximum number of hops")]
-At = Annotated[str | None, Query(description="As of this time: RFC 3339; UTC if it has no zone")]
-_NOT_FOUND = {404: ErrorAnswer}
+Names = Annotated[
+    list[Annotated[str, Mended]], Query(min_length=1, max_length=MOST_ORIGINS, description="Exactly; repeated for several nodes")
+]
+Kinds = Annotated[
+    list[Kind] | None, Query(max_length=MOST_ORIGINS, description="One for all nodes, or one for each; by default they are datasets")
+]
 
 
 def routes(services: Services) -> APIRouter:
-    """The routes for impact, paths and traces."""
+    """The route for the impact of nodes."""
     router = question_router(services, "graph", "/graph")
-    _impact_route(router, services)
-    _paths_route(router, services)
-    _trace_route(router, services)
-    return router
 
-
-def _impact_route(router: APIRouter, services: Services) -> None:
-    @router.get("/impact", response_model=None, responses=response_docs({200: ImpactAnswer, **_NOT_FOUND}, writes=False))
+    @router.get("/impact", response_model=None, responses=response_docs({200: ImpactAnswer, 404: ErrorAnswer}, writes=False))
     def get_impact(
         request: Request,
-        namespace: Namespace,
-        name: NodeName,
-        kind: Kind = "dataset",
-        direction: Direction = "downstream",
-        depth: Depth = 50,
-        at: At = None,
+        namespace: Names,
+        name: Names,
+        kind: Kinds = None,
+        direction: Literal["upstream", "downstream"] = "downstream",
+        depth: Annotated[int, Query(ge=1, le=100, description="Maximum number of hops")] = 50,
+        at: AsOf = None,
         names: Style = "standard",
+        flows: Annotated[bool, Query(description="Include the flows from the origins to affected nodes")] = False,
+        details: Annotated[bool, Query(description="Include the system, type, owners and state of each node")] = False,
         limit: Annotated[int, Query(ge=1, le=5000)] = 500,
         offset: Offset = 0,
     ) -> Response:
-        """The nodes that a change of a dataset or job affects: their distance, the number of paths, and whether all or some of their data
+        """The nodes that a change of datasets or jobs affects: their distance, the number of paths, and whether all or some of their data
         is affected.
         """
         with services.graph() as reader:
-            node = require_node(reader.nodes, KINDS[kind], namespace, name)
-            impact = reader.lineage.impact(node, direction, depth, WalkLimits(), parse_time_argument("at", at))
+            origins = _require_origins(reader.nodes, kind or ["dataset"], namespace, name)
+            impact = reader.lineage.impact(origins, direction, depth, WalkLimits(), parse_time_argument("at", at))
             shown, link = page(request, impact.affected[offset : offset + limit + 1], limit, offset)
-            answer = _impact(reader.progress, impact, [_affected(item) for item in shown])
-            return json_response(apply_name_style(reader.nodes, answer, names), headers={**link, **position_header(reader.progress)})
+            found = _details(reader, [*origins, *(item.node for item in shown)], services.clock_us()) if details else {}
+            answer = _impact(reader.progress, impact, [_affected(item, found.get(item.node.id)) for item in shown], found)
+            answer = apply_name_style(reader.nodes, answer, names)
+            if flows:
+                answer = replace(answer, flows=list(map(_flow, impact.flows)))
+            return json_response(answer, headers={**link, **position_header(reader.progress)})
+
+    return router
 
 
-def _impact(progress: ProgressReader, impact: Impact, shown: list[AffectedNode]) -> ImpactAnswer:
+def _require_origins(nodes: NodeReader, kinds: Sequence[Kind], namespaces: Sequence[str], names: Sequence[str]) -> list[Node]:
+    """The nodes of a question, each once. Raises RequestError if names and namespaces are no pairs, NotFoundError for an unknown node."""
+    if len(namespaces) != len(names) or len(kinds) not in (1, len(names)):
+        counts = f"{len(namespaces)} `namespace`, {len(names)} `name` and {len(kinds)} `kind`"
+        raise RequestError(f"the question has {counts}", "repeat `namespace` and `name` for each node, and `kind` never or for each")
+    each = kinds if len(kinds) == len(names) else [*kinds] * len(names)
+    found = [require_node(nodes, KINDS[kind], *pair) for kind, *pair in zip(each, namespaces, names, strict=True)]
+    return list({node.id: node for node in found}.values())
+
+
+def _details(reader: GraphReader, nodes: Iterable[Node], now_us: int) -> dict[int, NodeDetails]:
+    """Node id to what the node is, for those that the principal may know more of than the name."""
+    entries = reader.inventory.described(nodes)
+    jobs = {entry.node.id: entry.node for entry in entries.values() if entry.node.kind == NodeKind.JOB}
+    newest = reader.runs.latest_of(jobs.values(), with_datasets=False)
+    return {id_: serialization.node_details(entry, newest.get(entry.node.id), now_us) for id_, entry in entries.items()}
+
+
+def _impact(progress: ProgressReader, impact: Impact, shown: list[AffectedNode], details: dict[int, NodeDetails]) -> ImpactAnswer:
     wholly = sum(item.wholly for item in impact.affected)
     jobs = sum(item.node.kind == NodeKind.JOB for item in impact.affected)
     failed = sum(item.only_failed for item in impact.affected)
+    origins = [_origin(node, head, details.get(node.id)) for node, head in zip(impact.origins, impact.heads, strict=True)]
     return ImpactAnswer(
-        origin=serialization.graph_node(impact.origin),
+        origin=serialization.graph_node(impact.origins[0]),
         direction=impact.direction,
         depth=impact.depth,
         counts=ImpactCounts(len(impact.affected) - jobs, jobs, wholly, len(impact.affected) - wholly, failed),
@@ -105,134 +107,27 @@ def _impact(progress: ProgressReader, impact: Impact, shown: list[AffectedNode])
         position=position_tokens.encode(progress.position()),
         hidden_ended=impact.ended,
         beyond=BeyondCounts(*impact.beyond) if any(impact.beyond) else UNSET,
+        origins=origins,
     )
 
 
-def _affected(item: Affected) -> AffectedNode:
+def _origin(node: Node, head: int, details: NodeDetails | None) -> OriginNode:
+    named = serialization.graph_node(node)
+    canonical = UNSET if head == node.id else node_id_text(head)
+    return OriginNode(named.id, named.kind, named.namespace, named.name, canonical=canonical, details=details or UNSET)
+
+
+def _affected(item: Affected, details: NodeDetails | None) -> AffectedNode:
     return AffectedNode(
         serialization.graph_node(item.node, dropped=item.dropped),
         item.distance,
         "all" if item.wholly else "some",
         UNSET if item.paths is None else item.paths,
         item.only_failed,
+        details or UNSET,
     )
 
 
-def _paths_route(router: APIRouter, services: Services) -> None:
-    @router.get("/paths", response_model=None, responses=response_docs({200: PathsAnswer, **_NOT_FOUND}, writes=False))
-    def get_paths(
-        source_namespace: Annotated[str, Query(description="The dataset or job where the path starts"), Mended],
-        source_name: Annotated[str, Query(), Mended],
-        target_namespace: Annotated[str, Query(description="The dataset or job where the path ends"), Mended],
-        target_name: Annotated[str, Query(), Mended],
-        source_kind: Kind = "dataset",
-        target_kind: Kind = "dataset",
-        depth: Depth = 20,
-        at: At = None,
-        names: Style = "standard",
-        limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of paths")] = 20,
-    ) -> Response:
-        """The paths that data takes from one node to another, shortest first."""
-        with services.graph() as reader:
-            source = require_node(reader.nodes, KINDS[source_kind], source_namespace, source_name)
-            target = require_node(reader.nodes, KINDS[target_kind], target_namespace, target_name)
-            found = reader.lineage.paths(source, target, depth, limit, WalkLimits(), parse_time_argument("at", at))
-            return json_response(
-                apply_name_style(reader.nodes, _paths(reader.progress, found), names), headers=position_header(reader.progress)
-            )
-
-
-def _paths(progress: ProgressReader, found: Paths) -> PathsAnswer:
-    return PathsAnswer(
-        source=serialization.graph_node(found.source),
-        target=serialization.graph_node(found.target),
-        paths=[PathAnswer(_nodes(path.nodes, found.dropped), [_nodes(jobs) for jobs in path.jobs]) for path in found.paths],
-        more=found.more,
-        truncated=found.truncated,
-        hidden=found.hidden,
-        resolution=found.resolution,
-        settling=progress.settling(),
-        position=position_tokens.encode(progress.position()),
-        hidden_ended=found.ended,
-    )
-
-
-def _nodes(nodes: Iterable[Node], dropped: frozenset[int] = frozenset()) -> list[GraphNode]:
-    return [serialization.graph_node(node, dropped=node.id in dropped) for node in nodes]
-
-
-def _trace_route(router: APIRouter, services: Services) -> None:
-    @router.get("/trace", response_model=None, responses=response_docs({200: TraceAnswer, **_NOT_FOUND}, writes=False))
-    def get_trace(
-        namespace: Namespace,
-        name: NodeName,
-        field: Annotated[str, Query(description="The column; by default all columns"), Mended] = "",
-        kind: Kind = "dataset",
-        direction: Direction = "upstream",
-        depth: Depth = 20,
-        at: At = None,
-        names: Style = "standard",
-        indirect: Annotated[bool, Query(description="Include indirect flows: filters, joins, sorting")] = False,
-        through_masking: Annotated[bool, Query(description="Continue beyond masked columns")] = False,
-        proofs: Annotated[bool, Query(description="Include the latest event that states each flow")] = True,
-        gaps: Annotated[int, Query(ge=0, le=10_000, description="Maximum number of gaps to list")] = 100,
-    ) -> Response:
-        """The columns from which a column is derived, or which are derived from it."""
-        options = TraceOptions(field, direction, depth, indirect, through_masking, proofs, gaps)
-        with services.graph() as reader:
-            node = require_node(reader.nodes, KINDS[kind], namespace, name)
-            trace = reader.lineage.trace(node, options, WalkLimits(), parse_time_argument("at", at))
-            return json_response(_trace(reader.nodes, reader.progress, trace, names), headers=position_header(reader.progress))
-
-
-def _trace(nodes: NodeReader, progress: ProgressReader, trace: Trace, style: str) -> TraceAnswer:
-    ends = {end for flow in trace.flows for end in (flow.source, flow.target, flow.job)}
-    ends |= {end for gap in trace.coverage.gaps for end in (gap.source, gap.target, gap.job)}
-    every = {trace.origin, *ends, *(column.node for column in trace.columns)}
-    return TraceAnswer(
-        origin=apply_name_style(nodes, serialization.graph_node(trace.origin), style),
-        field=trace.options.field,
-        direction=trace.options.direction,
-        depth=trace.options.depth,
-        nodes=apply_name_style(nodes, _nodes(sorted(every, key=lambda node: (node.kind, node.namespace, node.name))), style),
-        columns=[
-            TraceColumn(serialization.node_id_of(c.node), c.field, UNSET if c.distance is None else c.distance, c.end or UNSET)
-            for c in trace.columns
-        ],
-        flows=[_flow(flow) for flow in trace.flows],
-        coverage=TraceCoverage(trace.coverage.with_columns, trace.coverage.without_columns, [_gap(gap) for gap in trace.coverage.gaps]),
-        truncated=trace.truncated,
-        hidden=trace.hidden,
-        resolution=trace.resolution,
-        settling=progress.settling(),
-        position=position_tokens.encode(progress.position()),
-        digest=serialization.trace_digest(trace),
-    )
-
-
-def _flow(flow: TracedFlow) -> TraceFlow:
-    return TraceFlow(
-        source=serialization.node_id_of(flow.source),
-        source_field=flow.source_field,
-        target=serialization.node_id_of(flow.target),
-        target_field=flow.target_field,
-        job=serialization.node_id_of(flow.job),
-        origin=flow.origin.name.lower(),
-        transformations=[TransformationItem(*change) for change in flow.transformations],
-        masked=flow.masked,
-        indirect=flow.indirect,
-        descriptions=list(flow.descriptions),
-        proof=ProofAnswer(flow.proof.event.hex(), format_time(flow.proof.time), str(UUID(bytes=flow.proof.asserted_by)))
-        if flow.proof
-        else UNSET,
-    )
-
-
-def _gap(gap: Gap) -> TraceGap:
-    return TraceGap(
-        serialization.node_id_of(gap.source),
-        serialization.node_id_of(gap.target),
-        serialization.node_id_of(gap.job),
-        gap.origin.name.lower(),
-        gap.evidence.text,
-    )
+def _flow(flow: ImpactFlow) -> AffectingFlow:
+    source, target, job = map(serialization.node_id_of, (flow.source, flow.target, flow.job))
+    return AffectingFlow(source, target, job, flow.origin.name.lower(), flow.only_failed)

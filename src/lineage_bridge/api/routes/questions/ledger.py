@@ -1,4 +1,4 @@
-"""The hop ledger: how much each job on a path read and wrote."""
+"""The route for the ledger of a path: how much each job on it read and wrote."""
 
 from typing import Annotated, Literal
 
@@ -81,7 +81,7 @@ def routes(services: Services) -> APIRouter:
 
 
 def _window(since: tuple[str, str | None], until: tuple[str, str | None], default: LedgerWindow) -> LedgerWindow:
-    """The requested window. If only one end is given, it has the default length. Raises RequestError for an empty window."""
+    """The requested window of time. If only one end is given, it has the default length. Raises RequestError for an empty window."""
     begins, ends = parse_time_argument(*since), parse_time_argument(*until)
     if begins is None and ends is None:
         return default

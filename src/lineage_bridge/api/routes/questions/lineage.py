@@ -1,12 +1,12 @@
-"""Events, datasets and jobs, in LineageBridge's own JSON format."""
+"""Routes for datasets and jobs, in LineageBridge's own JSON format."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Annotated, Literal
 
-import msgspec
 from fastapi import APIRouter, Query, Request, Response
-from msgspec import UNSET, Raw
+from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.answering.json_stream import encode
@@ -19,8 +19,8 @@ from lineage_bridge.api.dependencies import (
     Namespace,
     NodeName,
     Offset,
-    RunId,
     Style,
+    one_of,
     page_of_texts,
     parse_time_argument,
     position_header,
@@ -30,101 +30,38 @@ from lineage_bridge.api.dependencies import (
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response, raw_json_list
-from lineage_bridge.api.schemas.lineage import DatasetDetail, DatasetLineage, JobDetail, RunEvent, SentEvent
+from lineage_bridge.api.schemas.lineage import DatasetDetail, DatasetLineage, JobDetail, RunEvent
 from lineage_bridge.api.schemas.names import DescribedNode, ErrorAnswer
 from lineage_bridge.api.services import Services
-from lineage_bridge.errors import NotFoundError, OffsetError, RecordError
+from lineage_bridge.graph.identity.node_ids import JOB_TYPES
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.model.events import EventFilter, EventRecord
 from lineage_bridge.model.graph import Node, Port, Walk, WalkLimits
 from lineage_bridge.model.runs import RunRecord
-from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.graph_reader import GraphReader, LineageReader, NodeReader
-from lineage_bridge.ports.log import RecordReader
+from lineage_bridge.projections.job_states import STATES
+from lineage_bridge.projections.overview import JobFilter, read_jobs
 
 Text = Annotated[str, Mended]
 Glob = Annotated[Text | None, Query(description="Glob: * any text, ? any character, [...] one of these")]
 Direction = Literal["upstream", "downstream", "both"]
 Depth = Annotated[int, Query(ge=1, le=50, description="Hops of flows, from dataset to dataset")]
-EventLimit = Annotated[int, Query(ge=1, le=1000)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
-Records = Annotated[bool, Query(description="Include the sender, channel and arrival time of each event")]
-Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
-
-UNREADABLE_HEADER = "X-Lineage-Unreadable-Events"
-"""The response header with the number of events that are missing because the log cannot be read at their offsets."""
+JobType = Annotated[
+    str | None,
+    Query(description=f"Only jobs of this type, each by the one name it goes by: {', '.join(JOB_TYPES)}"),
+    one_of(JOB_TYPES),
+]
+JobState = Annotated[str | None, Query(description=f"Only jobs in this state, likewise: {', '.join(STATES)}"), one_of(STATES)]
 _NOT_FOUND = {404: ErrorAnswer}
 
 
 def routes(services: Services) -> APIRouter:
-    """The routes for events, datasets and jobs."""
+    """The routes for datasets and jobs."""
     router = question_router(services, "lineage", "/lineage")
-    _event_routes(router, services)
     _dataset_routes(router, services)
     _job_routes(router, services)
     return router
-
-
-def _event_routes(router: APIRouter, services: Services) -> None:
-    either = (list[RunEvent], list[SentEvent])
-
-    @router.get("/events", response_model=None, responses=response_docs({200: either}, writes=False))
-    def get_events(
-        request: Request,
-        namespace: Glob = None,
-        job: Glob = None,
-        since: Moment = None,
-        until: Moment = None,
-        limit: EventLimit = 100,
-        offset: Offset = 0,
-        order: Literal["asc", "desc"] = "desc",
-        records: Records = False,
-    ) -> Response:
-        """Events by their jobs' names and their times, as they were sent."""
-        times = parse_time_argument("since", since), parse_time_argument("until", until)
-        which = EventFilter(namespace, job, *times, order == "asc", limit + 1, offset)
-        with services.graph() as reader:
-            stored = _StoredEvents(services.records, as_records=records)
-            bodies, link = page_of_texts(request, reader.events.page(which), stored.text, (limit, offset), services.max_page_bytes)
-            return raw_json_list(bodies, {**link, **stored.header(), **position_header(reader.progress)})
-
-    @router.get("/events/{run_id:path}", response_model=None, responses=response_docs({200: either, **_NOT_FOUND}, writes=False))
-    def get_run_events(request: Request, run_id: RunId, limit: Limit = 1000, offset: Offset = 0, records: Records = False) -> Response:
-        """The events of a run, oldest first, as they were sent. The id as sent, or as a UUID."""
-        with services.graph() as reader:
-            events = reader.events.of_run(run_id, offset + limit + 1)
-            if not events:
-                raise NotFoundError(f"no event of run {run_id!r} was received", "GET /api/v1/graph/runs lists the runs of a job")
-            stored = _StoredEvents(services.records, as_records=records)
-            bodies, link = page_of_texts(request, events[offset:], stored.text, (limit, offset), services.max_page_bytes)
-            return raw_json_list(bodies, {**link, **stored.header(), **position_header(reader.progress)})
-
-
-class _StoredEvents:
-    """Reads events as they were sent, with `as_records` also their senders, and counts the events that the log has lost."""
-
-    def __init__(self, log: RecordReader, *, as_records: bool) -> None:
-        self._log, self._lost, self._as_records = log, 0, as_records
-
-    def text(self, event: EventRecord) -> bytes | None:
-        """The event as JSON; None if it was erased, or if the log cannot be read at its offset."""
-        try:
-            stored = self._log.record_at(event.address)
-        except (RecordError, OffsetError):
-            self._lost += 1
-            return None
-        if stored.kind != RecordKind.EVENT:
-            return None
-        if not self._as_records:
-            return stored.body
-        arrived_at, body = format_time(stored.arrival_us), Raw(stored.body)
-        return msgspec.json.encode(SentEvent(event.event.hex(), stored.channel, arrived_at, body, stored.principal or UNSET))
-
-    def header(self) -> dict[str, str]:
-        """The header with the number of events that the log has lost, if any."""
-        return {UNREADABLE_HEADER: str(self._lost)} if self._lost else {}
 
 
 def _dataset_routes(router: APIRouter, services: Services) -> None:
@@ -196,7 +133,7 @@ def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, *
 
 
 def _dataset_events(lineage: LineageReader, nodes: NodeReader, walk: Walk, now_us: int, style: str, *, ended: bool) -> list[RunEvent]:
-    """An event for each dataset of a walk that declares its own lineage, in the order of their names."""
+    """Make an event for each dataset of a walk that declares its own lineage, in the order of their names."""
     datasets = sorted({edge.job for edge in walk.edges if edge.job.kind == NodeKind.DATASET}, key=_by_name)
     flows = lineage.declared_flows(datasets, WalkLimits(), now_us=now_us, at_us=walk.at, ended=ended) if datasets else ()
     names = nodes.spelt({*datasets, *(flow.source for flow in flows)}, style)
@@ -209,8 +146,8 @@ def _dataset_events(lineage: LineageReader, nodes: NodeReader, walk: Walk, now_u
 
 
 def _job_events(reader: GraphReader, jobs: Sequence[Node], now_us: int, style: str, at_us: int | None) -> list[RunEvent]:
-    """An event for the newest run of each job with its datasets; if the run named none, or for an earlier time, with the job's inputs and
-    outputs.
+    """Make an event for the newest run of each job with its datasets. If the run named none, or for an earlier time, it has the job's
+    inputs and outputs.
     """
     runs = reader.runs.latest_of(jobs, with_datasets=True) if at_us is None else {}
     rest = [job for job in jobs if job.id not in runs]
@@ -233,7 +170,7 @@ def _design_time_event(job: Node, ports: Iterable[Port], names: Mapping[int, Nod
 
 
 def _named_run(run: RunRecord, names: Mapping[int, Node]) -> RunRecord:
-    """A run whose job and datasets have these names."""
+    """A copy of a run whose job and datasets have these names."""
     inputs, outputs = (tuple(names[node.id] for node in nodes) for nodes in (run.inputs, run.outputs))
     return replace(run, job=names[run.job.id], inputs=inputs, outputs=outputs)
 
@@ -248,9 +185,22 @@ def _datasets_of_side(ports: Iterable[Port], side: Side) -> tuple[Node, ...]:
 
 def _job_routes(router: APIRouter, services: Services) -> None:
     @router.get("/jobs", response_model=None, responses=response_docs({200: list[DescribedNode]}, writes=False))
-    def get_jobs(request: Request, namespace: Glob = None, name: Glob = None, limit: Limit = 1000, offset: Offset = 0) -> Response:
+    def get_jobs(
+        request: Request,
+        namespace: Glob = None,
+        name: Glob = None,
+        type: JobType = None,  # noqa: A002 - the parameter's name on the wire
+        state: JobState = None,
+        limit: Limit = 1000,
+        offset: Offset = 0,
+    ) -> Response:
         """Jobs with their current facets, in the order of their names."""
-        return _list_nodes(services, request, NodeKind.JOB, (namespace, name), (limit, offset))
+        if type is None and state is None:
+            return _list_nodes(services, request, NodeKind.JOB, (namespace, name), (limit, offset))
+        which = JobFilter(type, state, namespace, name)
+        with services.graph() as reader:
+            found = list(islice(read_jobs(reader, which, services.clock_us()), offset, offset + limit + 1))
+            return _list_page(services, request, reader, found, (limit, offset))
 
     @router.get("/jobs/detail", response_model=None, responses=response_docs({200: JobDetail, **_NOT_FOUND}, writes=False))
     def get_job(namespace: Namespace, name: NodeName, names: Style = "standard") -> Response:
@@ -290,10 +240,13 @@ def _list_nodes(
 ) -> Response:
     limit, offset = page_bounds
     with services.graph() as reader:
-        nodes = reader.nodes.matching(kind, *globs, limit + 1, offset)
+        return _list_page(services, request, reader, reader.nodes.matching(kind, *globs, limit + 1, offset), page_bounds)
 
-        def text(node: Node) -> bytes:
-            return encode(serialization.described_node(reader.nodes, node))
 
-        texts, link = page_of_texts(request, nodes, text, (limit, offset), services.max_page_bytes)
-        return raw_json_list(texts, {**link, **position_header(reader.progress)})
+def _list_page(services: Services, request: Request, reader: GraphReader, nodes: Sequence[Node], page_bounds: tuple[int, int]) -> Response:
+
+    def text(node: Node) -> bytes:
+        return encode(serialization.described_node(reader.nodes, node))
+
+    texts, link = page_of_texts(request, nodes, text, page_bounds, services.max_page_bytes)
+    return raw_json_list(texts, {**link, **position_header(reader.progress)})

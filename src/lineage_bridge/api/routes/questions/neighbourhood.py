@@ -1,4 +1,4 @@
-"""Neighbourhoods of nodes."""
+"""The route for the neighbourhood of a node: the nodes and edges around it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
@@ -75,7 +75,7 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
 
 
 def _with_details(reader: GraphReader, walk: Walk, items: list[WalkNode], beyond: Mapping[int, NextHop], now_us: int) -> list[WalkNode]:
-    """The nodes of an answer, each with its details and the number of nodes beyond it."""
+    """Add details to the nodes of an answer, and the number of nodes beyond each."""
     named = {node.id: node for node in (*walk.nodes, *(end for edge in walk.edges for end in edge[:3]), *_port_ends(walk))}
     found = reader.inventory.described(named.values())
     jobs = {entry.node.id: entry.node for entry in found.values() if entry.node.kind == NodeKind.JOB}

@@ -1,4 +1,4 @@
-"""Runs: of a job, inside another run, by id; and the lineage of a run."""
+"""Routes for runs: those of a job or inside another run, a run by its id, and the lineage of a run."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -125,7 +125,7 @@ def _dependency(item: Dependency) -> RunDependency:
 
 
 def require_run(runs: RunReader, run_id: str) -> list[RunRecord]:
-    """The run with an id. Raises NotFoundError."""
+    """Find the run with an id. Raises NotFoundError."""
     records = runs.find(run_id)
     if not records:
         raise NotFoundError(f"there is no run {run_id!r}", "GET /api/v1/graph/runs lists the runs of a job")
@@ -133,7 +133,7 @@ def require_run(runs: RunReader, run_id: str) -> list[RunRecord]:
 
 
 def run_with_depth(depth: int, record: RunRecord, now_us: int) -> DepthRun:
-    """A run with its depth."""
+    """A run as an answer shows it, with its depth."""
     return DepthRun(**msgspec.structs.asdict(serialization.run_item(record, now_us)), depth=depth)
 
 

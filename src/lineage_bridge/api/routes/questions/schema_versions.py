@@ -1,4 +1,4 @@
-"""Schema versions, facets over time, and lifecycle changes of datasets."""
+"""Routes for schema versions, facets over time, and lifecycle changes of datasets."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -137,7 +137,7 @@ def _current_version(history: SchemaHistory) -> SchemaVersion:
 
 
 def _previous_version(reader: HistoryReader, node: Node, history: SchemaHistory) -> _NamedVersion:
-    """The version before the current one; that of an earlier name, if the dataset has had only one under its own."""
+    """Find the version before the current one. If the dataset has had only one under its own name, it is that of an earlier name."""
     now = _current_version(history)
     before = [version for version in history.versions if version.version != now.version and version.first < now.last]
     lasting = [version for version in before if not version.brief] or before
@@ -151,7 +151,9 @@ def _previous_version(reader: HistoryReader, node: Node, history: SchemaHistory)
 
 
 def _pick_version(reader: HistoryReader, node: Node, history: SchemaHistory, text: str) -> _NamedVersion:
-    """A version by the beginning of its id, or by a time at which it was current; also of an earlier name of the dataset."""
+    """Find a schema version by the beginning of its id, or by a time at which it was current. It may be one of an earlier name of the
+    dataset.
+    """
     is_id = len(text) >= _LEAST_DIGITS and all(digit in "0123456789abcdef" for digit in text)
     at_us = None if is_id else parse_time_argument("a version", text)
     for name in (node, *history.renamed_from):

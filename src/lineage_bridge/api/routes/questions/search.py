@@ -1,4 +1,4 @@
-"""Search for datasets and jobs."""
+"""The route that searches for datasets and jobs."""
 
 from typing import Annotated, Literal
 

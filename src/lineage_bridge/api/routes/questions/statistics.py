@@ -1,4 +1,4 @@
-"""Statistics: rows, bytes and files that were read and written."""
+"""The route for statistics: how many rows, bytes and files were read and written."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.answering.question_route import question_router
-from lineage_bridge.api.dependencies import Mended, Offset, Style, page, parse_time_argument, position_header, require_node
+from lineage_bridge.api.dependencies import Mended, Offset, Style, all_names, page, parse_time_argument, position_header, require_node
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
@@ -58,7 +58,7 @@ def routes(services: Services) -> APIRouter:
             which = StatisticsFilter(
                 *window,
                 job=_job(reader.nodes, job_namespace, job_name),
-                datasets=_datasets(reader.nodes, namespace, name),
+                datasets=all_names(reader.nodes, namespace, name),
                 side=SIDES[side] if side else None,
                 run=UUID(record.run_id).bytes if record else None,
                 bucket_us=bucket * 1_000_000,
@@ -97,13 +97,6 @@ def _window(services: Services, texts: tuple[str | None, str | None], bucket: in
 
 def _job(nodes: NodeReader, namespace: str | None, name: str | None) -> int | None:
     return None if namespace is None or name is None else require_node(nodes, NodeKind.JOB, namespace, name).id
-
-
-def _datasets(nodes: NodeReader, namespace: str | None, name: str | None) -> frozenset[int] | None:
-    """The dataset under all its names."""
-    if namespace is None or name is None:
-        return None
-    return frozenset(node.id for node in nodes.group(require_node(nodes, NodeKind.DATASET, namespace, name))[1])
 
 
 def _series(series: StatisticsSeries, window_us: int) -> Series:

@@ -1,4 +1,4 @@
-"""Changes between two moments, drift between declared and observed lineage, and ending flows."""
+"""Routes for changes between two moments, for drift between declared and observed lineage, and for ending flows."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""The timeline of changes around a node, and the current rates of its jobs."""
+"""Routes for the timeline of changes around a node, and for the current rates of its jobs."""
 
 from typing import Annotated
 

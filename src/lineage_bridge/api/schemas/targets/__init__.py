@@ -1,1 +1,1 @@
-"""Targets that lineage is published to."""
+"""The requests and responses of the routes for targets, to which lineage is published."""

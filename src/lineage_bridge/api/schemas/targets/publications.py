@@ -1,4 +1,4 @@
-"""Targets that lineage is published to: requests and answers."""
+"""The requests and responses about targets and publications."""
 
 from typing import Any
 
@@ -9,7 +9,9 @@ from lineage_bridge.ports.targets import DriftFinding, PlannedOperation
 
 
 class TargetRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A target to add; `settings` are its kind's. Secrets are references. With `replace`, a target of this name is replaced."""
+    """A target to add. `settings` are those of its kind, with references instead of secrets. With `replace`, a target of this name is
+    replaced.
+    """
 
     name: str
     kind: str
@@ -18,7 +20,8 @@ class TargetRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PublishRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """`plan_only`: change nothing. `prune`: delete objects in the target that have left the graph, if LineageBridge created them.
+    """What a publication may do. `plan_only`: change nothing. `prune`: delete objects in the target that have left the graph, if
+    LineageBridge created them.
 
     `overwrite`: also replace objects that others created, changed or removed in the target.
     """
@@ -121,7 +124,7 @@ class TargetRemoved(Struct, frozen=True):
 
 
 class PublishedObject(Struct, frozen=True, omit_defaults=True):
-    """A job or dataset that was published. `ours`: LineageBridge created it there. `revision` is the number of times that it was sent."""
+    """A job or dataset that was published to a target. `ours`: LineageBridge created it there. `revision`: how many times it was sent."""
 
     kind: str
     namespace: str
@@ -134,7 +137,7 @@ class PublishedObject(Struct, frozen=True, omit_defaults=True):
 
 
 class PublishedObjects(Struct, frozen=True, omit_defaults=True):
-    """A page of the ledger; `next` is the `after` of the next one."""
+    """A page of the objects that were published to a target. `next` is the `after` of the next page."""
 
     objects: list[PublishedObject]
     next: Text = UNSET

@@ -1,4 +1,4 @@
-"""Pushes, in the formats of the LineageBridge prototype: answers."""
+"""The responses about pushes, in the formats of the LineageBridge prototype."""
 
 from msgspec import Struct
 

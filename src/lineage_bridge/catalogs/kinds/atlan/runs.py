@@ -43,7 +43,9 @@ class Named(NamedTuple):
 
 
 def named(key: ObjectKey, settings: AtlanSettings) -> Named:
-    """The name of a job in Atlan: its namespace is put before its name, unless the namespace has a connection of its own. It is unique."""
+    """The name of a job in Atlan. The job's namespace is put before its name, unless the namespace has a connection of its own. The
+    result is unique.
+    """
     if key.namespace in settings.connections:
         return Named(settings.connections[key.namespace], key.name)
     return Named(settings.connection, f"{quote(key.namespace, safe='/:@+,;=~ ')}#{key.name}")
@@ -67,7 +69,7 @@ def expressed(event: Json, settings: AtlanSettings) -> Expressed:
 
 
 def _with_type(job: Json, producer: str, lost: Counter[str]) -> Json:
-    """The job with a jobType facet for which Atlan requires no parent run."""
+    """A copy of the job with a jobType facet for which Atlan requires no parent run."""
     stated = job["facets"].get("jobType", {})
     lost["types of jobs"] += isinstance(stated.get("jobType"), str) and stated["jobType"].upper() not in _PARENTS
     default = {"_producer": producer, "_schemaURL": _JOB_TYPE, "processingType": "NONE", "integration": "LINEAGEBRIDGE"}
@@ -76,7 +78,7 @@ def _with_type(job: Json, producer: str, lost: Counter[str]) -> Json:
 
 
 def _hidden_columns(event: Json) -> int:
-    """The number of column edges at a dataset whose columns Atlan does not have."""
+    """The number of flows between columns at datasets whose columns Atlan does not have."""
     linked = {(dataset["namespace"], dataset["name"]) for side in ("inputs", "outputs") for dataset in event[side] if _is_table(dataset)}
 
     def is_shown(end: Json) -> bool:
@@ -87,7 +89,7 @@ def _hidden_columns(event: Json) -> int:
 
 
 def _is_table(dataset: Json) -> bool:
-    """Whether another name of a dataset is that of a table, whose columns Atlan has."""
+    """Whether a dataset has another name that is that of a table, because Atlan has the columns of tables."""
     links = dataset["facets"].get("symlinks", {}).get("identifiers") or ()
     return any(_is_relational(str(link.get("namespace"))) for link in links if isinstance(link, dict))
 

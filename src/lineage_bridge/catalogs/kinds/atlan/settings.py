@@ -5,15 +5,15 @@ from typing import Final
 from pydantic import Field, model_validator
 from typing_extensions import Self
 
-from lineage_bridge.catalogs.events import digest_of
 from lineage_bridge.catalogs.settings import LoginSettings, Renames
+from lineage_bridge.openlineage.event_builder import digest_of
 
 READABLE: Final = "generic-openlineage"
 """The connector for which Atlan documents which assets jobs become."""
 
 
 class AtlanSettings(LoginSettings):
-    """A tenant, the connector to which events are sent, and the connections to which jobs belong."""
+    """Settings of a target: a tenant of Atlan, the connector to which events are sent, and the connections to which jobs belong."""
 
     OWNER = "Atlan"
 
@@ -56,11 +56,11 @@ class AtlanSettings(LoginSettings):
 
     @property
     def is_readable(self) -> bool:
-        """Whether jobs are read back."""
+        """Whether jobs are read back from Atlan."""
         return self.read_back and self.connector == READABLE
 
     @property
     def destination(self) -> str:
-        """The address, the connector, and the connections."""
+        """The text that identifies the target: the address, the connector, and the connections."""
         others = f" {digest_of(self.connections)}" if self.connections else ""
         return f"{self.url} {self.connector} {self.connection}{others}"

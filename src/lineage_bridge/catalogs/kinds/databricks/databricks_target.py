@@ -20,7 +20,6 @@ from databricks.sdk.service.catalog import (
     UpdateRequestExternalLineage,
 )
 
-from lineage_bridge.catalogs.events import digest_of
 from lineage_bridge.catalogs.kinds.databricks.connection import AnsweredError, WorkspaceConnection
 from lineage_bridge.catalogs.kinds.databricks.objects import (
     JobObjects,
@@ -35,6 +34,7 @@ from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
 from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import ForbiddenError, UnauthenticatedError
 from lineage_bridge.model.sources import SourceCheck
+from lineage_bridge.openlineage.event_builder import digest_of
 
 _PAGE: Final = 1000
 _TURNS: Final = 32
@@ -112,7 +112,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
         try:
             self._relate(objects, there, written)
         except AnsweredError as error:
-            if not error.is_missing or not self._forgotten(names):
+            if not error.is_missing or not self._forget_written(names):
                 raise
             for dataset in objects.datasets:  # another client has deleted one since it was written
                 self._ensure(dataset, written)
@@ -147,12 +147,12 @@ class DatabricksTarget(Target[DatabricksSettings]):
                 self._put(dataset, written)
                 self._written[name] = digest
 
-    def _forgotten(self, names: Sequence[str]) -> bool:
+    def _forget_written(self, names: Sequence[str]) -> bool:
         """Forget that this publication wrote these datasets. Returns whether it had written one of them."""
         return bool([name for name in names if self._written.pop(name, None) is not None])
 
     def _put(self, goal: Json, written: Counter[str]) -> bool:
-        """Create or change external metadata; return whether it is new."""
+        """Create or change an object of external metadata. Returns whether it is new."""
         try:
             self._metadata.create_external_metadata(ExternalMetadata.from_dict(goal))
         except AnsweredError as error:
@@ -186,7 +186,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
                     yield found.external_lineage_info.as_dict()
 
     def _relate(self, objects: JobObjects, there: Mapping[Ends, Json], written: Counter[str]) -> None:
-        """Change the relationships of a job to the desired ones."""
+        """Change the relationships of a job at the metastore to the desired ones."""
         goals = {(end_of(found["source"]), end_of(found["target"])): found for found in objects.relationships}
         for ends, relationship in goals.items():
             before = there.get(ends)
@@ -230,7 +230,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
 
 
 class _TableForbiddenError(ForbiddenError):
-    """Privileges on a table are missing; they are granted for each table."""
+    """Privileges on a table are missing. They are granted for each table, so other calls may succeed."""
 
 
 @contextmanager

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from lineage_bridge.catalogs.events import column_fields, digest_of, in_form, with_held
+from lineage_bridge.catalogs.events import column_fields, in_form, with_held
 from lineage_bridge.catalogs.kinds.databricks.naming import entity_type, metadata_name, system_type, table_of
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
 from lineage_bridge.catalogs.target import Expressed, Json
+from lineage_bridge.openlineage.event_builder import digest_of
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
 
 LONGEST_TEXT: Final = 4000

@@ -6,7 +6,7 @@ from lineage_bridge.catalogs.settings import LoginSettings, Texts
 
 
 class DatabricksSettings(LoginSettings):
-    """One metastore, by the address of a workspace that uses it."""
+    """Settings of a target: a metastore, by the address of a workspace that uses it."""
 
     OWNER = "Databricks"
 
@@ -24,5 +24,5 @@ class DatabricksSettings(LoginSettings):
 
     @property
     def destination(self) -> str:
-        """The address, and the prefix of all names."""
+        """The text that identifies the target: the address, and the prefix of all names."""
         return f"{self.url} {self.prefix}"

@@ -1,17 +1,18 @@
 """Sends events by DataZone's API, and waits until they are processed. Requires botocore, an optional dependency."""
 
-import threading
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from lineage_bridge.catalogs.events import digest, digest_of, in_form
+from lineage_bridge.catalogs.amazon import AmazonClient
+from lineage_bridge.catalogs.events import digest, in_form
 from lineage_bridge.catalogs.kinds.datazone.settings import DataZoneSettings
 from lineage_bridge.catalogs.target import DONE, Expressed, InexpressibleError, Json, Operation, Outcome, Target
 from lineage_bridge.errors import SourceError
 from lineage_bridge.model.sources import SourceCheck
-from lineage_bridge.sources.common.aws.session import error_code, open_client, service_errors
+from lineage_bridge.openlineage.event_builder import digest_of
+from lineage_bridge.sources.common.aws.session import error_code
 
 LONGEST_IDENTIFIER: Final = 2086
 """The maximum length, in characters, of the identifier of a job (`namespace.name`) or dataset (`namespace/name`)."""
@@ -28,8 +29,7 @@ class DataZoneTarget(Target[DataZoneSettings]):
 
     def __init__(self, name: str, settings: DataZoneSettings, _: Path) -> None:
         super().__init__(name, settings)
-        self._opening = threading.Lock()
-        self._client: Any = None
+        self._client = AmazonClient(settings, "datazone", settings.at_once)
 
     def express(self, event: Json) -> Expressed:
         """Convert an event to a completed run with those datasets whose names are short enough. Raises InexpressibleError."""
@@ -53,8 +53,8 @@ class DataZoneTarget(Target[DataZoneSettings]):
         return [answer if isinstance(answer, Outcome) else _outcome(states[answer]) for answer in posted]
 
     def _post(self, operation: Operation) -> str | Outcome:
-        """The id of the event in DataZone, or why it is refused. The same bytes have the same token, so sending them twice creates one
-        event.
+        """Send an event. Returns its id in DataZone, or the reason why it is refused. The same bytes have the same token, so
+        sending them twice creates one event.
         """
         token = digest_of([operation.idempotency_key, operation.body.decode()])
         try:
@@ -83,28 +83,17 @@ class DataZoneTarget(Target[DataZoneSettings]):
         return str(self._called("get_lineage_event", "GetLineageEvent", asked).get("processingStatus", "REQUESTED"))
 
     def _called(self, method: str, named: str, asked: Json) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
-        def request() -> Any:  # noqa: ANN401  # as above
-            with service_errors(named, _RIGHTS):
-                return getattr(self._opened(), method)(**asked)
-
-        return self.repeated(request)
+        return self.repeated(lambda: self._client.call(method, named, _RIGHTS, asked))
 
     def test(self) -> list[SourceCheck]:
         """Check whether the domain's events can be listed. Whether it accepts events only shows when one is sent."""
-        with service_errors("ListLineageEvents", "grant datazone:ListLineageEvents on the domain"):
-            answer = self._opened().list_lineage_events(domainIdentifier=self.settings.domain, maxResults=1)
+        asked = {"domainIdentifier": self.settings.domain, "maxResults": 1}
+        answer = self._client.call("list_lineage_events", "ListLineageEvents", "grant datazone:ListLineageEvents on the domain", asked)
         return [SourceCheck("connect", isinstance(answer.get("items"), list), f"the domain {self.settings.domain} answers")]
 
     def close(self) -> None:
         """Close connections."""
-        if self._client is not None:
-            self._client.close()
-
-    def _opened(self) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
-        with self._opening:
-            if self._client is None:
-                self._client = open_client(self.settings, "datazone", connections=self.settings.at_once, tries=1)
-            return self._client
+        self._client.close()
 
 
 def _is_too_long(subject: Json) -> bool:

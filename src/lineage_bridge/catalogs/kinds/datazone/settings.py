@@ -7,7 +7,7 @@ from lineage_bridge.sources.common.aws.settings import AwsConnection
 
 
 class DataZoneSettings(AwsConnection, TargetSettings):
-    """One domain, in a region."""
+    """Settings of a target: a domain in a region."""
 
     region: str = Field(min_length=1, pattern=r"^[a-z0-9-]+$", description="AWS region of the domain")
     domain: str = Field(pattern=r"^dzd[-_][a-zA-Z0-9_-]{1,36}$", description="id of the domain")
@@ -22,5 +22,5 @@ class DataZoneSettings(AwsConnection, TargetSettings):
 
     @property
     def destination(self) -> str:
-        """The domain."""
+        """The text that identifies the target: the domain."""
         return f"{self.endpoint_url or ''} {self.region} {self.domain}".strip()

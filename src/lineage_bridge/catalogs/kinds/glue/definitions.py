@@ -1,12 +1,12 @@
-"""Table definitions as Glue's UpdateTable accepts them: the whole definition, with different lineage in its parameters. Pure."""
+"""Makes table definitions for Glue's UpdateTable: the whole definition, with different lineage in its parameters. Pure."""
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
-from lineage_bridge.catalogs.events import digest_of
-from lineage_bridge.catalogs.kinds.glue.tables import DESCRIBED, PREFIX
 from lineage_bridge.catalogs.target import Json
+from lineage_bridge.openlineage.event_builder import digest_of
+from lineage_bridge.sources.common.aws.glue_parameters import DESCRIBED, PREFIX, own_descriptions
 
 TABLE_INPUT: Final = frozenset(
     (
@@ -48,7 +48,7 @@ def changed_definition(table: Json, parameters: Mapping[str, str], descriptions:
     own = dict(table.get("Parameters") or {})
     others = {name: value for name, value in own.items() if not name.startswith(PREFIX)}
     is_iceberg = str(own.get("table_type", "")).upper() == "ICEBERG"
-    marks = _marks(own)
+    marks = own_descriptions(own)
     described = {} if is_iceberg else _describe(definition, descriptions, marks)
     more = {DESCRIBED: json.dumps(described, separators=(",", ":"), sort_keys=True)} if described else {}
     definition["Parameters"] = {**others, **parameters, **more}
@@ -66,7 +66,7 @@ def changes_of(table: Json, definition: Json) -> Mapping[str, int]:
 
 
 def _described(definition: Json) -> Iterator[tuple[str, str | None]]:
-    """Column to its description; that of the table itself has the empty name."""
+    """The descriptions in a definition, by column; the one of the table itself has the empty name."""
     yield "", definition.get("Description")
     columns = (definition.get("StorageDescriptor") or {}).get("Columns") or ()
     for column in (*columns, *(definition.get("PartitionKeys") or ())):
@@ -74,8 +74,8 @@ def _described(definition: Json) -> Iterator[tuple[str, str | None]]:
 
 
 def _describe(definition: Json, descriptions: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:
-    """Set the description of a table and of those columns that nobody else described. Returns column to the digest of each description
-    by LineageBridge.
+    """Set the description of a table and of those columns that nobody else described. Returns the digest of each description by
+    LineageBridge, by column.
     """
     storage = dict(definition.get("StorageDescriptor") or {})
     lists: dict[str, list[Json]] = {
@@ -98,11 +98,3 @@ def _describe(definition: Json, descriptions: Mapping[str, str], marks: Mapping[
     if "PartitionKeys" in definition:
         definition["PartitionKeys"] = lists["PartitionKeys"]
     return described
-
-
-def _marks(parameters: Mapping[str, Any]) -> dict[str, str]:
-    try:
-        found = json.loads(parameters.get(DESCRIBED, "{}"))
-    except (ValueError, RecursionError):
-        return {}
-    return {str(name): str(mark) for name, mark in found.items()} if isinstance(found, dict) else {}

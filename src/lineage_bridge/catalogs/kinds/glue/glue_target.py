@@ -1,19 +1,20 @@
 """Reads and writes table definitions by Glue's API. Requires botocore, an optional dependency."""
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from lineage_bridge.catalogs.amazon import AmazonClient
 from lineage_bridge.catalogs.kinds.glue.definitions import changed_definition, changes_of, obstacle
 from lineage_bridge.catalogs.kinds.glue.settings import GlueSettings
-from lineage_bridge.catalogs.kinds.glue.tables import PREFIX, GlueTable, by_table, digest_of_parameters, express_table, table_of_key
+from lineage_bridge.catalogs.kinds.glue.tables import GlueTable, by_table, digest_of_parameters, express_table, table_of_key
 from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import BusyError, SourceError
 from lineage_bridge.model.sources import SourceCheck
-from lineage_bridge.sources.common.aws.session import error_code, open_client, service_errors
+from lineage_bridge.sources.common.aws.glue_parameters import PREFIX
+from lineage_bridge.sources.common.aws.session import error_code
 
 MOST_CONFLICTS: Final = 4
 """How many times in a row another client may change a table between our read and our write."""
@@ -40,8 +41,7 @@ class GlueTarget(Target[GlueSettings]):
 
     def __init__(self, name: str, settings: GlueSettings, _: Path) -> None:
         super().__init__(name, settings)
-        self._opening = threading.Lock()
-        self._client: Any = None
+        self._client = AmazonClient(settings, "glue", settings.at_once)
 
     def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
         """Group the lineage of jobs by tables: one event for each table."""
@@ -119,28 +119,17 @@ class GlueTarget(Target[GlueSettings]):
         return found
 
     def _called(self, method: str, named: str, asked: Json) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
-        def request() -> Any:  # noqa: ANN401  # as above
-            with service_errors(named, _RIGHTS):
-                return getattr(self._opened(), method)(**asked)
-
-        return self.repeated(request)
+        return self.repeated(lambda: self._client.call(method, named, _RIGHTS, asked))
 
     def test(self) -> list[SourceCheck]:
         """Check whether databases can be listed. Permissions are granted for each table, so a missing one only shows at a publication."""
-        with service_errors("GetDatabases", "grant glue:GetDatabases on the catalog"):
-            answer = self._opened().get_databases(CatalogId=self.settings.catalog_id, MaxResults=1)
+        asked = {"CatalogId": self.settings.catalog_id, "MaxResults": 1}
+        answer = self._client.call("get_databases", "GetDatabases", "grant glue:GetDatabases on the catalog", asked)
         return [SourceCheck("connect", isinstance(answer.get("DatabaseList"), list), f"the catalog {self.settings.catalog_id} answers")]
 
     def close(self) -> None:
         """Close connections."""
-        if self._client is not None:
-            self._client.close()
-
-    def _opened(self) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
-        with self._opening:
-            if self._client is None:
-                self._client = open_client(self.settings, "glue", connections=self.settings.at_once, tries=1)
-            return self._client
+        self._client.close()
 
 
 def _text(error: SourceError) -> str:

@@ -7,7 +7,7 @@ from lineage_bridge.sources.common.aws.settings import AwsConnection
 
 
 class GlueSettings(AwsConnection, TargetSettings):
-    """The Data Catalog of one account in one region."""
+    """Settings of a target: the Data Catalog of one account in one region."""
 
     region: str = Field(min_length=1, pattern=r"^[a-z0-9-]+$", description="AWS region of the catalog")
     catalog_id: str = Field(pattern=r"^\d{12}$", description="id of the account that owns the catalog")
@@ -18,5 +18,5 @@ class GlueSettings(AwsConnection, TargetSettings):
 
     @property
     def destination(self) -> str:
-        """The catalog."""
+        """The text that identifies the target: the catalog."""
         return f"{self.endpoint_url or ''} {self.region} {self.catalog_id}".strip()

@@ -1,4 +1,4 @@
-"""The lineage of tables: which datasets are tables of a catalog, and which parts of the graph a table's parameters contain. Pure."""
+"""Determines which datasets are tables of a catalog, and which parts of the graph a table's parameters contain. Pure."""
 
 import json
 import re
@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from lineage_bridge.catalogs.events import digest_of
 from lineage_bridge.catalogs.kinds.glue.settings import GlueSettings
 from lineage_bridge.catalogs.target import Expressed, InexpressibleError, Json, ObjectKey
+from lineage_bridge.openlineage.event_builder import digest_of
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
+from lineage_bridge.sources.common.aws.glue_parameters import DESCRIBED, PREFIX
 
-PREFIX: Final = "lineagebridge."
-UPSTREAM, DOWNSTREAM, THROUGH, DESCRIBED = (f"{PREFIX}{name}" for name in ("upstream", "downstream", "publication", "described"))
-"""Parameters: the jobs that write the table, the jobs that read it, the publisher, and which descriptions LineageBridge wrote."""
+UPSTREAM, DOWNSTREAM, THROUGH = (f"{PREFIX}{name}" for name in ("upstream", "downstream", "publication"))
+"""Parameters: the jobs that write the table, the jobs that read it, and the publisher."""
 LONGEST_VALUE: Final = 512_000
 """The maximum length of a parameter in characters."""
 LONGEST_DESCRIPTION, LONGEST_COMMENT, _LONGEST_NAME = 2048, 255, 255
@@ -63,7 +63,7 @@ def key_of_table(table: GlueTable, settings: GlueSettings) -> ObjectKey:
 
 
 def table_of_key(key: ObjectKey) -> GlueTable:
-    """The table whose key this is."""
+    """The table that has this key."""
     _, database, name = key.name.split("/", 2)
     return GlueTable(database, name)
 
@@ -174,7 +174,7 @@ def _compact(value: Any) -> str:  # noqa: ANN401  # JSON
 
 
 def _descriptions(facets: Json, lost: Counter[str]) -> dict[str, str]:
-    """Descriptions by column; the table's own has the empty name, which no column has."""
+    """The descriptions of columns, by column; the one of the table itself has the empty name, which no column has."""
     fields = facets.get("schema", {}).get("fields") or ()
     texts = {str(field["name"]).lower(): field.get("description") for field in fields if isinstance(field, dict) and field.get("name")}
     texts = {"": facets.get("documentation", {}).get("description"), **texts}

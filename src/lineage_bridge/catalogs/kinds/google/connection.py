@@ -106,7 +106,7 @@ class _Session:
 
 
 class _Transport(LineageRestTransport):
-    """Google's transport for JSON over HTTP, on our connection."""
+    """Google's transport for JSON over HTTP, which uses LineageBridge's connection."""
 
     def __init__(self, settings: GoogleSettings, repeat: Repeat) -> None:
         parts = urlsplit(settings.url)
@@ -119,7 +119,8 @@ class _Transport(LineageRestTransport):
 
 
 class LineageConnection:
-    """Calls the API. Thread-safe. Raises ConfigError if the environment has variables of Google's client that cannot be honoured.
+    """Calls the Data Lineage API. Thread-safe. Raises ConfigError if the environment has variables of Google's client that cannot be
+    honoured.
 
     `repeat` makes each request.
     """
@@ -172,7 +173,7 @@ class LineageConnection:
 
 @contextmanager
 def _readable(method: str) -> Iterator[None]:
-    """Convert errors that occur while an answer is read to ours."""
+    """A context in which errors that occur while an answer is read become those of LineageBridge."""
     try:
         yield
     except (ParseError, GoogleAPIError, UnicodeDecodeError) as error:

@@ -197,7 +197,7 @@ class GoogleTarget(Target[GoogleSettings]):
 
 
 def _id(name: str) -> str:
-    """The last part of a resource name. The first parts differ: Google may answer with a project's number instead of its id."""
+    """The last part of a resource name. Only it is compared, because Google may answer with a project's number instead of its id."""
     return name.rpartition("/")[2]
 
 

@@ -1,4 +1,4 @@
-"""A job in the form of Google Data Lineage: a process with attributes, one run of it, and lineage events with links. Pure.
+"""Converts a job to the form of Google Data Lineage: a process with attributes, one run of it, and lineage events with links. Pure.
 
 A link leads from an input to an output, or from a column of one to a column of the other. Links of datasets and links of columns are in
 separate events, a hundred in each. Events cannot be changed, so an event's id is a digest of its links.
@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from lineage_bridge.catalogs.events import column_fields, digest_of, in_form, with_held
+from lineage_bridge.catalogs.events import column_fields, in_form, with_held
 from lineage_bridge.catalogs.kinds.google.naming import LONGEST_NAME, displayed, entity_name, field_path
 from lineage_bridge.catalogs.target import Expressed, InexpressibleError, Json
+from lineage_bridge.openlineage.event_builder import digest_of
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
 
 LINKS_OF_EVENT: Final = 100
@@ -63,7 +64,7 @@ class JobLineage:
 
 
 def express_process(event: Json) -> Expressed:
-    """A completed run with only those parts that a process can represent. Raises InexpressibleError."""
+    """Convert an event to a completed run with only those parts that a process can represent. Raises InexpressibleError."""
     made, lost = in_form(event, "runs").event, Counter[str]()
     made["job"] = with_held(made["job"], _HELD_OF_JOBS, lost, _NOT_HELD)
     for side in ("inputs", "outputs"):
@@ -83,7 +84,9 @@ def express_process(event: Json) -> Expressed:
 
 
 def express_event(event: Json) -> Expressed:
-    """A completed run with datasets whose namespace and name are the parts of their fully qualified name. Raises InexpressibleError."""
+    """Convert an event to a completed run with datasets whose namespace and name are the parts of their fully qualified name. Raises
+    InexpressibleError.
+    """
     made, lost = in_form(event, "runs").event, Counter[str]()
     for side in ("inputs", "outputs"):
         made[side] = [_of_message(with_held(found, (), lost, _NOT_HELD)) for found in _named(made.get(side, ()), lost)]

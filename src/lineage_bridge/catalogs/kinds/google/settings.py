@@ -12,7 +12,7 @@ LARGEST: Final = 5_000_000
 
 
 class GoogleSettings(HttpTargetSettings):
-    """One location of a project. Without credentials or token, Google's default ones are used."""
+    """Settings of a target: one location of a project. Without credentials or token, Google's default ones are used."""
 
     url: Url = Field(default="https://datalineage.googleapis.com", description="address of the Data Lineage API, or of one of its regions")
     project: str = Field(pattern=r"^([a-z0-9.-]{1,80}:)?[a-z0-9][a-z0-9-]{2,62}$", description="id or number of the project")
@@ -52,5 +52,5 @@ class GoogleSettings(HttpTargetSettings):
 
     @property
     def destination(self) -> str:
-        """The location, and the form in which lineage is published there."""
+        """The text that identifies the target: the location, and the form in which lineage is published there."""
         return " ".join((self.url, self.parent, *((self.prefix,) if self.form == "native" else ("events",))))

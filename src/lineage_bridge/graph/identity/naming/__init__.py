@@ -1,1 +1,3 @@
-"""Naming rules: which spellings denote the same dataset by OpenLineage's naming specification, as versioned data. Pure; no guesses."""
+"""The naming rules, which tell from OpenLineage's naming specification which spellings denote the same dataset. They are versioned data.
+Pure; no guesses.
+"""

@@ -19,11 +19,12 @@ _KEYS = r"(?:s3|s3a|s3n|gs|gcs|abfss?|wasbs?)://.+"
 
 @dataclass(frozen=True)
 class SpaceRule:
-    """A namespace that fully matches `pattern` is the same as the namespace `to`, where its names have `prefix` before them.
+    """A naming rule for namespaces: one that fully matches `pattern` is the same as the namespace `to`, where its names have `prefix`
+    before them.
 
-    `to` and `prefix` are templates over the groups of `pattern`. With `parts`, the rule applies only to names of that many dotted parts.
-    Groups in `lower` are converted to lower case. A group named `each` is a list separated by commas; every element gives a namespace of
-    its own. `note` states why the two are the same.
+    `to` and `prefix` are templates over the groups of `pattern`. With `parts`, the rule applies only to names of that many dotted
+    parts. Groups in `lower` are converted to lower case. A group named `each` is a list separated by commas; every element gives a
+    namespace of its own. `note` states why the two are the same.
     """
 
     id: str
@@ -37,7 +38,7 @@ class SpaceRule:
 
 @dataclass(frozen=True)
 class NameRule:
-    """The executor `how` (see spelling.py) rewrites names in namespaces that fully match `spaces`."""
+    """A naming rule for names: the function `how` (see spelling.py) rewrites names in namespaces that fully match `spaces`."""
 
     id: str
     spaces: str

@@ -31,7 +31,7 @@ _LONGEST_PREFIXED = 2_000
 
 
 class SpaceLink(NamedTuple):
-    """By the rule `rule`, a name `n` in `space` is the same as the name `prefix + n` in `other`.
+    """A link between namespaces that the rule `rule` gives: a name `n` in `space` is the same as the name `prefix + n` in `other`.
 
     With `parts`, this applies only if `n` has that many dotted parts; otherwise, only if `n` does not begin with the prefix already.
     """
@@ -102,7 +102,7 @@ def all_space_links(namespace: str) -> frozenset[SpaceLink]:
 
 
 def respellings(namespace: str, name: str) -> Iterator[tuple[str, Spelling]]:
-    """Apply each rule on names once to the name of a dataset: (rule id, resulting spelling)."""
+    """Apply each rule on names once to the name of a dataset. Returns pairs of rule id and resulting spelling."""
     for rule, match in _name_rules(namespace):
         made = _EXECUTORS[rule.how](rule, match.groupdict(), name)
         if made is not None and (made := (made[0] or namespace, made[1])) != (namespace, name):
@@ -135,10 +135,10 @@ def identifies(namespace: str) -> bool:
 
 @lru_cache(20_000)
 def form_rank(namespace: str, name: str = "") -> int:
-    """The rank by which the canonical spelling of a group is chosen; the lowest wins.
+    """The rank of a name by which the canonical spelling of a group is chosen; the lowest wins.
 
-    0: the specification's own form; 1: its namespace has that form, but a rule rewrites the spelling or the namespace does not determine
-    the system; 2: any other.
+    0: the specification's own form; 1: its namespace has that form, but a rule rewrites the spelling or the namespace does not
+    determine the system; 2: any other.
     """
     if not any(pattern.fullmatch(namespace) for pattern in _FORMS):
         return 2
@@ -147,12 +147,14 @@ def form_rank(namespace: str, name: str = "") -> int:
 
 
 def job_rank(namespace: str) -> int:
-    """0 for namespaces in which systems name their own jobs, 1 for all others; the lowest rank gives a group's canonical name."""
+    """The rank of a job's name by which the canonical one of a group is chosen; the lowest wins. 0 for namespaces in which systems name
+    their own jobs, 1 for all others.
+    """
     return int(not any(pattern.fullmatch(namespace) for pattern in _JOBS))
 
 
 def bridge_rank(namespace: str) -> int:
-    """0 for namespaces in the forms that LineageBridge writes, 1 for all others."""
+    """The rank of a name in the style of LineageBridge: 0 for namespaces in the forms that it writes, 1 for all others."""
     return int(not any(pattern.fullmatch(namespace) for pattern in _BRIDGE))
 
 
@@ -182,7 +184,7 @@ def _identifiers(rule: NameRule, groups: Mapping[str, str], name: str) -> Spelli
 
 
 def _unquoted(part: str) -> str:
-    """An identifier as Snowflake stores it; quotes stay only where they make a difference."""
+    """An identifier as Snowflake stores it. Quotes are only kept where they make a difference."""
     inner = part[1:-1]
     if not part.startswith('"'):
         return part.upper()

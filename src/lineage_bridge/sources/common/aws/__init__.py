@@ -1,1 +1,1 @@
-"""Shared by all clients of Amazon's APIs: credentials, and the meaning of errors."""
+"""What all clients of Amazon's APIs share: credentials, and the conversion of errors."""

@@ -1,4 +1,6 @@
-"""Connections of Amazon's clients, which are closed before anything is sent if their address may not be called."""
+"""Checks the address of every connection that a client of Amazon's APIs opens. If the address may not be called, the connection is closed
+before anything is sent.
+"""
 
 import socket
 from typing import Any
@@ -10,9 +12,10 @@ from lineage_bridge.errors import SourceError
 
 
 def check_connections(client: Any, outbound: Outbound) -> None:  # noqa: ANN401  # botocore creates its client classes at run time
-    """Have a client make only connections to addresses that may be called; others raise SourceError.
+    """Make a client check the address of each connection that it opens. Raises SourceError, from the client's call, for an address that
+    may not be called.
 
-    A proxy of the environment is left as it is: it connects in the client's place.
+    Connections to a proxy that the environment names are not checked: the proxy connects in the client's place.
     """
 
     def checked(connection: Any, made: socket.socket) -> socket.socket:  # noqa: ANN401  # urllib3's

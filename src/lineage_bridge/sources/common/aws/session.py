@@ -1,8 +1,8 @@
-"""Clients of Amazon's APIs, and their errors. botocore is an optional dependency.
+"""Opens clients of Amazon's APIs, and converts their errors. botocore is an optional dependency.
 
 Without keys or a profile in the settings, the AWS SDK looks for credentials itself, also for those of a container or an instance at the
-addresses of their metadata. Only the server's setting `machine_credentials` can allow that, not a setting of a source or an input: these
-name only the address of the API, which is checked.
+addresses of their metadata. Only the server's setting `machine_credentials` can allow that. A setting of a source or an input cannot: it
+names only the address of the API, which is checked.
 """
 
 import logging
@@ -53,7 +53,7 @@ _MISSING: Final = frozenset(("ResourceNotFoundException",))
 
 
 def open_client(settings: AwsConnection, service: str, *, connections: int = 10, tries: int = 0) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
-    """A client of a service, after a check where it would connect to. Raises ConfigError, SourceError."""
+    """Open a client of an AWS service, after checking the address that it would connect to. Raises ConfigError, SourceError."""
     config = Config(
         connect_timeout=settings.timeout_s,
         read_timeout=settings.timeout_s,
@@ -64,9 +64,11 @@ def open_client(settings: AwsConnection, service: str, *, connections: int = 10,
 
 
 def open_bucket_client(settings: AwsConnection, *, anonymous: bool, ca_file: str) -> Any:  # noqa: ANN401  # as above
-    """A client of S3, or of a store with its API, after a check where it would connect to. Raises ConfigError, SourceError.
+    """Open a client of S3, or of another store with S3's API, after checking the address that it would connect to. Raises ConfigError,
+    SourceError.
 
-    Other stores than Amazon's have the bucket in the path of addresses, so their host is the one that is checked.
+    For stores other than Amazon's, the bucket is in the path of the address and not in the host, so the configured host is the one that
+    is checked.
     """
     config = Config(
         connect_timeout=min(settings.timeout_s, 10.0),
@@ -79,12 +81,12 @@ def open_bucket_client(settings: AwsConnection, *, anonymous: bool, ca_file: str
     )
     client = _client(settings, "s3", config, ca_file)
     if settings.endpoint_url:
-        client.meta.events.register("before-call.s3", _stay)
+        client.meta.events.register("before-call.s3", _mark_redirected)
     return client
 
 
-def _stay(params: dict[str, Any], **_: Any) -> None:  # noqa: ANN401  # as above
-    """Mark a call as redirected, so that botocore does not look for the region of the bucket, which it does again for each redirect."""
+def _mark_redirected(params: dict[str, Any], **_: Any) -> None:  # noqa: ANN401  # as above
+    """Mark a call as already redirected. Otherwise botocore looks for the region of the bucket again after each redirect."""
     params["context"].setdefault("s3_redirect", {})["redirected"] = True
 
 
@@ -104,13 +106,13 @@ def server_of_client(client: Any) -> tuple[str, int]:  # noqa: ANN401  # as abov
 
 
 def check_address(settings: AwsConnection, client: Any) -> None:  # noqa: ANN401  # as above
-    """Check where a client would connect to, and each connection that it makes. Raises SourceError."""
+    """Check that a client may connect to its address, and make it check each connection that it opens. Raises SourceError."""
     settings.outbound.check_servers([server_of_client(client)])
     check_connections(client, settings.outbound)
 
 
 class _AssumedRole(CredentialProvider):  # type: ignore[misc]  # it ships no types
-    """The credentials of an assumed role, refreshed before they expire."""
+    """Fetches the credentials of an assumed role, and fetches new ones before they expire."""
 
     METHOD = "assume-role"
 
@@ -119,7 +121,7 @@ class _AssumedRole(CredentialProvider):  # type: ignore[misc]  # it ships no typ
         self._session, self._settings = session, settings
 
     def load(self) -> DeferredRefreshableCredentials:
-        """Return the credentials of the role. Assuming it requires credentials of the caller."""
+        """Return credentials of the role. To assume the role, the caller needs credentials of its own."""
         own = self._session.get_credentials()
         if own is None:
             raise exceptions.NoCredentialsError
@@ -140,7 +142,7 @@ class _AssumedRole(CredentialProvider):  # type: ignore[misc]  # it ships no typ
 
 
 def aws_session(asked: AwsConnection) -> botocore.session.Session:
-    """A session with the credentials of the settings, or with those that the SDK finds."""
+    """A session of the AWS SDK with the credentials in the settings or, without any, with those that the SDK finds."""
     session = _new_session(asked)
     if asked.access_key_id and asked.secret_access_key:
         token = reveal(asked.session_token) if asked.session_token else None
@@ -160,7 +162,7 @@ def _new_session(asked: AwsConnection) -> botocore.session.Session:
 
 @contextmanager
 def service_errors(what: str, rights: str = "") -> Iterator[None]:
-    """Convert errors of botocore to errors of a source. `rights` is the hint if the caller may not do this."""
+    """A context in which errors of botocore become errors of a source. `rights` is the hint for a caller who lacks a permission."""
     try:
         yield
     except exceptions.ClientError as error:
@@ -178,7 +180,7 @@ def service_errors(what: str, rights: str = "") -> Iterator[None]:
 
 
 def error_code(error: BaseException | None) -> str:
-    """The error code in Amazon's answer; empty if the error is about no answer."""
+    """The error code in an answer of Amazon's; empty if the error was raised without an answer."""
     if isinstance(error, exceptions.ClientError):
         return str(error.response.get("Error", {}).get("Code", ""))
     return ""
@@ -200,7 +202,7 @@ def _refused(what: str, rights: str, error: exceptions.ClientError) -> SourceErr
 
 
 def _asked_wait(error: exceptions.ClientError) -> float | None:
-    """The number of seconds that an answer asks to wait; None if it asks for none."""
+    """The number of seconds after which an answer asks to try again; None if it does not ask."""
     asked = str(error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("retry-after", ""))
     return float(asked) if asked.isdigit() and len(asked) < 7 else None
 

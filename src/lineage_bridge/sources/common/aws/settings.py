@@ -24,7 +24,7 @@ def _session_name(name: str) -> str:
 
 
 class AwsConnection(SourceSettings):
-    """An account and a region. The AWS SDK finds the credentials, unless they are set here."""
+    """An AWS account and region. If no credentials are set here, the AWS SDK finds some itself."""
 
     region: str = Field(default="", description="AWS region; empty: that of the environment or the profile")
     profile: str = Field(default="", description="profile of the AWS configuration files")

@@ -1,4 +1,4 @@
-"""Client of a worker's REST API: one listing, then for each connector only what the listing lacks.
+"""Client of the REST API of a Kafka Connect worker. It fetches one listing, then for each connector only what the listing lacks.
 
 A poll takes 3 requests, and for each running connector one for its topics and one for its offsets. A new or changed connector takes one
 more for its tasks, a new class or version of a plugin one more.
@@ -56,7 +56,9 @@ class ConnectClient:
         return [Plugin(str(entry.get("class", "")), str(entry.get("version") or "")) for entry in entries]
 
     def passwords(self, plugin: Plugin) -> Plugin:
-        """Fetch a plugin's settings of type PASSWORD; None if the worker does not report them. Raises SourceError."""
+        """Fetch the keys of a plugin's settings that have the type PASSWORD; None if the worker does not report them. Raises
+        SourceError.
+        """
         path = f"/connector-plugins/{quote(plugin.name, safe='')}/config"
         try:
             answer = _expect(self.http.get(path), list, f"GET {path}")
@@ -66,7 +68,9 @@ class ConnectClient:
         return plugin._replace(passwords=tuple(sorted(keys)))
 
     def ask(self, name: str, what: str) -> Any:  # noqa: ANN401  # JSON
-        """Fetch a connector's tasks, topics or offsets. Raises SourceError; sends no request once too many calls have timed out."""
+        """Fetch the tasks, topics or offsets of a connector. Raises SourceError, without sending a request if too many have timed
+        out in this poll.
+        """
         if self._silent >= PATIENCE:
             raise UnreachableError(f"not fetched, because {PATIENCE} other calls to the worker timed out", "the next poll tries again")
         try:
@@ -94,7 +98,7 @@ def read_connector(name: str, entry: object) -> ConnectorState | None:
 
 
 def read_given(answer: object, config: Mapping[str, str]) -> tuple[Mapping[str, str], ...]:
-    """Parse the settings of each task that the connector's configuration lacks, in order. Raises SourceError."""
+    """Parse those settings of each task, in order, that the connector's configuration does not have. Raises SourceError."""
     entries = [_dict(_dict(entry).get("config")) for entry in _expect(answer, list, "GET /connectors/NAME/tasks")]
     return tuple({str(k): str(v) for k, v in sorted(entry.items()) if v is not None and config.get(k) != str(v)} for entry in entries)
 
@@ -112,7 +116,9 @@ def read_offsets(answer: object) -> tuple[Mapping[str, Any], ...]:
 
 
 def fetch_state(worker: ConnectClient, before: Mapping[str, Any]) -> WorkerState:
-    """Poll once. Reuses what the previous snapshot, `before`, contains. Raises SourceError if nothing could be fetched."""
+    """Poll the worker once. What the previous snapshot (`before`) already has is not fetched again. Raises SourceError if nothing could
+    be fetched.
+    """
     worker.begin()
     version, cluster = worker.root()
     connectors, withheld = worker.connectors()
@@ -132,7 +138,7 @@ def fetch_state(worker: ConnectClient, before: Mapping[str, Any]) -> WorkerState
 def _plugins(
     worker: ConnectClient, connectors: Collection[ConnectorState], before: Mapping[str, Any], version: str
 ) -> tuple[dict[str, Plugin], list[Unseen]]:
-    """Return the plugins in use, by the names in configurations; fetch only unknown ones."""
+    """Return the plugins in use by the names in configurations. Only plugins that are not known yet are fetched."""
     known = plugins_known(before) if before.get("version") == version else {}
     used = sorted({name for connector in connectors for name in plugins_of(connector.config).values()})
     versions = {
@@ -163,8 +169,8 @@ def _plugins(
 
 
 def _installed(name: str, installed: Collection[Plugin]) -> Plugin | None:
-    """Return the plugin that a name refers to: a class or, as workers allow, the last part of its name, with or without `Connector` at the
-    end.
+    """Return the installed plugin that a name in a configuration means: a class name, or its last part, with or without `Connector` at
+    the end.
     """
     short = name.rpartition(".")[2].rpartition("$")[2]
     bare = {plugin: plugin.name.rpartition(".")[2] for plugin in installed}
@@ -176,7 +182,7 @@ def _installed(name: str, installed: Collection[Plugin]) -> Plugin | None:
 def _details(
     worker: ConnectClient, connectors: Mapping[str, ConnectorState], before: Mapping[str, Any], plugins: Mapping[str, Plugin]
 ) -> tuple[dict[str, ConnectorDetail], frozenset[str], list[Unseen]]:
-    """Return the answers for each connector, the calls that the worker rejects for all connectors, and what failed."""
+    """Return the details of each connector, the calls that the worker does not support, and the calls that failed."""
     known, earlier = before.get("connectors", {}), plugins_known(before)
     asked = {name: _asked(connector, known.get(name), plugins, earlier) for name, connector in connectors.items()}
     details, unseen, unsupported = dict.fromkeys(connectors, ConnectorDetail()), [], set()
@@ -189,7 +195,7 @@ def _details(
             unseen.append(Unseen(f"connectors' {what}", f"the worker rejects them all: {refusals[0]}"))
             continue
         for name, answer in answers.items():
-            detail = _with(details[name], name, what, answer, connectors[name].config)
+            detail = _add_answer(details[name], name, what, answer, connectors[name].config)
             if isinstance(detail, SourceError):
                 unseen.append(Unseen(f"connector {name}: {what}", str(detail)))
             else:
@@ -198,7 +204,9 @@ def _details(
 
 
 def _answers(worker: ConnectClient, what: str, names: list[str], *, is_lacking: bool) -> dict[str, Any]:
-    """Return the answers or errors by connector. A call unsupported at the last poll is only tried once, unless that succeeds."""
+    """Make a call for several connectors; returns the answer or error of each. A call that the worker did not support at the last poll
+    is first tried for a single connector.
+    """
     first = names[:1] if is_lacking else names
     answers = dict(zip(first, worker.http.map(lambda name: worker.ask(name, what), first), strict=True))
     if len(first) == len(names) or isinstance(answers[first[0]], MissingError | ForbiddenError):
@@ -209,7 +217,9 @@ def _answers(worker: ConnectClient, what: str, names: list[str], *, is_lacking: 
 def _asked(
     connector: ConnectorState, known: Mapping[str, Any] | None, plugins: Mapping[str, Plugin], earlier: Mapping[str, Plugin]
 ) -> list[str]:
-    """Return what to fetch for a connector: tasks if new or changed; topics and offsets while they can change or are unknown."""
+    """Return what to fetch for a connector: its tasks if it is new or changed, its topics and offsets while they can change or are
+    unknown.
+    """
     changed = (
         known is None or known.get("ids", []) != sorted(connector.tasks) or not is_same(known["config"], connector.config, plugins, earlier)
     )
@@ -219,8 +229,8 @@ def _asked(
     return [TASKS, *lively] if connector.tasks and (changed or is_unread) else lively
 
 
-def _with(detail: ConnectorDetail, name: str, what: str, answer: object, config: Mapping[str, str]) -> ConnectorDetail | SourceError:
-    """Add an answer to the detail. Return the error instead if the answer is an error or cannot be read."""
+def _add_answer(detail: ConnectorDetail, name: str, what: str, answer: object, config: Mapping[str, str]) -> ConnectorDetail | SourceError:
+    """Add the answer of a call to the details of a connector. Return the error instead if the call failed or its answer cannot be read."""
     if isinstance(answer, SourceError):
         return answer
     try:
@@ -232,7 +242,7 @@ def _with(detail: ConnectorDetail, name: str, what: str, answer: object, config:
 
 
 def _expect(answer: object, kind: type[_AnswerT], what: str) -> _AnswerT:
-    """Return the answer if it is of this kind. Raises SourceError otherwise."""
+    """Check that an answer has this JSON type, and return it. Raises SourceError otherwise."""
     if not isinstance(answer, kind):
         hint = "check that the address is that of Kafka Connect's REST API, version 2.3 or later"
         raise SourceError(f"{what} answered {type(answer).__name__}, not {kind.__name__}", hint)

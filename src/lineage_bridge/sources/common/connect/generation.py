@@ -1,4 +1,4 @@
-"""Determines which settings the plugins of a configuration declare as passwords, and whether a configuration has changed."""
+"""Finds which settings of a configuration the plugins in it declare as passwords, and whether a configuration has changed."""
 
 import hashlib
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ _CONVERTERS = ("key.converter", "value.converter", "header.converter")
 
 
 def plugins_of(config: Mapping[str, str]) -> dict[str, str]:
-    """Return the classes that a configuration uses, each with the prefix of its settings: the connector's, converters, transforms,
-    predicates.
+    """Return the classes in a configuration, each with the prefix of its settings: those of the connector, its converters, transforms
+    and predicates.
     """
     found = {"": config.get("connector.class", "")}
     found |= {f"{key}.": config.get(key, "") for key in _CONVERTERS}
@@ -26,7 +26,7 @@ def plugins_of(config: Mapping[str, str]) -> dict[str, str]:
 
 
 def passwords_of(config: Mapping[str, str], plugins: Mapping[str, Plugin]) -> frozenset[str]:
-    """Return the settings that the plugins of a configuration declare as passwords."""
+    """Return the keys of a configuration that its plugins declare as passwords."""
     found = ((prefix, plugins.get(name)) for prefix, name in plugins_of(config).items())
     return frozenset(prefix + key for prefix, plugin in found if plugin is not None for key in plugin.passwords or ())
 
@@ -37,7 +37,9 @@ def fingerprint(config: Mapping[str, str], passwords: frozenset[str]) -> str:
 
 
 def is_same(before: str, config: Mapping[str, str], plugins: Mapping[str, Plugin], earlier: Mapping[str, Plugin]) -> bool:
-    """Whether a configuration has this fingerprint, with the passwords known now or those known at the previous poll (`earlier`)."""
+    """Whether a configuration has the fingerprint `before`, computed with the passwords known now or with those known at the previous
+    poll (`earlier`).
+    """
     return before in {fingerprint(config, passwords) for passwords in {passwords_of(config, known) for known in (plugins, earlier)}}
 
 

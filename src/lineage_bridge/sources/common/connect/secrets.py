@@ -1,4 +1,4 @@
-"""Masks secrets in connector configurations, so that these may be stored, shown and logged."""
+"""Masks secrets in connector configurations, so that these can be stored, shown and logged."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -111,29 +111,31 @@ _BEFORE_CONTAINER = re.compile(r"(?<=://)(?:[^@:]*:[^@]*@(?:[^/@]*@)*(?=[^/@:]+@
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a config provider fills in a value: `${file:...}`, `${env:...}`, but not `${topic}`."""
+    """Whether a value is a placeholder that a config provider fills in, such as `${file:...}` or `${env:...}`, but not `${topic}`."""
     return bool(_PLACEHOLDERS.fullmatch(value.strip()))
 
 
 def has_placeholder(value: str) -> bool:
-    """Whether a config provider fills in a part of a value."""
+    """Whether a value contains a placeholder that a config provider fills in."""
     return bool(_PLACEHOLDERS.search(value))
 
 
 def without_user(value: str) -> str:
-    """A URL without user and password, which may contain the URL's separators; the container of an Azure account is kept."""
+    """A URL without user and password, even if these contain the URL's separators. The container in an Azure address is kept."""
     if _IN_ACCOUNT.match(value.strip()):
         return _BEFORE_CONTAINER.sub("", value, count=1)
     return value if "://" not in value else _USER_INFO.sub(r"\g<scheme>", value)
 
 
 def without_login(value: str) -> str:
-    """A JDBC address without the user, password and TLS options that config providers fill in: they do not name the database."""
+    """A JDBC address without placeholders for user, password and TLS options, which do not name the database."""
     return _LOGIN.sub(r"\g<key>=", value) if value.startswith("jdbc:") else value
 
 
 def is_secret(key: str, passwords: Collection[str] = ()) -> bool:
-    """Whether a setting is a secret: its plugin declares it (`passwords`, its keys of type PASSWORD), or its name says so."""
+    """Whether the value of a setting is a secret: `passwords`, the keys that its plugin declares as PASSWORD, contain the key, or the
+    key's name suggests it.
+    """
     whose = _KEY.search(key)
     return key in passwords or names_secret(key) or bool(_CREDENTIAL.search(key) or (whose and whose["whose"].lower() not in _OF_RECORDS))
 
@@ -153,7 +155,7 @@ def _masked(key: str, value: str, passwords: Collection[str]) -> str:
 
 @lru_cache(50_000)
 def _without_secrets(value: str) -> str:
-    """Cached, because every poll sees the same values."""
+    """Mask the secrets in a value. Results are cached, because every poll sees the same values."""
     text = value.strip()
     if text.lower().startswith("jdbc"):
         return _anonymous_jdbc(text)
@@ -164,7 +166,7 @@ def _without_secrets(value: str) -> str:
 
 
 def _anonymous_jdbc(url: str) -> str:
-    """The address without user and options. Placeholders in host and database stay."""
+    """A JDBC address without user and options. Placeholders in its host and database are kept."""
     placeholders = _PLACEHOLDERS.findall(url)
     numbers = iter(range(len(placeholders)))
     masked = anonymous_jdbc(_PLACEHOLDERS.sub(lambda _: f"placeholder-{next(numbers)}-", url))

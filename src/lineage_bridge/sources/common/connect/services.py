@@ -1,4 +1,4 @@
-"""Plugins of managed Kafka Connect services, which do not report their plugins' settings."""
+"""Knows the plugins of managed Kafka Connect services, which do not report the settings of their plugins."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,9 @@ _OPEN = ("org.apache.kafka.", "io.confluent.", "io.debezium.")
 
 
 def plugins_used(connectors: Iterable[ConnectorState], classes: Catalogue) -> dict[str, Plugin]:
-    """Return the plugins whose secret settings are known without the service, from the catalogue or by name."""
+    """Return those plugins of the connectors whose secret settings are known without asking the service: from the catalogue, or by
+    their names.
+    """
     used = sorted({name for connector in connectors for name in plugins_of(connector.config).values()})
     known = {name: classes.lookup(name) for name in used}
     return {

@@ -25,19 +25,21 @@ Mappings = Annotated[tuple[dict[str, Any], ...], AfterValidator(_can_be_read)]
 
 
 class OwnClasses(SourceSettings):
-    """Settings for connector classes of the user's own."""
+    """Settings by which users describe connector classes that are not in the catalogue."""
 
     mappings: Mappings = Field(default=(), description="connector classes of your own, as docs/connectors.md has them")
     catalogue: str = Field(default="", description="TOML file with connector classes of your own, or a folder of such files")
 
     @cached_property
     def classes(self) -> Catalogue:
-        """The catalogue with the user's own classes, read once; `mappings` go before the file. Raises ConfigError."""
+        """The catalogue with the user's own classes, which is read once. Entries in `mappings` go before those in the file. Raises
+        ConfigError.
+        """
         return catalogue().with_file(self.catalogue).with_mappings(self.mappings)
 
 
 class ConnectorSettings(OwnClasses):
-    """Settings for connectors, whichever service runs them."""
+    """Settings of all sources that observe connectors, whichever service runs the connectors."""
 
     namespace: str = Field(default="", description="namespace of its jobs; empty: that of the service that runs them")
     kafka: str = Field(default="", description="bootstrap servers of the connectors' Kafka cluster; empty: taken from other sources")
@@ -52,7 +54,7 @@ class ConnectorSettings(OwnClasses):
 
 
 class ConnectSettings(ConnectorSettings, HttpSettings):
-    """A cluster of Kafka Connect workers, observed through the REST API of one worker."""
+    """Settings of a cluster of Kafka Connect workers. The source calls the REST API of one worker."""
 
     namespace: str = Field(default="", description="namespace of the jobs; empty: kafka-connect://host:port of the address")
     kafka: str = Field(default="", description="bootstrap servers of the workers' Kafka cluster; empty: taken from other sources")

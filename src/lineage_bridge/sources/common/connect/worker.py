@@ -1,4 +1,4 @@
-"""The state of a worker's connectors, as plain values."""
+"""Values for the state of a Kafka Connect worker's connectors, as one poll found it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ _WAITING = frozenset(("NONE", "UNASSIGNED", "RESTARTING", "PROVISIONING", "CREAT
 
 
 class RunStatus(NamedTuple):
-    """The state of a connector or task, the worker that runs it, and why it failed (a Java stack trace)."""
+    """The state of a connector or task, the worker that runs it, and the Java stack trace if it failed."""
 
     state: str
     worker: str = ""
@@ -23,11 +23,11 @@ class RunStatus(NamedTuple):
 
 
 class ManagedService(NamedTuple):
-    """What a managed service reports about a connector that it runs.
+    """What a managed Kafka Connect service reports about a connector.
 
-    `servers`: bootstrap servers of the Kafka cluster. `version`: of Kafka Connect. `settings`: values of settings that the configuration
-    lacks. `facts`: members of the connector's facet. `job`: facets of its job. `group`: the consumer group of a sink, empty if Kafka
-    Connect's naming applies. `sources`: whether external datasets get a data source facet.
+    `servers`: bootstrap servers of the Kafka cluster. `version`: of Kafka Connect. `settings`: values of settings that the
+    configuration lacks. `facts`: members of the connector's facet. `job`: facets of its job. `group`: the consumer group of a sink,
+    empty if it has the name that Kafka Connect gives it. `sources`: whether external datasets get a data source facet.
     """
 
     servers: str
@@ -40,7 +40,7 @@ class ManagedService(NamedTuple):
 
 
 class ConnectorState(NamedTuple):
-    """A connector.
+    """A connector as a poll found it.
 
     `config`: its configuration, unmasked. `direction`: source or sink. `status`: its own status; `tasks`: the status of its tasks, by
     number. `service`: what a managed service reports about it; None if workers of one cluster run it.
@@ -55,23 +55,23 @@ class ConnectorState(NamedTuple):
 
     @property
     def stopped(self) -> bool:
-        """Whether its state ends its run: a user stopped it, or it was deleted. A paused connector is not stopped."""
+        """Whether the connector's state ends its run: a user stopped it, or it was deleted. A paused connector does not count."""
         return self.status.state in _GONE
 
     @property
     def failed(self) -> bool:
-        """Whether it failed as a whole: itself, or all of its tasks."""
+        """Whether the connector as a whole has failed: it has failed itself, or all of its tasks have."""
         return self.status.state == FAILED or (bool(self.tasks) and all(task.state == FAILED for task in self.tasks.values()))
 
     @property
     def waiting(self) -> bool:
-        """Whether none of its tasks is running yet, or running again."""
+        """Whether none of the connector's tasks runs yet, or runs again."""
         statuses = self.tasks.values() or (self.status,)
         return all(status.state in (*_WAITING, FAILED) for status in statuses)
 
     @property
     def failures(self) -> list[tuple[int | None, str]]:
-        """The stack traces: the connector's own (None) first, then those of failed tasks by number."""
+        """The stack traces of failures: first the connector's own, under None, then those of its tasks, under their numbers."""
         own: list[tuple[int | None, str]] = [(None, self.status.trace)] if self.status.state == FAILED else []
         return [*own, *((number, task.trace) for number, task in sorted(self.tasks.items()) if task.state == FAILED)]
 
@@ -79,7 +79,8 @@ class ConnectorState(NamedTuple):
 class ConnectorDetail(NamedTuple):
     """The answers to the calls for one connector; None if a call was not made or failed.
 
-    `given`: the settings of each task that the connector's configuration lacks. `offsets`: as the worker returns them.
+    `given`: the settings of each task that the connector's configuration lacks. `offsets`: the offsets in the form that the worker
+    returns.
     """
 
     given: tuple[Mapping[str, str], ...] | None = None
@@ -88,7 +89,7 @@ class ConnectorDetail(NamedTuple):
 
 
 class Plugin(NamedTuple):
-    """A plugin, by its name in configurations. `passwords`: its settings of type PASSWORD, None if they are unknown."""
+    """A plugin of Kafka Connect, under its name in configurations. `passwords`: its settings of type PASSWORD, None if they are unknown."""
 
     name: str
     version: str = ""
@@ -97,7 +98,7 @@ class Plugin(NamedTuple):
 
 @dataclass(frozen=True)
 class WorkerState:
-    """The answers of one poll.
+    """All answers of a worker in one poll.
 
     `listed`: the names in the plain list of connectors, None if that failed. `details`: by connector. `plugins`: by the names in
     configurations. `unsupported`: calls that this worker does not support.

@@ -1,1 +1,1 @@
-"""Derives what a Flink job reads and writes from annotations, SQL, DDL, plan and metrics; as values and as facets."""
+"""Derives what a Flink job reads and writes from annotations, SQL, DDL, its plan and its metrics, and converts it to facets."""

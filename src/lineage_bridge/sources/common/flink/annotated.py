@@ -1,4 +1,4 @@
-"""Applies a user's annotations to the flows of a job. Pure."""
+"""Replaces what was found out about a job's datasets by what a user's annotation states. Pure."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from lineage_bridge.sources.common.observer import Unseen
 
 
 def annotated(job: str, flows: JobFlows, annotation: JobAnnotation, evidence: JobEvidence, plan: Plan) -> tuple[JobFlows, list[Unseen]]:
-    """Replace the datasets that were found by the annotated ones; column lineage is kept where both ends are annotated."""
+    """Replace the datasets that were found by those in the annotation. Column lineage is kept if both of its datasets remain."""
     shared, missing = evidence.shared, list[Unseen]()
 
     def named(texts: tuple[str, ...]) -> list[DatasetName]:
@@ -32,7 +32,9 @@ def annotated(job: str, flows: JobFlows, annotation: JobAnnotation, evidence: Jo
 
 
 def _replaced(found: tuple[DatasetAccess, ...], names: list[DatasetName], operators: tuple[Operator, ...]) -> tuple[DatasetAccess, ...]:
-    """Return the annotated datasets. If exactly one operator and one dataset remain unmatched, they are matched to each other."""
+    """Return the datasets of the annotation, each with the operators that count its records. If one operator and one dataset remain
+    unmatched, they are matched to each other.
+    """
     known = {access.dataset: access for access in found}
     kept = [known.get(name, DatasetAccess(name)) for name in dict.fromkeys(names)]
     counted = {operator for access in kept for operator in access.operators}
@@ -44,7 +46,7 @@ def _replaced(found: tuple[DatasetAccess, ...], names: list[DatasetName], operat
 
 
 def _kept(entries: tuple[OutputFlow, ...], inputs: tuple[DatasetAccess, ...], outputs: tuple[DatasetAccess, ...]) -> tuple[OutputFlow, ...]:
-    """Return the flows between annotated datasets; an input without a flow is assumed to flow into all outputs."""
+    """Return the flows between annotated datasets. An input without a flow is assumed to flow into all outputs."""
     read = dict.fromkeys(access.dataset for access in inputs)
     known = {entry.target: entry for entry in entries}
     used = {name for entry in entries for name in entry.inputs}

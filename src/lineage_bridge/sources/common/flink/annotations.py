@@ -30,7 +30,7 @@ _KNOWN = frozenset(("name", "job", "jobs", "lineage", "inputs", "outputs", "owne
 
 
 class JobAnnotation(NamedTuple):
-    """The annotation of all jobs that match a name, which may contain `*` and `?`.
+    """What an annotation states about all jobs with a matching name. The name may contain `*` and `?`.
 
     `inputs` and `outputs` are None if they are not annotated; `groups` are consumer groups whose topics are inputs too.
     """
@@ -58,7 +58,7 @@ def read_folder(address: str) -> tuple[JobAnnotation, ...]:
 
 
 def read_text(text: str, where: str) -> tuple[JobAnnotation, ...]:
-    """Parse the annotations in a YAML text. Raises ConfigError that names `where`."""
+    """Parse the annotations in a YAML text. Raises ConfigError, whose message names `where`, the file of the text."""
     try:
         documents = [document for document in yaml.safe_load_all(text) if document is not None]
     except yaml.YAMLError as error:
@@ -121,13 +121,13 @@ def _tags(value: Any, where: str) -> tuple[tuple[str, str], ...]:  # noqa: ANN40
 
 
 def annotation_of(job: str, annotations: tuple[JobAnnotation, ...]) -> JobAnnotation | None:
-    """Return the annotation with the job's name, else the first one whose pattern matches."""
+    """Return the annotation for a job: one with exactly its name, else the first one whose pattern matches."""
     exact = next((annotation for annotation in annotations if annotation.job == job), None)
     return exact or next((annotation for annotation in annotations if fnmatchcase(job, annotation.job)), None)
 
 
 def dataset_of(text: str, shared: SharedMetadata, kafka: str) -> DatasetName | None:
-    """Parse the dataset named by a text. `kafka`: the bootstrap servers of topics that are named without a cluster.
+    """Parse a text that names a dataset. `kafka`: the bootstrap servers of topics that are named without a cluster.
 
     `kafka://topic` is a topic of the only known cluster, `kafka://host:port/topic` a topic of that cluster. None if the text is not an
     address, or names a topic and no cluster is known.
@@ -153,7 +153,9 @@ def _topic(address: str, rest: str, bare: str, shared: SharedMetadata, kafka: st
 
 
 def sole_namespace(topic: str, shared: SharedMetadata, kafka: str) -> str | None:
-    """Return the namespace of a topic named without its cluster: that of the servers in `kafka`, else of the only cluster that has it."""
+    """Return the namespace of a topic that is named without its cluster: the one of the servers in `kafka`, else of the only cluster
+    that has the topic.
+    """
     if kafka:
         return shared.namespace("", kafka)
     having = [cluster for cluster in shared.clusters if cluster.topics is None or topic in cluster.topics]

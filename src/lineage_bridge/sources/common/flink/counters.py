@@ -10,17 +10,17 @@ Held = dict[str, list[int]]
 
 
 def read_of(counts: Counts) -> dict[str, int]:
-    """Return the rows and bytes that a source read. Old kinds of sources only count what they emit."""
+    """Return the rows and bytes that a source read. Old kinds of sources do not count them; for these, it is what the source emitted."""
     return _counted(counts.get("numRecordsIn") or counts.get("numRecordsOut"), counts.get("numBytesIn") or None)
 
 
 def written_of(counts: Counts) -> dict[str, int]:
-    """Return the rows and bytes that a sink wrote. Old kinds of sinks only count what they receive."""
+    """Return the rows and bytes that a sink wrote. Old kinds of sinks do not count them; for these, it is what the sink received."""
     return _counted(counts.get("numRecordsSend", counts.get("numRecordsIn")), counts.get("numBytesSend"))
 
 
 def hold(before: Held, key: str, counted: Mapping[str, int]) -> Held:
-    """Return the operator's totals, updated with the counters it reported."""
+    """Return the totals of an operator, updated with the counters that it reported now."""
     after: Held = {}
     for name, now in counted.items():
         base, last = before.get(f"{key} {name}", [0, 0])
@@ -29,12 +29,12 @@ def hold(before: Held, key: str, counted: Mapping[str, int]) -> Held:
 
 
 def key_of(operator: Operator) -> str:
-    """The key under which an operator's sums are stored."""
+    """The key under which the totals of an operator are stored."""
     return f"{operator.vertex} {operator.metrics}"
 
 
 def total(held: Held, operators: tuple[Operator, ...], name: str) -> int | None:
-    """The rows or bytes of several operators together; None if any is unknown."""
+    """The sum of rows or bytes over several operators; None if the number of one of them is unknown."""
     found = [held.get(f"{key_of(operator)} {name}") for operator in operators]
     if not found or None in found:
         return None

@@ -1,4 +1,4 @@
-"""Resolves the tables of a job, and operators without a table, to datasets. Pure."""
+"""Finds the datasets that a job's tables denote, also for operators whose table is unknown. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -18,7 +18,9 @@ _DEFAULT = ("default_catalog", "default_database")
 
 
 def keys_of(operators: tuple[Operator, ...], stated: Iterable[Name], plan: Plan, find: Find) -> list[Name]:
-    """Return the path of each operator's table. One without a table gets the statement's only remaining table, else its position."""
+    """Return the path of each operator's table. If an operator names no table, it is the statement's only remaining table, else the
+    operator's position.
+    """
     database = next((operator.table[:2] for operator in (*plan.sources, *plan.sinks) if len(operator.table) == 3), _DEFAULT)
     named = {operator.table[-1] for operator in operators if operator.table}
     left = [path for path in stated if path[-1] not in named]
@@ -46,7 +48,7 @@ def accesses_of(
     evidence: JobEvidence,
     topics: Mapping[int, tuple[str, ...]],
 ) -> TableAccesses:
-    """The datasets of the tables on one side; `keys` are the tables of the operators, `stated` those of the statement."""
+    """The datasets that a job reads, or those that it writes. `keys` are the tables of the operators, `stated` those of the statement."""
     found: TableAccesses = {}
     for key in dict.fromkeys((*keys, *sorted(stated))):
         indexes = [index for index, other in enumerate(keys) if other == key]
@@ -58,7 +60,9 @@ def accesses_of(
 def _stands_for(
     job: str, key: Name, table: KnownTable | None, topics: tuple[str, ...], operators: tuple[Operator, ...], evidence: JobEvidence
 ) -> tuple[DatasetAccess, ...]:
-    """Return the datasets of a table: those in its DDL, else the topics in its metrics, else the table itself."""
+    """Return the datasets of a table: those that its DDL names, else the topics in the operators' metrics, else one with the table's
+    own name.
+    """
     path = "" if key[0] == "" else written(key)
     base = DatasetAccess(("", ""), (path,) if path else (), table.connector if table else "", table.fields if table else ())
     datasets = table.datasets(evidence.shared) if table else ()
@@ -73,7 +77,7 @@ def _stands_for(
 
 
 def _topic(topic: str, evidence: JobEvidence) -> tuple[DatasetName, ...]:
-    """Return a topic by its name in metrics, if exactly one topic of the known clusters matches."""
+    """Find a topic by its name in metrics, in which `.` is replaced by `_`. Empty unless exactly one topic of the known clusters fits."""
     names = {
         (cluster.namespace, name)
         for cluster in evidence.shared.clusters

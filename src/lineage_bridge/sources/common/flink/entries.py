@@ -1,4 +1,4 @@
-"""Finds which inputs of a job flow to which outputs, from its statement or its plan. Pure."""
+"""Finds which inputs of a job flow into which outputs, from its SQL statement or its plan. Pure."""
 
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.flink.datasets import Find
@@ -9,7 +9,9 @@ from lineage_bridge.sql.names import Name
 
 
 def of_plan(plan: Plan, sources: list[Name], sinks: list[Name], inputs: TableAccesses, outputs: TableAccesses) -> tuple[OutputFlow, ...]:
-    """Return the flows along the edges of the plan; `sources` and `sinks` are the keys of its operators."""
+    """Return the flows that follow from the plan: from each source to the sinks that it reaches. `sources` and `sinks`: the keys of its
+    operators.
+    """
     inputs_of_sink: dict[DatasetName, dict[DatasetName, None]] = {}
     for index, key in enumerate(sinks):
         read = [access.dataset for source, sink in plan.pairs if sink == index for access in inputs[sources[source]]]
@@ -19,7 +21,7 @@ def of_plan(plan: Plan, sources: list[Name], sinks: list[Name], inputs: TableAcc
 
 
 def of_statement(statement: StartedJob, inputs: TableAccesses, outputs: TableAccesses, find: Find) -> tuple[OutputFlow, ...]:
-    """Return the flows of the statement, with the column names of the datasets."""
+    """Return the flows that the SQL statement of a job states, with the datasets' own names of columns."""
 
     def column(name: Name, column: str) -> str:
         table = find(statement.paths[name])
@@ -46,7 +48,7 @@ def of_statement(statement: StartedJob, inputs: TableAccesses, outputs: TableAcc
 
 
 def _both(first: OutputFlow | None, other: OutputFlow) -> OutputFlow:
-    """Merge the flows of two statements into one output."""
+    """Merge the flows into one output that come from two statements."""
     if first is None:
         return other
     fields = {

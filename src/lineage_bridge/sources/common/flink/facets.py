@@ -13,7 +13,9 @@ _DIRECT = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 
 
 def inputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:
-    """Return the inputs with their statistics; `whole`: all inputs with all facets, else only inputs with statistics."""
+    """Return the inputs of an event, with statistics. `whole`: whether to include all inputs with all facets, or only inputs with
+    statistics.
+    """
     entries = []
     for access in flows.inputs:
         rows, size = total(held, access.operators, "rows"), total(held, access.operators, "bytes")
@@ -24,7 +26,9 @@ def inputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:
 
 
 def outputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:
-    """Return the outputs with their statistics; `whole`: all outputs with all facets, else only outputs with statistics."""
+    """Return the outputs of an event, with statistics. `whole`: whether to include all outputs with all facets, or only outputs with
+    statistics.
+    """
     entries = {entry.target: entry for entry in flows.entries}
     written = []
     for access in flows.outputs:

@@ -1,4 +1,6 @@
-"""Determines what a job reads and writes from annotations, the SQL it was started from, DDL, plan and metrics, in this order. Pure."""
+"""Determines what a job reads and writes. It uses, in this order, annotations, the SQL that started the job, DDL, the plan, and metrics.
+Pure.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -19,7 +21,7 @@ from lineage_bridge.sql.names import written
 def flows_of(job: str, plan: Plan, topics: Mapping[int, tuple[str, ...]], evidence: JobEvidence) -> JobFlows:
     """Return the datasets and flows of a job.
 
-    `topics`: a source's position in the plan to the topics in its metrics, which have `_` for each `.`.
+    `topics`: for each source's position in the plan, the topics in its metrics, in which `_` stands for `.`.
     """
     origins = _origins(job, plan, evidence.declared)
     origin = origins[0] if len(origins) == 1 else None
@@ -71,7 +73,7 @@ def _statement_unseen(job: str, origins: list[JobStatement], declared: DeclaredT
 
 
 def _merged(found: Iterable[tuple[DatasetAccess, ...]]) -> tuple[DatasetAccess, ...]:
-    """Merge accesses of the same dataset."""
+    """Merge several accesses to the same dataset into one."""
     merged: dict[DatasetName, DatasetAccess] = {}
     for accesses in found:
         for access in accesses:
@@ -86,7 +88,7 @@ def _groups(tables: Iterable[KnownTable], shared: SharedMetadata) -> tuple[tuple
 
 
 def _unknown_sides(job: str, flows: JobFlows, plan: Plan, inputs: TableAccesses, outputs: TableAccesses) -> list[Unseen]:
-    """Report which datasets remain unknown, and how the user can supply them."""
+    """Report which datasets remain unknown, with a hint how the user can state them."""
     annotation = flows.annotation
     open_in, open_out = (
         annotation is None or (annotation.inputs is None and not annotation.groups),

@@ -1,4 +1,4 @@
-"""Finds a table's columns in the records of its topic, from the options of the table's format. Pure."""
+"""Finds how the columns of a table are named in the records of its topic, from the options of the table's format. Pure."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ _ENVELOPES = {
 
 
 def of_topic(columns: tuple[SchemaField, ...], options: Mapping[str, str]) -> tuple[tuple[SchemaField, ...], tuple[tuple[str, str], ...]]:
-    """Return the columns of the topic, and pairs of column names in table and topic where they differ."""
+    """Return the columns of the topic, and pairs of the names in the table and in the topic, where these differ."""
     key_format = options.get("key.format", "")
     named = set(filter(None, options.get("key.fields", "").split(";"))) if options.get("value.fields-include") == "EXCEPT_KEY" else set()
     prefix = options.get("key.fields-prefix", "")

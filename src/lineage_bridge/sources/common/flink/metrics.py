@@ -1,4 +1,4 @@
-"""Metrics of a Flink job: which ids its sources and sinks may have, and the Kafka topics that the ids contain. Pure."""
+"""Determines the ids of the metrics that count a job's reads and writes, and the Kafka topics that such ids contain. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,9 +16,10 @@ _TOPIC, _PARTITION = ".KafkaSourceReader.topic.", ".partition."
 
 @dataclass(frozen=True)
 class JobMetrics:
-    """The counters of sources and sinks.
+    """Which metrics count the reads and writes of a job.
 
-    `ids`: a vertex to the metric ids that were requested. `topics`: a source's position in the plan to the topics in its metrics.
+    `ids`: for each vertex, the metric ids that were requested. `topics`: for each source's position in the plan, the topics in its
+    metrics.
     """
 
     counts: Mapping[Operator, Counts] = field(default_factory=dict)
@@ -34,7 +35,7 @@ def metrics_of(remembered: Mapping[str, Any] | None) -> JobMetrics:
 
 
 def wanted_of(plan: Plan) -> dict[str, dict[str, tuple[Operator, str]]]:
-    """Return the metric ids to look for: vertex to metric id to the operator and the counter that the id belongs to."""
+    """Return the metric ids to look for. For each vertex, an id leads to its operator and counter."""
     found: dict[str, dict[str, tuple[Operator, str]]] = {}
     for side, names in ((plan.sources, _READ), (plan.sinks, _WRITTEN)):
         for operator in side:
@@ -45,7 +46,7 @@ def wanted_of(plan: Plan) -> dict[str, dict[str, tuple[Operator, str]]]:
 
 
 def topics_of(plan: Plan, vertex: str, ids: frozenset[str]) -> dict[int, tuple[str, ...]]:
-    """Return the topics in the metric ids of a vertex, by the positions of its sources in the plan."""
+    """Return the topics in the metric ids of a vertex, by the position of the source that reads them."""
     found: dict[int, tuple[str, ...]] = {}
     for index, operator in enumerate(plan.sources):
         head = operator.metrics + _TOPIC

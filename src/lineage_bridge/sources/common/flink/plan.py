@@ -1,4 +1,4 @@
-"""Reads a job's plan: its sources and sinks, and which source reaches which sink. Pure.
+"""Reads the plan of a job: its sources and sinks, and which source reaches which sink. Pure.
 
 A plan has vertices; a vertex has a tree of chained operators, drawn with `:-` and `+-` in HTML text. Sources have the full name of their
 table, most sinks only its last part, and no operator has its topic, path or address.
@@ -35,14 +35,14 @@ class Operator(NamedTuple):
 
     @property
     def metrics(self) -> str:
-        """The prefix that the ids of the operator's metrics have."""
+        """The prefix of the ids of the operator's metrics."""
         kept = self.name.removesuffix(_LAST_WORD)
         last = self.name[len(kept) :]
         return re.sub(r"[ .:,]", "_", kept[: _LONGEST_NAME - len(last)] + last)
 
 
 class Plan(NamedTuple):
-    """The sources and sinks of a job; `pairs` are positions of a source and a sink that it reaches."""
+    """The sources and sinks of a job. `pairs`: the position of a source and that of a sink that it reaches."""
 
     sources: tuple[Operator, ...] = ()
     sinks: tuple[Operator, ...] = ()
@@ -50,7 +50,7 @@ class Plan(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """An operator in the plan's drawing, with the positions of its predecessors in the vertex."""
+    """An operator in the drawing of a vertex, with the positions of its predecessors there."""
 
     text: str
     before: tuple[int, ...]
@@ -89,7 +89,7 @@ def _inputs(nodes: Mapping[str, Mapping[str, Any]], vertex: str) -> list[str]:
 
 
 def _downstream(nodes: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the vertices so that each comes after those that feed it."""
+    """Sort the vertices so that each comes after those that send it records."""
     found: dict[str, None] = {}
     waiting = sorted(nodes, reverse=True)
     open_: set[str] = set()
@@ -120,7 +120,7 @@ def _lines(description: str) -> Iterator[_Line]:
 
 
 def _sources(vertex: str, lines: Sequence[_Line], name: str) -> dict[int, Operator]:
-    """Return the sources by their positions in a vertex. A scan that follows the reader of its table is not counted again."""
+    """Return the sources in a vertex by their positions. A scan after the reader of the same table is not counted again."""
     found: dict[int, Operator] = {}
     for at, line in enumerate(lines):
         source = _source(vertex, line.text, name)
@@ -158,13 +158,13 @@ def _sink(vertex: str, text: str, name: str) -> Operator | None:
 
 
 def _is_fed(lines: Sequence[_Line], at: int) -> bool:
-    """Whether the tree of an operator begins with a source, so that it gets no records from another vertex."""
+    """Whether the tree of an operator begins with a source in the same vertex, so that no records come from another vertex."""
     root = lines[at].before[0] if lines[at].before else at
     return lines[root].text.startswith("Source:") or bool(_SCAN.search(lines[root].text))
 
 
 def _named(text: str, vertex_name: str) -> str:
-    """Return the operator's name from the vertex's name, found by its number, else the text."""
+    """Return the name of an operator as the vertex's name has it, found by the operator's number; if it is not there, the text itself."""
     number = _NUMBER.match(text)
     if number is None:
         return text
@@ -173,5 +173,5 @@ def _named(text: str, vertex_name: str) -> str:
 
 
 def _path(text: str) -> Name:
-    """Split `catalog.database.table`."""
+    """Split the name `catalog.database.table` into its parts."""
     return tuple(text.split(".", 2))

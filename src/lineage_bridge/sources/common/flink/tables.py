@@ -27,8 +27,8 @@ _WHOLE = 3
 class KnownTable:
     """A table that DDL defines.
 
-    `dataset` is None if its options do not name one; for Kafka, `topics` or `pattern` name topics at `servers`. `fields` are the columns of
-    the dataset; `columns` are pairs of column names in table and dataset, where they differ.
+    `dataset` is None if its options do not name one; for Kafka, `topics` or `pattern` name topics at `servers`. `fields`: the columns
+    of the dataset. `columns`: pairs of the names of a column in the table and in the dataset, where these differ.
     """
 
     path: Name
@@ -46,7 +46,7 @@ class KnownTable:
         return dict(self.columns).get(name, name)
 
     def datasets(self, shared: SharedMetadata) -> tuple[DatasetName, ...]:
-        """Return the datasets of the table; topics are in the namespace that other sources know for their cluster."""
+        """Return the datasets of the table. Topics get the namespace by which other sources know their cluster."""
         if self.connector not in _KAFKA:
             return (self.dataset,) if self.dataset else ()
         if not self.servers:
@@ -58,7 +58,9 @@ class KnownTable:
 
 @dataclass(frozen=True)
 class JobStatement:
-    """A statement that starts a job, with the tables of its session. `read` and `written`: the last parts of its tables' names."""
+    """An SQL statement that starts a job, with the tables known in its session. `read` and `written`: the last parts of the names of
+    its tables.
+    """
 
     job: StartedJob
     tables: Mapping[Name, KnownTable]
@@ -68,9 +70,10 @@ class JobStatement:
 
 @dataclass(frozen=True)
 class DeclaredTables:
-    """What the user's SQL declares: tables by their paths, and statements by their jobs' names and by their tables.
+    """What the SQL that the user supplied declares: tables by their paths, and statements by their jobs' names and by their tables.
 
-    `last`: the last part of a name to the tables that have it. `catalogs`: options of catalogs, which locate tables that no DDL defines.
+    `last`: for the last part of a name, the tables that have it. `catalogs`: options of catalogs, by which tables without DDL are
+    located.
     """
 
     tables: Mapping[Name, KnownTable]
@@ -82,8 +85,8 @@ class DeclaredTables:
     def origins(self, name: str, read: Iterable[Name], written: Iterable[Name]) -> list[JobStatement]:
         """Return the statements that may have started a job.
 
-        Statements with the job's name qualify if they contain its tables; without any of its name, statements with exactly its tables do.
-        The plan may lack some tables, and has only the last parts of some names.
+        These are statements with the job's name that contain its tables or, if no statement has its name, statements with exactly
+        its tables. The plan may lack some tables, and has only the last parts of some names.
         """
         sides = frozenset(map(_last, read)), frozenset(map(_last, written))
         if name not in self.named:
@@ -92,11 +95,13 @@ class DeclaredTables:
         return [path for path in fitting if (path.read, path.written) == sides] or fitting
 
     def table(self, path: Name) -> KnownTable | None:
-        """Return a table by its path, or by the last part if it is unique; in a data lake's catalog, any path is a table."""
+        """Return a table by its path, or by the last part of it if only one table has that. In the catalog of a data lake, every
+        path is a table.
+        """
         return self.defined(path) or self._placed(path)
 
     def defined(self, path: Name) -> KnownTable | None:
-        """Return a table that DDL defines, by its path, or by the last part if it is unique."""
+        """Return a table that DDL defines, by its path, or by the last part of it if only one table has that."""
         found = self.last.get(path[0], ()) if len(path) == 1 else ()
         return self.tables.get(path) or (found[0] if len(found) == 1 else None)
 
@@ -161,7 +166,7 @@ def _known_table(catalog: Catalog, table: Table) -> KnownTable:
 
 
 def _fitting(pattern: str, shared: SharedMetadata, servers: str) -> tuple[str, ...]:
-    """Return the topics that match a Java pattern, as far as Python supports the pattern."""
+    """Return the topics whose names match a Java pattern; none if Python does not support the pattern."""
     cluster = shared.cluster(servers)
     if not pattern or cluster is None or cluster.topics is None:
         return ()

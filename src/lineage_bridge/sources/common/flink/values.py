@@ -1,4 +1,4 @@
-"""The datasets and flows of a job, as values."""
+"""Values for the datasets and flows of a job."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,9 @@ Column = tuple[DatasetName, str, str]
 
 @dataclass(frozen=True)
 class DatasetAccess:
-    """A dataset that a job reads or writes. `operators` count its records; `inferred`: only its table's name in the plan is known."""
+    """A dataset that a job reads or writes. `operators`: those that count its records; `inferred`: nothing is known of it but its
+    table's name in the plan.
+    """
 
     dataset: DatasetName
     tables: tuple[str, ...] = ()
@@ -28,14 +30,14 @@ class DatasetAccess:
     operators: tuple[Operator, ...] = ()
 
     def joined(self, other: "DatasetAccess") -> "DatasetAccess":
-        """Merge with an access of the same dataset by another table."""
+        """Merge this access with one of the same dataset under another table name."""
         tables = (*self.tables, *(table for table in other.tables if table not in self.tables))
         return replace(self, tables=tables, fields=self.fields or other.fields, operators=(*self.operators, *other.operators))
 
 
 @dataclass(frozen=True)
 class OutputFlow:
-    """The flows into an output: `fields` by column; `deciding` affect all its rows or values."""
+    """The flows into an output. `fields`: sources by column; `deciding`: columns that affect all its rows or values."""
 
     target: DatasetName
     inputs: tuple[DatasetName, ...]
@@ -45,7 +47,7 @@ class OutputFlow:
 
 @dataclass(frozen=True)
 class JobFlows:
-    """Everything known about a job's datasets. `groups` are (cluster id, group) of its own consumer groups."""
+    """Everything known about a job's datasets. `groups`: the job's own consumer groups, as pairs of cluster id and group."""
 
     inputs: tuple[DatasetAccess, ...] = ()
     outputs: tuple[DatasetAccess, ...] = ()
@@ -58,7 +60,9 @@ class JobFlows:
 
 @dataclass(frozen=True)
 class JobEvidence:
-    """Evidence apart from the job itself. `kafka`: servers of topics named without a cluster; `namespace`: namespace of the jobs."""
+    """The evidence that does not come from the job itself. `kafka`: servers of topics named without a cluster; `namespace`: namespace
+    of the jobs.
+    """
 
     declared: DeclaredTables
     annotations: tuple[JobAnnotation, ...]

@@ -1,1 +1,1 @@
-"""Kafka's protocol, the poll of a cluster, and the events about it."""
+"""Kafka clusters: the protocol, one poll of a cluster, and the events that follow from it."""

@@ -60,7 +60,7 @@ def _referred(name: str, setting: str, info: ValidationInfo) -> str:
 
 
 class KafkaConnection(SourceSettings):
-    """A cluster's address, and how to log in."""
+    """The settings of a connection to a Kafka cluster: its address, and how to log in."""
 
     bootstrap_servers: Servers = Field(description="host:port of some brokers, separated by commas")
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
@@ -96,17 +96,17 @@ class KafkaConnection(SourceSettings):
 
     @property
     def server(self) -> str:
-        """The first server, which the namespace of the cluster's topics contains."""
+        """The first bootstrap server. The namespace of the cluster's topics contains it."""
         return self.bootstrap_servers.split(",", maxsplit=1)[0]
 
     @property
     def address(self) -> str:
-        """The first server."""
+        """The address by which the cluster is identified: the first bootstrap server."""
         return self.server
 
     @property
     def tls(self) -> bool:
-        """Whether the connection is encrypted."""
+        """Whether the connection is encrypted by TLS."""
         return self.security_protocol.endswith("SSL")
 
     @model_validator(mode="after")
@@ -129,7 +129,7 @@ class KafkaConnection(SourceSettings):
 
 
 class KafkaSettings(KafkaConnection):
-    """A cluster to observe, and what to report about it."""
+    """The settings of a source: a Kafka cluster to observe, and what to report about it."""
 
     topics: tuple[str, ...] = Field(default=("*",), description="globs of the topics to report")
     exclude_topics: tuple[str, ...] = Field(default=(), description="globs of topics to leave out")

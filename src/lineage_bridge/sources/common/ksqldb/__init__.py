@@ -1,1 +1,1 @@
-"""ksqlDB: the answers of servers, and the events derived from them."""
+"""ksqlDB: the answers of servers, and the events that follow from them."""

@@ -1,4 +1,4 @@
-"""The answers of a ksqlDB server at one poll, as plain values. Shapes: https://docs.ksqldb.io, REST API reference."""
+"""Values for the answers of a ksqlDB server at one poll. Their shapes are those in https://docs.ksqldb.io, REST API reference."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,10 +18,10 @@ _HINT = "check that the address is that of a ksqlDB server"
 
 
 class KsqldbRelation(NamedTuple):
-    """A stream or table (`kind`) with its topic.
+    """A stream or table of ksqlDB (`kind`) with its topic.
 
-    `counters`: (host, statistic) to the amount the host has read from or written to the topic since it started. `committed`: (group, topic)
-    to the sum of the committed offsets of the queries that write the stream.
+    `counters`: by host and statistic, the amount that the host has read from or written to the topic since it started. `committed`: by
+    group and topic, the sum of the committed offsets of the queries that write the stream.
     """
 
     name: str
@@ -43,7 +43,7 @@ class KsqldbRelation(NamedTuple):
 
 
 class KsqldbQuery(NamedTuple):
-    """A query. `hosts`: host to its state there (RUNNING, PAUSED, ERROR, UNRESPONSIVE); `errors`: oldest first."""
+    """A query of ksqlDB. `hosts`: the state of the query on each host (RUNNING, PAUSED, ERROR, UNRESPONSIVE); `errors`: oldest first."""
 
     id: str
     kind: str
@@ -60,7 +60,7 @@ class KsqldbQuery(NamedTuple):
 
 @dataclass(frozen=True)
 class KsqldbState:
-    """All answers. `warnings`: statement to the server's warnings about it.
+    """All answers of a ksqlDB server at one poll. `warnings`: by statement, the server's warnings about it.
 
     `unreadable`: the kind and name (empty if unknown) of what could not be read, and why.
     """
@@ -76,7 +76,7 @@ class KsqldbState:
 
     @cached_property
     def by_topic(self) -> Mapping[str, list[KsqldbRelation]]:
-        """The streams and tables of each topic, by name."""
+        """The streams and tables of each topic; the key is the topic's name."""
         found: dict[str, list[KsqldbRelation]] = {}
         for _, relation in sorted(self.relations.items()):
             found.setdefault(relation.topic, []).append(relation)
@@ -84,7 +84,7 @@ class KsqldbState:
 
     @cached_property
     def committed(self) -> Mapping[str, Mapping[str, int]]:
-        """Group to topic to the sum of the group's committed offsets."""
+        """By group and then topic, the sum of the group's committed offsets."""
         found: dict[str, dict[str, int]] = {}
         for _, relation in sorted(self.relations.items()):
             for (group, topic), offset in relation.committed.items():
@@ -95,7 +95,7 @@ class KsqldbState:
 def parse(info: Any, entities: Any) -> KsqldbState:  # noqa: ANN401  # JSON
     """Parse the answers to `/info` and the statements. Raises SourceError if a list is missing; unreadable descriptions are left out."""
     if not isinstance(entities, list) or len(entities) != len(STATEMENTS):
-        raise SourceError(f"ksqlDB answered only some of {len(STATEMENTS)} statements", _HINT)
+        raise SourceError(f"ksqlDB did not answer all of the {len(STATEMENTS)} statements that were sent", _HINT)
     try:
         server = info["KsqlServerInfo"]
         unreadable: list[tuple[str, str, str]] = []
@@ -122,7 +122,7 @@ def _read(
     descriptions: Any,  # noqa: ANN401  # JSON
     unreadable: list[tuple[str, str, str]],
 ) -> list[_EntryT]:
-    """Return the descriptions that can be read, and add the others to `unreadable`."""
+    """Read descriptions. Those that cannot be read are left out and added to `unreadable`."""
     if not isinstance(descriptions, list):
         raise TypeError(descriptions)
     found = []
@@ -198,7 +198,9 @@ def _typed(name: str, schema: Mapping[str, Any]) -> SchemaField:
 
 
 def _statistics(description: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], int]]:
-    """Yield ((host, statistic), value). Versions differ: a list with hosts, a map of hosts or, for a single server, statistics by name."""
+    """Yield the statistics in a description, each as ((host, statistic), value). Depending on the version, they are a list with hosts,
+    a map of hosts or, for a single server, a map of statistics.
+    """
     everywhere = description.get("clusterStatistics")
     if isinstance(everywhere, list) and everywhere:
         yield from (((str(entry["host"]), str(entry["name"])), int(entry["value"])) for entry in everywhere)

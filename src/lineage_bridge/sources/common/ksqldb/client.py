@@ -9,5 +9,5 @@ _LISTINGS = {"ksql": " ".join(STATEMENTS), "streamsProperties": {}}
 
 
 def fetch_state(http: HttpClient) -> KsqldbState:
-    """Fetch the server's info and all its listings, in two requests. Raises SourceError."""
+    """Fetch a server's info and all its listings with two requests. Raises SourceError."""
     return parse(http.get("/info"), http.send("POST", "/ksql", _LISTINGS))

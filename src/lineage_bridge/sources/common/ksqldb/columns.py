@@ -1,4 +1,4 @@
-"""Maps columns of streams to columns of topics, with their lineage. Pure."""
+"""Maps the columns of streams to the columns of their topics, with column lineage. Pure."""
 
 from collections.abc import Iterable, Mapping
 
@@ -16,7 +16,7 @@ REGISTERED = 0
 
 
 def keys_of(relation: KsqldbRelation) -> tuple[SchemaField, ...]:
-    """Return the fields of the topic's keys. A single column is the whole key, without a name."""
+    """Return the fields in the keys of a stream's topic. A single key column is the whole key, so its field has no name."""
     if len(relation.keys) != 1:
         return relation.keys
     (only,) = relation.keys
@@ -24,7 +24,9 @@ def keys_of(relation: KsqldbRelation) -> tuple[SchemaField, ...]:
 
 
 def column(relation: KsqldbRelation, topic: DatasetName, name: str, shared: SharedMetadata) -> str:
-    """Return the topic's column for a column of a stream. ksqlDB ignores the case of names; the registry's spelling is used."""
+    """Return the column of a topic that a column of a stream reads. ksqlDB ignores the case of names; the spelling in the registry is
+    returned.
+    """
     is_key = any(field.name == name for field in relation.keys)
     schema = shared.schemas.get((topic, KEY if is_key else VALUE))
     known = [field.name for field in schema.fields if field.name] if schema and schema.rank == REGISTERED else []
@@ -35,7 +37,7 @@ def column(relation: KsqldbRelation, topic: DatasetName, name: str, shared: Shar
 
 
 def lineage(text: str, relations: Mapping[str, KsqldbRelation]) -> Lineage:
-    """Return the lineage of a query's statement, given all streams and tables."""
+    """Return the lineage of a query's statement. `relations`: all streams and tables."""
     tables: dict[Name, list[str]] = {
         (name,): [field.name for field in (*relation.keys, *relation.values)] for name, relation in relations.items()
     }
@@ -45,7 +47,7 @@ def lineage(text: str, relations: Mapping[str, KsqldbRelation]) -> Lineage:
 def columns_into(
     sink: str, found: Lineage, relations: Mapping[str, KsqldbRelation], topics: Mapping[str, DatasetName], shared: SharedMetadata
 ) -> tuple[dict[str, list[Json]], list[Json]]:
-    """Return the columns of a sink's topic with their origins, and the columns that affect which rows it gets."""
+    """Return the columns of the topic that a query writes, with their sources, and the columns that decide which rows it gets."""
     into: dict[str, list[Json]] = {}
     for flow in sorted(found.columns, key=lambda origin: (origin.out_column, origin.in_table, origin.in_column)):
         source = flow.in_table[-1]
@@ -76,7 +78,7 @@ def _source(
 
 
 def _merged(ones: Iterable[Json]) -> Json:
-    """Merge the entries of one column into one that has all their transformations."""
+    """Merge several entries for one column into one that has all their transformations."""
     every = list(ones)
     changes = [change for relation in every for change in relation["transformations"]]
     return {**every[0], "transformations": changes}

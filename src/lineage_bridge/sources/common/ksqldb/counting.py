@@ -1,4 +1,4 @@
-"""Counts what a query read and wrote since its run was first seen, from counters that a server's restart resets. Pure."""
+"""Counts what a query has read and written since its run was first seen. A restart of a server resets the server's counters. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -19,8 +19,8 @@ def counted(
 ) -> tuple[Counts, dict[str, Json], dict[str, Json]]:
     """Return the counters for the next snapshot, and the statistics of reads and writes by topic.
 
-    Reads come from `offsets`, the committed offsets of the query's group, by topic. A server's counts of a topic are used only if no other
-    query reads it or writes to it, respectively.
+    Reads come from `offsets`, the committed offsets of the query's group, by topic. Without these, a server's counts of a topic are
+    used, but only if no other query reads (or writes) the topic.
     """
     counts: Counts = {}
     read: dict[str, Json] = {}
@@ -47,7 +47,7 @@ def _topics(state: KsqldbState, relations: Iterable[str]) -> list[str]:
 def _of_servers(
     query: str, state: KsqldbState, topic: str, start: str, counts: Counts, was: Mapping[str, Any] | None
 ) -> tuple[int | None, int | None]:
-    """Return the messages and bytes that the servers counted for a topic; None if another query may have contributed."""
+    """Return the messages and bytes that the servers counted for a topic; None if they may include those of another query."""
     here = state.by_topic.get(topic, [])
     if any(kind == STREAM for kind, _, _ in state.unreadable) or {
         name for statistic in here for name in (statistic.readers if start else statistic.writers)
@@ -64,7 +64,7 @@ def _of_servers(
 
 
 def _count(counts: Counts, was: Mapping[str, Any] | None, key: str, value: int, *, restarts: bool) -> int:
-    """Continue a count. A server's counter that decreased was reset. After an offset was set back, rows are not counted twice."""
+    """Continue a count. A counter of a server that has decreased was reset. After an offset was moved back, rows are not counted again."""
     last, total = was.get(key, (0 if restarts else value, 0)) if was is not None else (value, 0)
     if value >= last:
         total += value - last

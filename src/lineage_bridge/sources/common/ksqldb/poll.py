@@ -1,4 +1,4 @@
-"""The context that all events of one poll of a ksqlDB server share. Pure."""
+"""What all events of one poll of a ksqlDB server have in common. Pure."""
 
 import hashlib
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ RUNNING, PAUSED, ERROR, UNRESPONSIVE = "RUNNING", "PAUSED", "ERROR", "UNRESPONSI
 
 
 class KsqldbNames(NamedTuple):
-    """The namespaces of queries and of streams, and the prefix `lead` of the names of queries.
+    """The namespaces of queries and of streams, and `lead`, the prefix of the names of queries.
 
-    `alone`: no other server reports the same topics. Otherwise each stream has a dataset of its own, because a shared topic's facets would
-    only describe the stream of the server that reported last.
+    `alone`: no other server reports the same topics. If others do, each stream has a dataset of its own, because the facets of a shared
+    topic would only describe the stream of the server that reported last.
     """
 
     queries: str
@@ -28,12 +28,12 @@ class KsqldbNames(NamedTuple):
 
 
 def group_of(service: str, query: str) -> str:
-    """The consumer group of a query."""
+    """The name of a query's consumer group. `service`: the id of the ksqlDB service."""
     return f"_confluent-ksql-{service}query_{query}"
 
 
 class KsqldbPoll:
-    """One poll of a server. `before` is the previous snapshot."""
+    """One poll of a ksqlDB server. `before`: the snapshot of the previous poll."""
 
     def __init__(
         self,
@@ -55,15 +55,15 @@ class KsqldbPoll:
         """Names of listed streams, tables and queries that cannot be read; empty for one without a name."""
 
     def is_hidden(self, name: str) -> bool:
-        """Whether a stream, table or query that was not read may be one that cannot be read."""
+        """Whether a stream, table or query that is missing from the answers may be one that could not be read."""
         return name in self.unreadable or "" in self.unreadable
 
     def may_exist(self, name: str) -> bool:
-        """Whether a stream, table or query that was not read may still exist."""
+        """Whether a stream, table or query that is missing from the answers may still exist."""
         return not self.is_complete or self.is_hidden(name)
 
     def job(self, query: str) -> DatasetName:
-        """The namespace and name of the job that stands for a query."""
+        """The namespace and name of the job that represents a query."""
         return self.names.queries, self.names.lead + query
 
 

@@ -15,7 +15,7 @@ from lineage_bridge.sources.common.observer import Unseen
 
 
 class QueryEvents:
-    """Builds the events of queries; `queries_after` and `ended` are parts of the next snapshot; `unseen`: what could not be observed."""
+    """Builds the events of queries. `queries_after` and `ended` are parts of the next snapshot; `unseen`: what could not be observed."""
 
     def __init__(self, poll: KsqldbPoll) -> None:
         self.poll = poll
@@ -29,7 +29,7 @@ class QueryEvents:
             self.read.setdefault(group, {})[topic] = offset
 
     def query_events(self) -> Iterator[Json]:
-        """The events of all queries."""
+        """Return the events of all queries in this poll."""
         for name, query in sorted(self.poll.state.queries.items()):
             yield from self._query(name, query, self.poll.before["queries"].get(name))
         for name, was in sorted(self.poll.before["queries"].items()):
@@ -90,7 +90,7 @@ class QueryEvents:
         health: Mapping[str, Any],
         amounts: list[dict[str, Json]],
     ) -> Json:
-        """Return the event of a run that was reported before: what is new, and the statistics."""
+        """Return an event of a run that was reported before, with what is new in it and the statistics."""
         state = entry["state"]
         changed = content if was["told"] != entry["told"] else content.names_only()
         facets = changed.run_facets
@@ -98,17 +98,17 @@ class QueryEvents:
             facets = {**facets, **self._health_facets(state, query, health)}
         inputs, outputs = changed.inputs, changed.outputs
         if state == RUNNING:
-            inputs, outputs = _with(inputs, "inputFacets", amounts[0]), _with(outputs, "outputFacets", amounts[1])
+            inputs, outputs = _add_statistics(inputs, "inputFacets", amounts[0]), _add_statistics(outputs, "outputFacets", amounts[1])
         changed = changed._replace(run_facets=facets, inputs=inputs, outputs=outputs)
         return EVENTS.run_event("FAIL" if state == ERROR else "RUNNING", self.poll.now_us, entry["run"], job, **changed._asdict())
 
     def _offsets(self, query: str) -> Mapping[str, int]:
-        """Return the committed offsets of a query's group by topic, from ksqlDB, else from the brokers."""
+        """Return the committed offsets of a query's group by topic: those that ksqlDB reports, else those that the brokers report."""
         group = group_of(self.poll.state.service, query)
         return self.poll.state.committed.get(group) or self.read.get(group, {})
 
     def _state(self, query: KsqldbQuery) -> str | None:
-        """Return the state of a query; ERROR if it failed on all hosts, None if no host answers."""
+        """Return the state of a query on all hosts together: ERROR only if it failed on all, None if no host answers."""
         states_by_host = {host: state for host, state in query.hosts.items() if state != UNRESPONSIVE}
         if query.hosts and not states_by_host:
             self.unseen.append(
@@ -133,7 +133,7 @@ class QueryEvents:
         return facets
 
     def _run_content(self, query_name: str, query: KsqldbQuery) -> RunContent:
-        """Return the facets and datasets of a query's run."""
+        """Return the facets and datasets of the run of a query."""
         state, group = self.poll.state, group_of(self.poll.state.service, query_name)
         topology = topics_of(query.topology, group)
         near = {name: state.relations[name] for name in (*query.sources, *query.sinks) if name in state.relations}
@@ -173,7 +173,7 @@ class QueryEvents:
         return RunContent(run, job, [EVENTS.dataset(topic) for topic in sorted(read)], outputs)
 
 
-def _with(side: list[Json], key: str, statistics: Mapping[str, Json]) -> list[Json]:
+def _add_statistics(side: list[Json], key: str, statistics: Mapping[str, Json]) -> list[Json]:
     return [{**dataset, key: statistics[str(dataset["name"])]} if dataset["name"] in statistics else dataset for dataset in side]
 
 

@@ -6,7 +6,7 @@ from lineage_bridge.sources.common.settings import HttpSettings
 
 
 class KsqldbSettings(HttpSettings):
-    """A ksqlDB server; `url` is the address of its REST API (`http://host:8088`)."""
+    """Settings of a ksqlDB server. `url`: the address of its REST API (`http://host:8088`)."""
 
     kafka: str = Field(
         default="", description="a server (host:port) of its Kafka cluster; empty: found in other sources by the cluster's id"

@@ -19,7 +19,7 @@ _INTERNAL = "-repartition"
 
 
 class QueryTopics(NamedTuple):
-    """Topics of a topology. `internal` ones have full names, which begin with the group's."""
+    """The topics in the topology of a query. `internal`: those of the query itself, with full names, which begin with the group's name."""
 
     read: tuple[str, ...]
     written: tuple[str, ...]
@@ -27,7 +27,9 @@ class QueryTopics(NamedTuple):
 
 
 def window_of(kind: str, text: str) -> Mapping[str, str]:
-    """Return the window of a query: its type, and size, advance, gap, retention and grace if given; empty if it has no window."""
+    """Return the window of a query: its type, and, if the text states them, size, advance, gap, retention and grace. Empty if there is
+    none.
+    """
     found = _WINDOW.search(text)
     if found is None:
         return {"type": kind} if kind else {}
@@ -39,7 +41,7 @@ def window_of(kind: str, text: str) -> Mapping[str, str]:
 
 
 def topics_of(topology: str, group: str) -> QueryTopics:
-    """Return the topics that a topology of Kafka Streams reads and writes."""
+    """Return the topics that a Kafka Streams topology reads and writes."""
     read = {topic.strip() for found in _SOURCE.finditer(topology) for topic in found["topics"].split(",") if topic.strip()}
     written = {found["topic"].strip() for found in _SINK.finditer(topology)}
     stores = {store.strip() for found in _STORES.finditer(topology) for store in found["stores"].split(",") if store.strip()}

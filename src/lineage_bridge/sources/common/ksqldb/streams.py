@@ -1,4 +1,4 @@
-"""Reports ksqlDB's streams and tables, which are other names of topics. Pure."""
+"""Reports ksqlDB's streams and tables. Each is another name of a topic. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -81,18 +81,18 @@ class StreamEvents:
         return facets
 
     def _is_registered(self, topic: str) -> bool:
-        """Whether a registry reports the topic's schema; if so, it must not be overwritten or deleted."""
+        """Whether a schema registry reports the topic's schema. If so, this source must neither overwrite nor delete the schema."""
         known = (self.poll.shared.schemas.get(((self.poll.namespace, topic), part)) for part in (KEY, VALUE))
         return any(schema and schema.rank == REGISTERED for schema in known)
 
 
 def _names_in(topic: Mapping[str, Any]) -> set[str]:
-    """The streams and tables of a topic of the snapshot."""
+    """The names of the streams and tables of a topic, as its part of the snapshot has them."""
     return {text.split(" ", 2)[2] for text in topic["version"].split(_SEPARATOR)}
 
 
 def _names_of(others: list[DatasetName], here: list[KsqldbRelation]) -> dict[str, Json]:
-    """Return the facets with the other names of a topic or stream."""
+    """Return the facets with the other names of a topic or of a stream."""
     return {
         "symlinks": EVENTS.symlinks(others, "TABLE"),
         "ksqldb": EVENTS.own_facet("1-0-0", "KsqldbDatasetFacet", streams=[_stream(relation) for relation in here]),
@@ -100,7 +100,9 @@ def _names_of(others: list[DatasetName], here: list[KsqldbRelation]) -> dict[str
 
 
 def _declared(here: list[KsqldbRelation]) -> tuple[tuple[SchemaField, ...], tuple[SchemaField, ...]]:
-    """Return a topic's key and value fields from its streams and tables; the first declaration of a name is used."""
+    """Return the fields of a topic's keys and values that its streams and tables declare. Of several declarations of a name, the first
+    one is used.
+    """
     keys = next((found for relation in here if (found := keys_of(relation))), ())
     values: dict[str, SchemaField] = {}
     for relation in here:

@@ -28,7 +28,9 @@ def translate(
     settings: KsqldbSettings,
     names: KsqldbNames | None = None,
 ) -> Observation:
-    """Return the events and the next snapshot of a server. `names`: the names of queries and streams, if not the server's own."""
+    """Return the events of a ksqlDB server, and its next snapshot. `names`: how queries and streams are named; by default, as the
+    server alone decides.
+    """
     poll = KsqldbPoll(state, before or _NO_SNAPSHOT, shared, now_us, settings, names or _own_names(settings))
     streams, queries = StreamEvents(poll), QueryEvents(poll)
     events = (*streams.topic_events(), *streams.stream_events(), *queries.query_events())
@@ -55,13 +57,13 @@ def _unseen(poll: KsqldbPoll) -> Iterator[Unseen]:
 
 
 def _own_names(settings: KsqldbSettings) -> KsqldbNames:
-    """The names of a server's own queries and streams."""
+    """How the queries and streams of a server are named if the settings are its own."""
     namespace = settings.namespace or f"ksqldb://{urlsplit(settings.url).netloc}"
     return KsqldbNames(namespace, namespace)
 
 
 def shared_metadata(snapshot: Snapshot) -> SharedMetadata:
-    """Return the schemas that streams declare, and the jobs that own consumer groups.
+    """Return the metadata for other sources: the schemas that streams declare, and the consumer groups, each with the job that owns it.
 
     ksqlDB converts unquoted names to upper case, so declarations with such names are not used for topics that no query writes.
     """

@@ -1,1 +1,1 @@
-"""Schema registries with Confluent's API: their answers, and the events derived from them."""
+"""Schema registries with Confluent's API: their answers, and the events that follow from them."""

@@ -1,4 +1,4 @@
-"""The answers of a registry at one poll, as plain values."""
+"""Values for the answers of a schema registry at one poll."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,7 +31,9 @@ class RegisteredSchema(NamedTuple):
 
 
 class Tagging(NamedTuple):
-    """A tag of the stream catalog. `where`: `context:id` of a schema, or `cluster:topic`; `path`: full name of a record or field in it."""
+    """A tag in the stream catalog. `where`: what is tagged, a schema as `context:id` or a topic as `cluster:topic`; `path`: the full
+    name of a record or field in the schema.
+    """
 
     kind: str
     where: str
@@ -41,12 +43,15 @@ class Tagging(NamedTuple):
 
 @dataclass(frozen=True)
 class RegistryState:
-    """The state of a registry at one poll.
+    """The state of a schema registry at one poll.
 
-    `listed`: all subjects that the settings select. `new`: their new versions, oldest first. `texts`: new versions and all versions that
-    they refer to, directly or indirectly. `levels`, `modes`: compatibility and mode of the requested subjects, empty for a subject without
-    its own; `level`, `mode`: the registry's, None if it did not answer. `deleted`: soft-deleted subjects. `catalog`: all tags of the
-    stream catalog, None if not requested or not answered.
+    - `listed`: all subjects that the settings select.
+    - `new`: their new versions, oldest first.
+    - `texts`: new versions, and all versions to which they refer, directly or indirectly.
+    - `levels`, `modes`: compatibility and mode of the requested subjects, empty for a subject without its own.
+    - `level`, `mode`: those of the registry itself, None if it did not answer.
+    - `deleted`: soft-deleted subjects.
+    - `catalog`: all tags of the stream catalog, None if not requested or not answered.
     """
 
     listed: frozenset[str]

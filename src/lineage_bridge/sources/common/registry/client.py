@@ -1,4 +1,4 @@
-"""Client of a registry: one listing, then only unknown versions, since versions never change."""
+"""Client of a schema registry. It fetches one listing, then only versions that are not known, since versions never change."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from fnmatch import fnmatchcase
@@ -31,14 +31,16 @@ HEADERS = {
 
 
 class RegistryClient:
-    """Client of a registry with Confluent's API. `by_subject`: for how many subjects a poll requests compatibility and mode; 0: none."""
+    """Client of a schema registry with Confluent's API. `by_subject`: the number of subjects whose compatibility and mode are requested
+    at each poll; 0: none.
+    """
 
     def __init__(self, settings: RegistrySettings, http: HttpClient | None = None, by_subject: int = ASKED_AT_ONCE) -> None:
         self.settings, self.http, self.by_subject = settings, http or HttpClient(settings, HEADERS), by_subject
         self._lists_schemas = True
 
     def subjects(self, *, deleted: bool = False) -> list[str]:
-        """All selected subjects, sorted."""
+        """Fetch the names of all subjects that the settings select, sorted. `deleted`: whether to include soft-deleted ones."""
         listed = self._pages("/subjects", {**_EVERYWHERE, **({"deleted": "true"} if deleted else {})}, text_of)
         return sorted(name for name in listed if self._is_selected(name))
 
@@ -59,7 +61,7 @@ class RegistryClient:
         return frozenset(listed) - frozenset(self.subjects()) if self.settings.deleted else frozenset()
 
     def _one_by_one(self, known: Mapping[str, Subject], turn: int) -> RegistryState:
-        """Fetch the newest version of each subject, for registries that cannot list schemas."""
+        """Fetch the newest version of each subject with a request of its own, for registries that cannot list schemas."""
         listed = self.subjects(deleted=self.settings.deleted)
         unseen: list[Unseen] = []
         newest: dict[str, RegisteredSchema | None] = {}
@@ -122,7 +124,7 @@ class RegistryClient:
         return any(fnmatchcase(subject, pattern) for pattern in self.settings.subjects)
 
     def _between(self, last: RegisteredSchema, first: int, unseen: list[Unseen]) -> list[RegisteredSchema] | None:
-        """Fetch the versions after `first` and before the last, as far as they still exist.
+        """Fetch the versions of a subject after `first` and before `last`, as far as they still exist.
 
         None if one could not be fetched: the subject then waits for the next poll, so that no version is skipped.
         """
@@ -145,7 +147,8 @@ class RegistryClient:
     def _registered(
         self, unseen: list[Unseen], *, everything: bool
     ) -> tuple[dict[str, RegisteredSchema | None] | None, dict[str, list[RegisteredSchema]]]:
-        """The newest version of each subject and, with `everything`, all its versions; None if the listing does not name subjects.
+        """Fetch the newest version of each subject and, with `everything`, all its versions; None if the listing does not name
+        subjects.
 
         A subject with an entry that cannot be read has no newest version.
         """
@@ -180,7 +183,7 @@ class RegistryClient:
             page = _list(answer.get(member) or [] if member and isinstance(answer, dict) else answer)
             keyed = [(named, version) for version in page if (named := _try_to_name(key, version)) is not None]
             if page and not keyed:
-                raise SourceError(f"{path} answered a list that cannot be read", "check that the registry has Confluent's API")
+                raise SourceError(f"GET {path} returned a list that cannot be read", "check that the registry has Confluent's API")
             new = {named: version for named, version in keyed if named not in found}
             found.update(new)
             if not new or len(page) > PAGE:
@@ -189,7 +192,9 @@ class RegistryClient:
     def _texts(
         self, new: Iterable[tuple[RegisteredSchema, ...]], unseen: list[Unseen]
     ) -> tuple[dict[_Where, RegisteredSchema], set[_Where]]:
-        """Fetch all versions that new ones refer to, directly or indirectly; return them with the new ones, and those that failed."""
+        """Fetch all versions to which new ones refer, directly or indirectly. Returns them together with the new ones, and those
+        that could not be fetched.
+        """
         found = {(version.subject, version.version): version for versions in new for version in versions}
         lost: set[_Where] = set()
         missing: set[_Where] = set()
@@ -218,7 +223,9 @@ class RegistryClient:
         return level, mode, levels, modes
 
     def _general(self, path: str, member: str, unseen: list[Unseen]) -> tuple[str | None, bool]:
-        """Fetch the registry's setting, which subjects may override; None if this failed. Also whether the registry has the setting."""
+        """Fetch a setting of the registry itself, which subjects may override; None if this failed. Returns also whether the
+        registry has such a setting.
+        """
         try:
             setting = self._setting(path, "", member)
         except SourceError as error:
@@ -234,7 +241,7 @@ class RegistryClient:
         return {name: setting or "" for name, setting in zip(subjects, answers, strict=True) if not isinstance(setting, SourceError)}
 
     def _setting(self, path: str, below: str, member: str) -> str | None:
-        """Fetch a setting; None if it does not exist. Raises SourceError."""
+        """Fetch the setting of a subject or of the registry; None if it does not exist. Raises SourceError."""
         try:
             answer = self.http.get(path + below)
         except MissingError:
@@ -243,7 +250,7 @@ class RegistryClient:
 
 
 def _leads_to(registered: RegisteredSchema, lost: set[_Where], texts: Mapping[_Where, RegisteredSchema]) -> bool:
-    """Whether a version refers, directly or indirectly, to one of `lost`."""
+    """Whether a version refers, directly or indirectly, to one of `lost`, the versions that could not be fetched."""
     seen: set[_Where] = set()
     waiting = [registered]
     while waiting:
@@ -258,7 +265,7 @@ def _leads_to(registered: RegisteredSchema, lost: set[_Where], texts: Mapping[_W
 
 
 def _try_to_name(key: Callable[[Any], Hashable], entry: object) -> Hashable | None:
-    """The name of an entry of a listing; None if it has none, or one that is no value."""
+    """The name of an entry of a listing, for reporting it; None if it has no name, or one that is not a plain value."""
     try:
         named = key(entry)
         hash(named)

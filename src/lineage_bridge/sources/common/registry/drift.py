@@ -19,7 +19,7 @@ def find_drift(
     cluster: ClusterMetadata | None,
     settings: RegistrySettings,
 ) -> tuple[list[str], list[str]]:
-    """Return subjects that describe no topic and that no schema refers to, and topics of the cluster that no subject describes."""
+    """Return the subjects that describe no topic and to which no schema refers, and the topics of the cluster that no subject describes."""
     referred = {reference.subject for subject in subjects.values() for reference in subject.references}
     alone = sorted(name for name, described in topics.items() if not described and name not in referred)
     if cluster is None or cluster.topics is None or settings.subjects != ("*",):
@@ -29,7 +29,7 @@ def find_drift(
 
 
 def describe_drift(drift: tuple[list[str], list[str]], subjects: int, cluster: ClusterMetadata | None) -> Iterator[Unseen]:
-    """Yield drift as messages about what could not be observed; `subjects` is the number of subjects."""
+    """Yield such subjects and topics as messages about what could not be observed; `subjects` is the number of all subjects."""
     alone, bare = drift
     if alone:
         hint = "the cluster has no topic of that name, or the subjects' names do not contain the topic; set `strategies`"

@@ -9,7 +9,7 @@ from lineage_bridge.sources.common.registry.subjects import context_of
 
 
 def parse_version(answer: Any, subject: str) -> RegisteredSchema:  # noqa: ANN401  # JSON
-    """A version in an answer. Its type is Avro if none is given. Raises SourceError."""
+    """Parse an answer that contains a version of a subject. Without a type, it is Avro. Raises SourceError."""
     try:
         found = RegisteredSchema(
             str(answer.get("subject") or subject),
@@ -29,7 +29,7 @@ def parse_version(answer: Any, subject: str) -> RegisteredSchema:  # noqa: ANN40
 
 
 def try_to_parse_version(answer: object, subject: str) -> RegisteredSchema | SourceError:
-    """A version in an answer, or why it cannot be read."""
+    """Parse an answer that contains a version of a subject. Returns the version, or the reason why it cannot be read."""
     try:
         return parse_version(answer, subject)
     except SourceError as error:
@@ -37,21 +37,23 @@ def try_to_parse_version(answer: object, subject: str) -> RegisteredSchema | Sou
 
 
 def text_of(value: object) -> str:
-    """A value that must be a text. Raises TypeError."""
+    """Return a value that must be a string. Raises TypeError if it is not."""
     if not isinstance(value, str):
-        raise TypeError("it is not a string")
+        raise TypeError("a value is not a string")
     return value
 
 
 def _reference(answer: Mapping[str, Any], subject: str) -> SchemaReference:
-    """A reference. A name without a context is in the context of the subject."""
+    """Parse a reference of a schema. If its name has no context, it is in the context of the subject."""
     context, name = context_of(subject)[0], str(answer["subject"])
     qualified = f":{context}:{name}" if context and not name.startswith(":") else name
     return SchemaReference(str(answer["name"]), qualified, int(answer["version"]))
 
 
 def taggings_of(kind: str, entity: Mapping[str, Any]) -> Iterator[Tagging]:
-    """The tags of an entity, whose name is `registry:context:id`, optionally followed by `:record.field`, or `registry:cluster:topic`."""
+    """The tags of an entity in the stream catalog. Its name is `registry:context:id`, optionally followed by `:record.field`, or
+    `registry:cluster:topic`.
+    """
     parts = str(entity["attributes"]["qualifiedName"]).split(":", 3)
     if len(parts) > 2:
         for tag in entity.get("classificationNames") or ():

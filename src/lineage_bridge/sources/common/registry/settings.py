@@ -6,7 +6,7 @@ from lineage_bridge.sources.common.settings import HttpSettings
 
 
 class RegistrySettings(HttpSettings):
-    """A schema registry; `/subjects` is appended to `url` (Apicurio: `http://host:8080/apis/ccompat/v7`)."""
+    """Settings of a schema registry. `/subjects` is appended to `url` (for Apicurio, `http://host:8080/apis/ccompat/v7`)."""
 
     kafka: str = Field(
         default="", description="a server (host:port) or the id of the Kafka cluster of the topics; empty: the only one known"

@@ -1,4 +1,4 @@
-"""Subjects as stored in the snapshot, and the parts of topics that they describe. Pure."""
+"""Subjects in the form in which the snapshot has them, and the parts of topics that they describe. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ Packed = tuple[Any, ...]
 
 
 class Subject(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The newest version of a subject, with the ids of all versions seen.
+    """The newest version of a subject, with the schema ids of all its versions seen so far.
 
     `fields` is None if the schema cannot be read; `why` is the reason.
     """
@@ -49,12 +49,12 @@ class Subject(msgspec.Struct, frozen=True, omit_defaults=True):
     deleted: bool = False
 
     def columns(self) -> tuple[SchemaField, ...]:
-        """The fields; empty if they are unknown."""
+        """The fields of the subject's schema; empty if they are unknown."""
         return tuple(map(_unpacked, self.fields or ()))
 
 
 class SubjectTopic(NamedTuple):
-    """The topic whose keys or values (`part`) a subject describes, and the naming strategy that links them."""
+    """The topic whose keys or values (`part`) a subject describes, and the naming strategy by which its name means this topic."""
 
     topic: str
     part: str
@@ -62,13 +62,15 @@ class SubjectTopic(NamedTuple):
 
 
 def context_of(subject: str) -> tuple[str, str]:
-    """Split a subject into its context (empty: the default one) and its name in that context."""
+    """Split the name of a subject into its context (empty: the default one) and its name in that context."""
     found = _CONTEXT.fullmatch(subject)
     return (found["context"] if found["context"] != "." else "", found["subject"]) if found else ("", subject)
 
 
 def subject_of(registered: RegisteredSchema, texts: Mapping[tuple[str, int], RegisteredSchema]) -> Subject:
-    """Convert a registered version to its form in the snapshot. `texts`: the versions it refers to, directly or indirectly."""
+    """Convert a registered version to the form in which the snapshot has it. `texts`: the versions to which it refers, directly or
+    indirectly.
+    """
     why, documentation, fields = "", SchemaDocumentation(), None
     try:
         fields = tuple(map(_packed, fields_of(registered.kind, registered.text, _referred(registered, texts))))
@@ -104,7 +106,9 @@ def _referred(registered: RegisteredSchema, texts: Mapping[tuple[str, int], Regi
 
 
 def _tagged(registered: RegisteredSchema, record: str, paths: Iterable[str]) -> list[Tagged]:
-    """Return the tags outside of the schema's text: those on field patterns in the metadata, and those on entities."""
+    """Return the tags that are not in the schema's text: those in the metadata, by patterns of field names, and those of entities in
+    the catalog.
+    """
     by_pattern = [(pattern, tags) for pattern, tags in _object(registered.metadata.get("tags")).items() if isinstance(tags, list)]
     for entry in registered.tags:
         entity, tags = _object(_object(entry).get("schemaEntity")), _object(entry).get("tags")
@@ -123,7 +127,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _properties(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """The properties that users attached to a schema; those that are sensitive by declaration or name are masked."""
+    """The properties that users attached to a schema. A property that is declared sensitive, or whose name suggests it, is masked."""
     listed = metadata.get("sensitive")
     sensitive = set(map(str, listed)) if isinstance(listed, list) else set()
     noted = {str(key): str(value) for key, value in _object(metadata.get("properties")).items()}

@@ -25,7 +25,7 @@ EVENTS = EventBuilder("https://lineagebridge.dev/sources/registry")
 
 @dataclass(frozen=True)
 class SubjectVersion:
-    """A version of a subject, and the keys or values of the topic that it describes."""
+    """A version of a subject, and the topic whose keys or values it describes."""
 
     name: str
     target: SubjectTopic
@@ -33,15 +33,15 @@ class SubjectVersion:
 
     @property
     def version(self) -> str:
-        """The version's label in the topic's facets."""
+        """The label of the version in the topic's facets."""
         return f"{self.name} version {self.subject.version}, id {self.subject.id}"
 
 
 @dataclass(frozen=True)
 class TopicEvents:
-    """Builds the events of topics at one poll.
+    """Builds the events of topics in one poll.
 
-    `before`: each topic's part of the snapshot. `catalog`: the tags of the stream catalog by their schema or topic.
+    `before`: each topic's part of the snapshot. `catalog`: the tags of the stream catalog, by the schema or topic that is tagged.
     `described`: datasets whose description comes from another system.
     """
 
@@ -53,7 +53,7 @@ class TopicEvents:
     described: Collection[DatasetName] = ()
 
     def undescribed(self, topic: str, entry: Mapping[str, Any]) -> Json:
-        """Return the event of a topic that no subject describes any more: it deletes all facets except the tags of the catalog."""
+        """Return the event of a topic that is no longer described by any subject: it deletes all facets except the tags of the catalog."""
         name = (entry["namespace"], topic)
         keys = [key for key in entry["keys"] if key != "documentation" or name not in self.described]
         facets = dict.fromkeys(keys, EVENTS.deleted_facet())
@@ -64,7 +64,9 @@ class TopicEvents:
     def topic(
         self, name: DatasetName, described_by: list[tuple[str, SubjectTopic]], versions: Mapping[str, list[tuple[Subject, int | None]]]
     ) -> tuple[dict[str, Any], list[Json]]:
-        """Return a topic's part of the snapshot, and its events: if anything is new, one for each version not reported yet."""
+        """Return a topic's part of the snapshot, and its events. There are events only if something is new: one for each version
+        not reported yet.
+        """
         was = self.before.get(name[1])
         was = was if was and was["namespace"] == name[0] else None
         steps = list(self._steps(described_by, versions, is_new=was is None))
@@ -102,7 +104,7 @@ class TopicEvents:
         yield end, _at_versions(described_by, {name: versions[name][-1][0] for name, _ in described_by})
 
     def _digest(self, name: DatasetName, versions: list[SubjectVersion]) -> str:
-        """Return a digest of the events' content: a version itself never changes, but its settings and tags do."""
+        """Return a digest of what the events contain. A version itself never changes, but its settings and tags do."""
         state = self.state
         settings = [
             (
@@ -187,18 +189,18 @@ def _at_versions(described_by: Iterable[tuple[str, SubjectTopic]], subjects: Map
 
 
 def _below(path: str, record: str) -> str:
-    """Return a field's path within its record. A path in the catalog contains the record's name, perhaps after other parts."""
+    """Return the path of a field within its record. A path in the catalog begins with the record's name, sometimes after other parts."""
     _, found, rest = f".{path}.".partition(f".{record}.")
     return rest.rstrip(".") if record and found else path
 
 
 def catalog_tags(tags: Iterable[str]) -> list[Json]:
-    """Convert tags of the stream catalog to members of the tags facet."""
+    """Convert tags of the stream catalog to the form of the tags facet."""
     return [{"key": tag, "value": "true", "source": "STREAM_CATALOG"} for tag in sorted(set(tags))]
 
 
 def fields_of_part(versions: Iterable[SubjectVersion], part: str) -> tuple[SchemaField, ...]:
-    """Return the fields of a topic's keys or values. If there are several record types, each is a field."""
+    """Return the fields of a topic's keys or of its values. If there are several types of records, each type is a field."""
     readable = [version for version in versions if version.target.part == part and version.subject.fields is not None]
     if len(readable) == 1:
         return readable[0].subject.columns()

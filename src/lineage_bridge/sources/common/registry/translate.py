@@ -38,10 +38,10 @@ def subjects_in(snapshot: Snapshot | None) -> dict[str, Subject]:
 
 @dataclass(frozen=True)
 class RegistrySubjects:
-    """The contents of a registry after a poll.
+    """The contents of a schema registry after a poll.
 
-    `versions`: each subject's new versions, oldest first, else its known one, with the time of registration if the registry reports it.
-    `catalog`: all tags.
+    `versions`: each subject's new versions, oldest first, or else its known one, with the time of registration if the registry reports
+    it. `catalog`: all tags.
     """
 
     state: RegistryState
@@ -55,7 +55,7 @@ class RegistrySubjects:
 
     @property
     def unseen(self) -> list[Unseen]:
-        """What could not be fetched or read."""
+        """What could not be fetched or read in this poll."""
         unread = [Unseen(f"subject {name}: fields", subject.why) for name, subject in sorted(self.subjects.items()) if subject.why]
         return [*self.state.unseen, *unread]
 
@@ -68,7 +68,9 @@ class RegistrySubjects:
 
 @dataclass(frozen=True)
 class RegistryEvents:
-    """The events of a cluster's topics. `topics`: their part of the snapshot; `drift`: subjects and topics that lack a counterpart."""
+    """The events of a cluster's topics. `topics`: their part of the snapshot; `drift`: subjects without a topic and topics without a
+    subject.
+    """
 
     topics: dict[str, Any]
     events: tuple[Json, ...] = ()
@@ -81,7 +83,7 @@ class RegistryEvents:
 
 
 def merge_subjects(state: RegistryState, before: Snapshot | None) -> RegistrySubjects:
-    """Merge the answers of a registry with the previous snapshot."""
+    """Merge the answers of a registry with the subjects in the previous snapshot."""
     was = before or {}
     catalog = [Tagging(*tagging) for tagging in was.get("catalog", ())] if state.catalog is None else list(state.catalog)
     level = was.get("level", "") if state.level is None else state.level
@@ -92,7 +94,7 @@ def merge_subjects(state: RegistryState, before: Snapshot | None) -> RegistrySub
 def translate(
     state: RegistryState, before: Snapshot | None, shared: SharedMetadata, now_us: int, settings: RegistrySettings
 ) -> Observation:
-    """Return the events and the next snapshot of a registry."""
+    """Return the events of a schema registry, and its next snapshot."""
     here = merge_subjects(state, before)
     was = before or {}
     cluster = shared.cluster(settings.kafka) if settings.kafka else shared.clusters[0] if len(shared.clusters) == 1 else None
@@ -137,7 +139,7 @@ def translate_cluster(
 
 
 def shared_metadata(snapshot: Snapshot) -> SharedMetadata:
-    """The schemas of topics in a snapshot."""
+    """The metadata for other sources: the schemas of topics in a snapshot."""
     subjects = subjects_in(snapshot)
     schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
     for topic, entry in snapshot.get("topics", {}).items():
@@ -152,7 +154,7 @@ def shared_metadata(snapshot: Snapshot) -> SharedMetadata:
 
 
 def _versions(state: RegistryState, was: Mapping[str, Subject]) -> dict[str, list[tuple[Subject, int | None]]]:
-    """Return each subject's new versions, oldest first, else its known one, each with its time of registration."""
+    """Return the new versions of each subject, oldest first, or else its known one, each with its time of registration."""
     found: dict[str, list[tuple[Subject, int | None]]] = {}
     for name in sorted(state.listed):
         new = [(subject_of(version, state.texts), version.at_us) for version in state.new.get(name, ())]

@@ -1,1 +1,1 @@
-"""The audit log: reports who changed what, and triggers early polls."""
+"""Reads the audit log of Confluent Cloud: reports who changed what, and lets sources poll early after changes."""

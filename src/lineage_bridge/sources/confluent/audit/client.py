@@ -1,4 +1,4 @@
-"""Connects to the audit log, a topic on a cluster of its own."""
+"""Connects to the audit log, which is a topic on a Kafka cluster of its own."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from lineage_bridge.sources.confluent.settings import AuditLog, ConfluentSetting
 
 
 def connection(audit_log: AuditLog, settings: ConfluentSettings) -> KafkaSettings:
-    """Return the settings for a connection to the audit log's cluster. Raises SourceError."""
+    """Return the settings of a connection to the Kafka cluster with the audit log. Raises SourceError."""
     has_login = audit_log.security_protocol.startswith("SASL")
     login: dict[str, Any] = {"sasl_mechanism": "PLAIN", "username": audit_log.key, "password": audit_log.secret} if has_login else {}
     try:

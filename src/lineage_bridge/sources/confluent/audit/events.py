@@ -1,4 +1,4 @@
-"""Converts requests in the audit log to a facet of the datasets and jobs that they concern. They create no lineage. Pure."""
+"""Converts requests in the audit log to a facet of the datasets and jobs that they concern. The requests create no lineage. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,9 @@ Emitted = list[Any]
 def change_events(
     resources: Mapping[str, Requests], targets: "Targets", emitted: Mapping[str, Emitted], now_us: int
 ) -> tuple[list[Json], dict[str, Emitted]]:
-    """Return events about datasets and jobs with new changes, or with new checks an hour after the last event; and what was emitted."""
+    """Return events about datasets and jobs with new changes, or with new checks of access an hour after the last event. Returns also
+    what was emitted, for the snapshot.
+    """
     by_node: dict[tuple[str, DatasetName], dict[str, list[Json]]] = {}
     for key, requests in resources.items():
         kind, names = targets.find(key)
@@ -45,7 +47,7 @@ def change_events(
 
 
 class Targets:
-    """Maps resources to known datasets and jobs."""
+    """Finds the known datasets and jobs that the resources in the audit log denote."""
 
     def __init__(self, organization: Organization, shared: SharedMetadata) -> None:
         self.shared = shared
@@ -56,7 +58,7 @@ class Targets:
             self._subjects.setdefault((environment, subject), set()).add(topic)
 
     def find(self, key: str) -> tuple[str, list[DatasetName]]:
-        """Return DATASET or JOB, and the names of a resource's datasets or jobs; no names if they are unknown."""
+        """Return DATASET or JOB, and the names of a resource's datasets or jobs; no names if the resource is unknown."""
         kind, scope, name = key.split(" ", 2)
         if kind == TOPIC:
             return DATASET, _as_list(self._topics.find(scope, name))
@@ -85,7 +87,7 @@ def _event(kind: str, name: DatasetName, facets: Mapping[str, Json], now_us: int
 
 
 def _facet(requests: Requests, emitted: Emitted, kind: str, shared: SharedMetadata, now_us: int) -> tuple[Json | None, Emitted]:
-    """Return the facet if it is due, and what was last emitted."""
+    """Return the facet with these requests if one is due, and what was last emitted."""
     newest = {category: newest_first(requests[category]) for category in IDENTITY}
     members = {category: [_entry(request, shared) for request in newest[category]] for category in IDENTITY}
     changes, access = digest(members[CHANGES]), digest(sorted(_identity(request) for request in newest[ACCESS]))
@@ -106,7 +108,7 @@ def _entry(request: Json, shared: SharedMetadata) -> Json:
 
 
 def _title(key: str) -> str:
-    """Return a resource's name in the facet: kind and name."""
+    """Return how the facet names a resource: its kind and its name."""
     kind, _, name = key.split(" ", 2)
     return f"{kind} {name}"
 

@@ -41,7 +41,7 @@ _CLOUD_RESOURCES = {
 
 
 class Resource(NamedTuple):
-    """The resource of a request. `environment` and `cluster` are ids, empty if unknown.
+    """The resource that a request in the audit log concerns. `environment` and `cluster` are ids, empty if unknown.
 
     `scope`: for a topic or connector its Kafka cluster, for a statement `env-../cloud.region`, for a subject the registry; else empty.
     """
@@ -54,12 +54,13 @@ class Resource(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The resource's name in snapshots."""
+        """The text by which snapshots name the resource."""
         return f"{self.kind} {self.scope} {self.name}"
 
 
 class Request(NamedTuple):
-    """A request. `method` is its name in the audit log; `principal` and `client` may be empty; `granted`: it was allowed and succeeded.
+    """A request in the audit log. `method` is its name there; `principal` and `client` may be empty; `granted`: it was allowed and
+    succeeded.
 
     `category`: CHANGES if it changed its resource, ACCESS if it was a check of access to data or a denied change, else empty.
     """
@@ -75,7 +76,7 @@ class Request(NamedTuple):
 
 
 def parse_request(value: bytes) -> Request | None:
-    """Parse the request in a record; None if the record has no request, or none with a known resource."""
+    """Parse a record of the audit log. None if it contains no request, or a request without a known resource."""
     try:
         event = msgspec.json.decode(value)
     except (msgspec.DecodeError, RecursionError):
@@ -122,7 +123,7 @@ def _is_granted(data: Mapping[str, Any]) -> bool:
 
 
 def _principal(data: Mapping[str, Any]) -> str:
-    """The id of who sent the request: `sa-..`, `u-..`, or a user's number if there is no id; never an e-mail address."""
+    """The id of the principal who sent the request: `sa-..`, `u-..`, or a user's number if there is no id; never an e-mail address."""
     info = _member(data, "authenticationInfo")
     principal = info.get("principal")
     id_ = ""
@@ -137,7 +138,7 @@ def _principal(data: Mapping[str, Any]) -> str:
 
 
 def _resource(event: Mapping[str, Any], data: Mapping[str, Any]) -> Resource | None:
-    """The resource by the event's most specific CRN or list of resources.
+    """The resource of a request, from the most specific CRN or list of resources in its record.
 
     If that does not contain the kind and name that were checked, these are added.
     """
@@ -165,7 +166,7 @@ def _resource(event: Mapping[str, Any], data: Mapping[str, Any]) -> Resource | N
 
 
 def _crn_parts(crn: str) -> dict[str, str]:
-    """Map kind to name in a CRN: `crn://confluent.cloud/organization=../environment=env-../kafka=lkc-../topic=orders`."""
+    """The names in a CRN by their kinds: `crn://confluent.cloud/organization=../environment=env-../kafka=lkc-../topic=orders`."""
     if not crn.startswith("crn:"):
         return {}
     _, _, path = crn.partition("://")[2].partition("/")
@@ -173,7 +174,7 @@ def _crn_parts(crn: str) -> dict[str, str]:
 
 
 def _cloud_resources(data: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """Kind to name of each of the event's `cloudResources` and of what contains it."""
+    """The names of the event's `cloudResources`, and of what contains each of them, by their kinds."""
     listed = data.get("cloudResources")
     for entry in listed if isinstance(listed, list) else ():
         if isinstance(entry, Mapping):
@@ -194,5 +195,5 @@ def _member(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _text(whole: Mapping[str, Any], *names: str) -> str:
-    """Return the first of these members that is text; empty if none is."""
+    """Return the value of the first of these members that is a text; empty if none is."""
     return next((text for name in names if isinstance(text := whole.get(name), str) and text), "")

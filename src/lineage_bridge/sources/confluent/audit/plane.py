@@ -25,7 +25,7 @@ FIRST_POLL_MS = 3_600_000
 
 
 class AuditLogRead(NamedTuple):
-    """The newest requests of each resource, and the next offset by partition."""
+    """What one poll read: the newest requests about each resource, and the next offset of each partition."""
 
     requests: RecentRequests
     offsets: Mapping[str, int]
@@ -35,7 +35,8 @@ class AuditLogRead(NamedTuple):
 class AuditPlane(Plane[AuditLogRead]):
     """Reads the organization's audit log from where the last poll stopped.
 
-    Its snapshot: `offsets` by partition; `resources`, see RecentRequests; `said`, what was emitted about datasets and jobs, see Emitted.
+    Its snapshot has `offsets` by partition, `resources` (the newest requests, by resource) and `said` (what was emitted about datasets
+    and jobs).
     """
 
     name, stage = NAME, 6
@@ -82,7 +83,9 @@ class AuditPlane(Plane[AuditLogRead]):
         return AuditLogRead(RecentRequests({}), {})
 
     def _configured_part(self) -> Organization:
-        """Return the part that the settings select: the log covers the whole organization, even if this poll observes a part of it."""
+        """Return the part of the organization that the settings select. The audit log covers all of it, even if this poll observes
+        only a part.
+        """
         return self.context.organization.narrowed(Selection(frozenset(self.settings.environments), frozenset(self.settings.clusters)))
 
 
@@ -93,5 +96,5 @@ def offsets_of(planes: Mapping[str, Snapshot]) -> dict[int, int]:
 
 
 def planes(context: PlaneContext) -> Planes:
-    """Create one plane for the organization."""
+    """Create the audit log's plane. There is one for the whole organization."""
     yield AuditPlane(context, ORGANIZATION)

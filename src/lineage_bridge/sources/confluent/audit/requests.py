@@ -14,9 +14,9 @@ Requests = Mapping[str, list[Json]]
 
 
 class RecentRequests:
-    """The newest requests of each resource, from an earlier poll and added later, without duplicates.
+    """The newest requests about each resource: those of earlier polls and those added, without duplicates.
 
-    `by_resource`: resource key to Requests.
+    `by_resource`: the requests by the resource's key.
     """
 
     def __init__(self, before: Mapping[str, Requests]) -> None:
@@ -44,14 +44,14 @@ class RecentRequests:
         requests[request.category] = newest_first(newest.values())
 
     def newest_resources(self) -> dict[str, Requests]:
-        """Return the resources with the newest requests, by key, up to the limit."""
+        """Return the resources that were changed or checked last, by key; not more than the limit."""
         newest = {key: max(request["at"] for kept in requests.values() for request in kept) for key, requests in self.by_resource.items()}
         kept = sorted(newest, key=lambda key: (-newest[key], key))[:_KEPT_RESOURCES]
         return {key: self.by_resource[key] for key in sorted(kept)}
 
 
 def newest_first(requests: Iterable[Json]) -> list[Json]:
-    """Return the newest requests up to the limit, newest first."""
+    """Sort requests, newest first, and return not more than the limit."""
     return sorted(requests, key=_order, reverse=True)[:KEPT_REQUESTS]
 
 

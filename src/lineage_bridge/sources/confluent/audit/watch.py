@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class Watch:
-    """Reads the log from these offsets in its own thread until closed. `changes` counts changes of selected resources.
+    """Reads the audit log in its own thread, from these offsets, until closed. `changes` counts the changes of selected resources.
 
     If the audit log cannot be read, the watch tries again; polls report that it cannot be read.
     """
@@ -54,7 +54,7 @@ class Watch:
             self._offsets = tail.offsets
 
     def _is_relevant(self, request: Request | None) -> bool:
-        """Whether a request changed a selected resource. A request without environment or cluster counts as relevant."""
+        """Whether a request changed a resource that the settings select. A request without environment or cluster counts as relevant."""
         if request is None or request.category != CHANGES:
             return False
         environments, clusters = self._settings.environments, self._settings.clusters

@@ -1,1 +1,1 @@
-"""The Stream Catalog: tags, owners, descriptions and business metadata."""
+"""Reads the Stream Catalog of Confluent Cloud: tags, owners, descriptions and business metadata."""

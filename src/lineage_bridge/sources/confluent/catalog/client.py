@@ -1,4 +1,4 @@
-"""Requests to a Stream Catalog."""
+"""Sends requests to a Stream Catalog."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,9 @@ _ATTRIBUTES = ("owner", "description")
 
 
 def search_entities(http: HttpClient, types: tuple[str, ...]) -> list[Mapping[str, Any]]:
-    """Fetch all entities of some types; of schemas, those with tags. A type that the catalog lacks has no entities. Raises SourceError."""
+    """Fetch all entities of some types. For schemas, only those with tags are fetched. A type that the catalog does not know has no
+    entities. Raises SourceError.
+    """
     found: dict[str, Mapping[str, Any]] = {}
     parameters: dict[str, Any] = {"type": list(types), "limit": PAGE_SIZE}
     parameters |= {"tag": "*"} if types == SCHEMAS else {"attr": list(_ATTRIBUTES)}
@@ -41,10 +43,10 @@ def search_entities(http: HttpClient, types: tuple[str, ...]) -> list[Mapping[st
 
 
 def list_business_metadata_definitions(http: HttpClient) -> Any:  # noqa: ANN401  # JSON
-    """Fetch the definitions of business metadata. Raises as `HttpClient.get` does."""
+    """Fetch the definitions of business metadata. Raises the errors of `HttpClient.get`."""
     return http.get(f"{_ROOT}/types/businessmetadatadefs")
 
 
 def get_business_metadata(http: HttpClient, entity: Entity) -> Any:  # noqa: ANN401  # JSON
-    """Fetch the business metadata of an entity. Raises as `HttpClient.get` does."""
+    """Fetch the business metadata of an entity. Raises the errors of `HttpClient.get`."""
     return http.get(f"{_ROOT}/entity/type/{entity.kind}/name/{quote(entity.qualified_name, safe='')}/businessmetadata")

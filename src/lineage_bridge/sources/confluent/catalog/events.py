@@ -19,9 +19,9 @@ Memory = Mapping[str, Mapping[str, Any]]
 def entity_events(
     kind: str, entities: Iterable[Entity], namespaces: Mapping[str, str], before: Memory, now_us: int
 ) -> tuple[dict[str, dict[str, Any]], list[Json]]:
-    """Return the entities' part of the snapshot, and events with new and deleted facets.
+    """Return the part of the snapshot about entities, and events with their new and deleted facets.
 
-    `namespaces`: cluster id to namespace.
+    `namespaces`: for each cluster id, the namespace of its topics.
     """
     remembered: dict[str, dict[str, Any]] = {}
     events: list[Json] = []
@@ -51,7 +51,9 @@ def entries_of(memory: Memory) -> Iterator[tuple[DatasetName, Mapping[str, Any]]
 
 
 def _event(kind: str, name: DatasetName, facets: Mapping[str, Json], now_us: int) -> list[Json]:
-    """Return an event dated a microsecond before now, so that the registry plane's event about the same topic is newer."""
+    """Return an event that is dated a microsecond before now. The registry plane's event about the same topic is then newer, and takes
+    precedence.
+    """
     if not facets:
         return []
     if kind == CONNECTORS:
@@ -78,7 +80,9 @@ def _facets(kind: str, entity: Entity, metadata: Mapping[str, Any]) -> dict[str,
 
 
 def _connector_facets(entity: Entity, tags: list[Json], metadata: Mapping[str, Any]) -> dict[str, Json]:
-    """Return a connector's facets, including the catalog's owner and description: the connect plane emits the standard facets."""
+    """Return the facets of a connector. The catalog's owner and description are in the catalog's own facet, because the connect plane
+    emits the standard facets.
+    """
     facets: dict[str, Json] = {}
     members: Json = {"metadata": dict(metadata)} if metadata else {}
     members |= {key: value for key, value in (("owner", entity.owner), ("description", entity.description)) if value}

@@ -29,7 +29,9 @@ class Entity(msgspec.Struct, frozen=True):
 
 
 class CatalogAnswers(msgspec.Struct, frozen=True):
-    """The answers of a poll; None for a part that could not be fetched. `schemas`: names of schemas, records and fields to their tags."""
+    """The answers of a Stream Catalog at one poll; None for a part that could not be fetched. `schemas`: tags by the names of schemas,
+    records and fields.
+    """
 
     topics: tuple[Entity, ...] | None = ()
     connectors: tuple[Entity, ...] | None = ()
@@ -67,7 +69,7 @@ def _schema_tags(entries: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, tu
 
 
 def parse_business_metadata(answer: list[Any]) -> dict[str, Any]:
-    """Return business metadata by name, without members whose names identify secrets."""
+    """Return the entries of business metadata by name. Members whose names suggest secrets are left out."""
     found: dict[str, Any] = {}
     for entry in answer:
         attributes, name = (entry.get("attributes"), entry.get("typeName")) if isinstance(entry, Mapping) else (None, None)

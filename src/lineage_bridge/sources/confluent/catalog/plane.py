@@ -33,7 +33,7 @@ _ADVANCED = "ADVANCED"
 
 
 class CatalogPlane(Plane[CatalogAnswers]):
-    """Observes the Stream Catalog of a registry's environment."""
+    """Observes the Stream Catalog of an environment."""
 
     name: ClassVar[str] = "catalog"
     stage: ClassVar[int] = 0
@@ -47,13 +47,15 @@ class CatalogPlane(Plane[CatalogAnswers]):
         self.namespaces = {cluster.id: cluster.namespace for cluster in clusters}
 
     def unavailable_reason(self) -> str:
-        """The environment needs a Stream Governance package; the registry needs a key and an address."""
+        """Why the catalog cannot be read: the environment needs a Stream Governance package, the registry a key and an address.
+        Empty if all are there.
+        """
         if not self.package:
             return "the environment has no Stream Governance package, so it has no catalog"
         return unavailable_registry_reason(self.context, self.registry)
 
     def fetch(self, before: Snapshot | None, now_us: int) -> CatalogAnswers:
-        """Three searches, and the business metadata of described entities. Raises SourceError if all searches fail."""
+        """Send three searches, and fetch the business metadata of described entities. Raises SourceError if all searches fail."""
         http = registry_http(self.context, self.registry, self.key, self.registry.catalog_url)
         searches = (client.TOPICS, client.CONNECTORS, client.SCHEMAS)
         answers = http.map(lambda types: client.search_entities(http, types), searches)
@@ -84,9 +86,9 @@ class CatalogPlane(Plane[CatalogAnswers]):
     def _business_metadata(
         self, http: HttpClient, entities: list[Entity], before: Snapshot | None, poll: int, unseen: list[Unseen]
     ) -> dict[str, Mapping[str, Any]]:
-        """Fetch business metadata, by qualified name, of entities that are described or had some before; the others have none.
+        """Fetch the business metadata of entities that are described or had some before, by qualified name. All others have none.
 
-        Entities that another poll fetches are left out.
+        `poll` selects a part of the entities; the others are fetched at other polls.
         """
         try:
             definitions = client.list_business_metadata_definitions(http)
@@ -142,6 +144,6 @@ class CatalogPlane(Plane[CatalogAnswers]):
 
 
 def planes(context: PlaneContext) -> Planes:
-    """Create one plane for each registry."""
+    """Create a plane for the Stream Catalog of each registry."""
     for registry in registries(context):
         yield CatalogPlane(context, registry)

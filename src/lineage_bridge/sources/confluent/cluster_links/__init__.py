@@ -1,1 +1,1 @@
-"""Cluster links: topics mirrored from one cluster to another."""
+"""Observes cluster links, which mirror topics of one cluster to another."""

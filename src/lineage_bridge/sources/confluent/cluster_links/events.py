@@ -30,7 +30,7 @@ LinkState = Mapping[str, Any]
 
 
 class LinkEvents:
-    """Translates the links of one cluster at one time."""
+    """Converts the links of one cluster, as one poll found them, to events."""
 
     def __init__(self, context: PlaneContext, cluster: KafkaCluster, shared: SharedMetadata, now_us: int) -> None:
         self._context, self._cluster, self._shared, self._now_us = context, cluster, shared, now_us
@@ -56,7 +56,7 @@ class LinkEvents:
         return events, {"pairs": pairs, "told": fingerprint}
 
     def end_event(self, kind: str, name: str, state: LinkState) -> Json:
-        """Return the event that ends a link's open run, without details."""
+        """Return an event that ends the open run of a link and has no facets."""
         return PRODUCER.run_event(kind, self._now_us, self._run(name, state["start"]), self._job(name))
 
     def _event(self, kind: str, link: Link, start: int, *, in_full: bool) -> Json:

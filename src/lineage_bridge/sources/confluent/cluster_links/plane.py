@@ -1,4 +1,4 @@
-"""The plane of cluster links: the links that copy topics to a Kafka cluster."""
+"""The plane of cluster links, which copy topics to a Kafka cluster."""
 
 from collections.abc import Mapping
 
@@ -10,12 +10,12 @@ from lineage_bridge.sources.confluent.kafka_rest import ClusterPlane, for_each_c
 
 
 class ClusterLinksPlane(ClusterPlane[LinkListing]):
-    """Observes the links whose destination is a cluster. Its snapshot: `links`, name to LinkState."""
+    """Observes the links that copy topics to a cluster. Its snapshot has `links`, the LinkState of each link by its name."""
 
     name, stage = "links", 5
 
     def fetch(self, before: Snapshot | None, now_us: int) -> LinkListing:
-        """Fetch the links; the mirrors in a second call if there are any. Raises SourceError."""
+        """Fetch the links and, if there are any, their mirror topics in a second call. Raises SourceError."""
         del now_us
         return list_links(self.rest(), had_links=bool(before and before["links"]))
 
@@ -43,7 +43,7 @@ class ClusterLinksPlane(ClusterPlane[LinkListing]):
 
 
 def _lacks_mirrors(link: Link, before: LinkState) -> bool:
-    """Whether a mirror of the previous poll is missing."""
+    """Whether a mirror topic that the previous poll found is missing now."""
     return bool(before.get("pairs", {}).items() - {mirror.topic: mirror.source for mirror in link.mirrors}.items())
 
 

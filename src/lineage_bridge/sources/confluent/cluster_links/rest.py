@@ -73,7 +73,8 @@ class LinkListing(NamedTuple):
 
 
 def list_links(rest: KafkaRest, *, had_links: bool) -> LinkListing:
-    """All links that have mirrors on this cluster. A link with a mirror that cannot be read is hidden as a whole. Raises SourceError.
+    """Fetch all links that have mirrors on this cluster. If a mirror cannot be read, its whole link counts as hidden. Raises
+    SourceError.
 
     A cluster that does not support the call has no links, unless it had some before.
     """

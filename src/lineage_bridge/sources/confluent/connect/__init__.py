@@ -1,1 +1,1 @@
-"""Managed connectors."""
+"""Observes the managed connectors of Confluent Cloud."""

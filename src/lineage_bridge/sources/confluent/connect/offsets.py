@@ -15,7 +15,9 @@ _FETCH_AGAIN_US = {"sink": 900_000_000, "source": 3_600_000_000}
 
 
 class OffsetsRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A connector's fetched offsets: when (us), for which configuration, their sums by topic; or `why` there are none."""
+    """The offsets of a connector as last fetched: when (microseconds), with which configuration, and their sums by topic; or `why`
+    there are none.
+    """
 
     at_us: int
     config: str
@@ -24,7 +26,7 @@ class OffsetsRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def is_due(connector: ConnectorState, record: OffsetsRecord | None, now_us: int) -> bool:
-    """Whether to fetch a connector's offsets now."""
+    """Whether it is time to fetch the offsets of a connector."""
     if not any(status.state == RUNNING for status in (connector.status, *connector.tasks.values())):
         return False
     if record is None or record.config != version_of(connector):
@@ -33,7 +35,7 @@ def is_due(connector: ConnectorState, record: OffsetsRecord | None, now_us: int)
 
 
 def version_of(connector: ConnectorState) -> str:
-    """The fingerprint of the configuration that a connector's offsets depend on."""
+    """The fingerprint of that part of a connector's configuration on which its offsets depend."""
     return fingerprint(connector.config, frozenset())
 
 
@@ -44,6 +46,6 @@ def record_offsets(connector: ConnectorState, offsets: tuple[Mapping[str, Any], 
 
 
 def recorded_detail(connector: ConnectorState, record: OffsetsRecord) -> ConnectorDetail:
-    """Return a sink's offsets from the last time they were fetched."""
+    """Return the offsets of a sink as they were last fetched, in the form of Kafka Connect."""
     entries = tuple({"partition": {"kafka_topic": topic}, "offset": {"kafka_offset": sum_}} for topic, sum_ in sorted(record.sums.items()))
     return ConnectorDetail(offsets=entries) if connector.direction == SINK and entries else ConnectorDetail()

@@ -1,4 +1,4 @@
-"""Reads Confluent Cloud's answers about managed connectors into the values of Kafka Connect. Pure."""
+"""Converts Confluent Cloud's answers about managed connectors to the values for connectors of Kafka Connect. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -77,8 +77,8 @@ def parse_custom_plugins(entries: Iterable[Mapping[str, Any]]) -> dict[str, Cust
 def plugins_of(connectors: Iterable[ConnectorState], classes: Catalogue, custom: Mapping[str, CustomPlugin]) -> dict[str, Plugin]:
     """Return the plugins whose secret settings are known, by class.
 
-    Confluent's own plugins have no secrets left, because the service masks them. For custom plugins, they are those that the plugin
-    declares and those in the catalogue.
+    Confluent's own plugins have none, because the service masks secret values. Those of a custom plugin are the ones that it declares
+    and the ones in the catalogue.
     """
     every = list(connectors)
     with_custom = [connector for connector in every if _has_custom_plugin(connector)]
@@ -92,7 +92,7 @@ def plugins_of(connectors: Iterable[ConnectorState], classes: Catalogue, custom:
 
 
 def with_owner(connector: ConnectorState, names: Mapping[str, str]) -> ConnectorState:
-    """Add an ownership facet to a connector: the service account it runs as, or the owner of its API key, by name if that is known."""
+    """Return a connector with an ownership facet: the service account as which it runs, or the owner of its API key, by name if known."""
     account, key = connector.config.get("kafka.service.account.id", ""), connector.config.get("kafka.api.key", "")
     owner = names.get(account, account) or names.get(key, "")
     if not owner or connector.service is None:
@@ -110,7 +110,9 @@ def _job_facets(config: Mapping[str, str], members: Mapping[str, str], plugin: C
 
 
 def _with_message(status: RunStatus, message: str) -> RunStatus:
-    """Convert the status of a connector or task to a state of Kafka Connect; without a trace, it gets the service's message."""
+    """Convert the status of a connector or task to a state of Kafka Connect. If it has no stack trace, the service's message replaces
+    it.
+    """
     return status._replace(state=FAILED if status.state in _FAILED else status.state, trace=status.trace or message)
 
 

@@ -33,7 +33,9 @@ from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
 
 @dataclass(frozen=True)
 class ConnectAnswers:
-    """`connectors`: in Kafka Connect's form. `records`: connector to its offsets as last fetched. `custom`: custom plugins by id."""
+    """The answers of one poll. `connectors`: as values of Kafka Connect; `records`: the offsets of each connector as last fetched;
+    `custom`: custom plugins by id.
+    """
 
     connectors: WorkerState
     records: Mapping[str, OffsetsRecord]
@@ -41,7 +43,7 @@ class ConnectAnswers:
 
     @property
     def unseen(self) -> tuple[Unseen, ...]:
-        """What could not be fetched."""
+        """What could not be fetched in this poll."""
         return self.connectors.unseen
 
 
@@ -61,7 +63,9 @@ class ConnectPlane(Plane[ConnectAnswers]):
         return "" if self.settings.cloud else "no Cloud API key is set (cloud)"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> ConnectAnswers:
-        """See Plane."""
+        """Fetch all connectors with one call, and the offsets of those for which they are due. Raises SourceError if connectors
+        cannot be listed.
+        """
         http, previous = self._http(), before or {}
         answer = http.get(self.path, expand="info,status,id")
         if not isinstance(answer, dict):
@@ -82,7 +86,7 @@ class ConnectPlane(Plane[ConnectAnswers]):
         return ConnectAnswers(fetched, {**kept, **records}, custom)
 
     def translate(self, fetched: ConnectAnswers, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """See Plane."""
+        """Convert the connectors to events of their runs, and return these with the next snapshot. Pure."""
         connectors = {name: with_owner(connector, shared.names) for name, connector in fetched.connectors.connectors.items()}
         seen = translate(
             replace(fetched.connectors, connectors=connectors),
@@ -100,11 +104,11 @@ class ConnectPlane(Plane[ConnectAnswers]):
         return replace(seen, snapshot={**seen.snapshot, **msgspec.to_builtins(own)})
 
     def empty_answer(self) -> ConnectAnswers:
-        """See Plane."""
+        """Return an answer without connectors."""
         return ConnectAnswers(WorkerState("", self.cluster.id, {}, frozenset()), {}, {})
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """Return the consumer groups of connectors, and the connectors' ids."""
+        """Return the consumer groups of connectors, and the jobs of the connectors' ids."""
         jobs = {id_: (self.cluster.namespace, name) for name, id_ in snapshot.get("ids", {}).items()}
         return replace(shared_metadata(snapshot), jobs=jobs)
 
@@ -116,7 +120,7 @@ class ConnectPlane(Plane[ConnectAnswers]):
     def _custom_plugins(
         self, http: HttpClient, answer: Mapping[str, Any], before: Snapshot
     ) -> tuple[dict[str, CustomPlugin], list[Unseen]]:
-        """Return the custom plugins that connectors use; fetch them only if one is new."""
+        """Return the custom plugins that connectors use. They are fetched only if one of them is not known yet."""
         used = {id_ for entry in answer.values() if (id_ := _custom_plugin_id(entry))}
         earlier = convert(before.get("custom", {}), dict[str, CustomPlugin])
         found, unseen = {id_: plugin for id_, plugin in earlier.items() if id_ in used}, list[Unseen]()
@@ -155,7 +159,7 @@ class ConnectPlane(Plane[ConnectAnswers]):
 
 
 def planes(context: PlaneContext) -> Planes:
-    """Create one plane for each Kafka cluster."""
+    """Create a plane for the connectors of each Kafka cluster."""
     for cluster in context.observed.kafka_clusters:
         yield ConnectPlane(context, cluster)
 

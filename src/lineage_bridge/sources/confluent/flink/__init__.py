@@ -1,1 +1,1 @@
-"""Flink statements and materialized tables."""
+"""Observes the statements and materialized tables of Flink in Confluent Cloud."""

@@ -20,7 +20,9 @@ _SYSTEM = "INFORMATION_SCHEMA"
 
 
 class TopicColumns(NamedTuple):
-    """A topic as Flink sees it: its columns in order, the name of each in the topic's schema, and columns that are not in `SELECT *`."""
+    """A topic as Flink sees it: its columns in order, the name of each in the topic's schema, and the columns that `SELECT *` leaves
+    out.
+    """
 
     columns: tuple[TableColumn, ...]
     schema_names: Mapping[str, str]
@@ -38,11 +40,11 @@ class CloudCatalog(Catalog):
         self._fingerprints: dict[DatasetName, str] = {}
 
     def set_current(self, catalog: str, database: str) -> None:
-        """Set the current catalog and database."""
+        """Set the catalog and database in which shorter names are looked up."""
         self._current = (catalog or self._environment, database)
 
     def path(self, name: Name) -> Name:
-        """Return the full path of a name, with ids instead of display names."""
+        """Return the full path of a name: environment, cluster and topic, with ids instead of display names."""
         *above, catalog, database, last = (*self._current[: _PATH_LENGTH - len(name)], *name) if len(name) < _PATH_LENGTH else name
         environment = self._organization.environment(catalog)
         if environment is None:
@@ -51,7 +53,9 @@ class CloudCatalog(Catalog):
         return (*above, environment.id, cluster.id if cluster else database, last)
 
     def table(self, name: Name) -> Table:
-        """Return the table of a name, as defined, with the columns of the topic's schema."""
+        """Find the table with this name. If the schema of its topic is known, it has the columns of the topic, otherwise those of
+        its definition.
+        """
         path = self.path(name)
         defined = self._tables.get(path) or super().add_table(Table(path))
         dataset = dataset_of(path)
@@ -65,21 +69,23 @@ class CloudCatalog(Catalog):
         return self._merged[path]
 
     def add_table(self, table: Table) -> Table:
-        """Define a table, by its full path."""
+        """Define a table under its full path."""
         table.name = self.path(table.name)
         self._merged.pop(table.name, None)
         return super().add_table(table)
 
     def add_view(self, view: View) -> None:
-        """Define a view, by its full path."""
+        """Define a view under its full path."""
         super().add_view(View(self.path(view.name), view.query, view.columns))
 
     def add_model(self, model: Model) -> None:
-        """Define a model, by its full path."""
+        """Define a model under its full path."""
         super().add_model(Model(self.path(model.name), model.outputs))
 
     def column(self, path: Name, name: str) -> str:
-        """Return the topic's column for a table's column. A column outside of key and value, like `$rowtime`, keeps its name."""
+        """Return the column of the topic that a column of a table reads. A column that is neither in key nor value, like
+        `$rowtime`, keeps its name.
+        """
         dataset = dataset_of(path)
         registered = self.topic_columns(dataset) if dataset else None
         schema_name = registered.schema_names.get(name) if registered else None
@@ -99,23 +105,21 @@ class CloudCatalog(Catalog):
 
 
 def dataset_of(path: Name) -> DatasetName | None:
-    """Return the topic that a path names; None without a database, and for system tables."""
+    """Return the dataset of the topic that a path names; None if the path has no database or names a system table."""
     if len(path) != _PATH_LENGTH or path[1] in ("", _SYSTEM):
         return None
     return f"confluent://{path[0]}/{path[1]}", path[2]
 
 
 def declared_columns(table: Table) -> dict[str, str]:
-    """For the columns that are in the records' key: their names in the table, to their names in the key, which depend on the key's
-    options.
-    """
+    """For each column of a table that is in the records' key, its name there. The name depends on options of the table."""
     keys = [name for name in table.keys if any(column.name == name for column in table.columns or ())]
     prefix, is_raw = table.options.get("key.fields-prefix", ""), table.options.get("key.format") == "raw"
     return {name: topic_column(KEY, "" if is_raw else name.removeprefix(prefix)) for name in keys}
 
 
 def declared_fields(table: Table) -> tuple[tuple[SchemaField, ...], tuple[SchemaField, ...]]:
-    """Return the fields of a topic's keys and values in a definition."""
+    """Return the fields of a topic's keys and values that the definition of a table declares."""
     key_columns = declared_columns(table)
     physical = [column for column in table.columns or () if column.kind is ColumnKind.PHYSICAL]
     keys = [
@@ -130,7 +134,7 @@ def declared_fields(table: Table) -> tuple[tuple[SchemaField, ...], tuple[Schema
 
 
 def _has_same_columns(table: Table, registered: TopicColumns) -> bool:
-    """Whether a definition has exactly the topic's columns; if so, its order is used."""
+    """Whether a definition has exactly the columns of the topic's schema. If so, the order in the definition is used."""
     physical = {column.name for column in table.columns or () if column.kind is ColumnKind.PHYSICAL}
     return table.columns is not None and physical == {column.name for column in registered.columns}
 

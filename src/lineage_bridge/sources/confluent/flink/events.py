@@ -1,4 +1,4 @@
-"""Translates Flink statements into OpenLineage events. Pure.
+"""Converts Flink statements to OpenLineage events. Pure.
 
 A statement is a job. Its run lasts until the statement ends; a statement that is resumed, or created again under its name, gets a new run.
 """
@@ -24,7 +24,7 @@ StatementState = Mapping[str, Any]
 
 
 class FlinkScope(NamedTuple):
-    """Where statements run. `region`: `cloud.region`; `period_s`: seconds between heartbeats."""
+    """The environment and region in which statements run. `region`: `cloud.region`; `period_s`: seconds between heartbeats."""
 
     environment: str
     region: str
@@ -32,7 +32,7 @@ class FlinkScope(NamedTuple):
 
 
 def job_of(statement: Statement, scope: FlinkScope, organization: Organization) -> DatasetName:
-    """Return the job of a statement, in the namespace of its current Kafka cluster, else of its region."""
+    """Return the name of a statement's job. Its namespace is that of the statement's current Kafka cluster, else that of its region."""
     environment = organization.environment(statement.catalog) if statement.catalog else None
     in_environment = environment.id if environment else scope.environment
     cluster = organization.cluster(statement.database, in_environment) if statement.database else None
@@ -41,7 +41,7 @@ def job_of(statement: Statement, scope: FlinkScope, organization: Organization) 
 
 
 class StatementEvents:
-    """Translates the statements of one region at one time."""
+    """Converts the statements of one region, as one poll found them, to events."""
 
     def __init__(self, scope: FlinkScope, organization: Organization, shared: SharedMetadata, now_us: int) -> None:
         self._scope, self._organization, self._shared, self._now_us = scope, organization, shared, now_us
@@ -49,7 +49,9 @@ class StatementEvents:
     def statement_events(
         self, statement: Statement, lineage: StatementLineage | None, previous: StatementState | None, failure: Failure | None
     ) -> tuple[StatementState | None, list[Json]]:
-        """Return a statement's snapshot, and the events about it. `lineage` is None if it did not change since the last poll."""
+        """Return a statement's part of the snapshot, and the events about it. `lineage` is None if it has not changed since the
+        last poll.
+        """
         is_other = bool(previous and previous["uid"] != statement.uid)
         events = [*self.abort_events(previous)] if previous and is_other else []
         before = None if is_other else previous
@@ -68,7 +70,7 @@ class StatementEvents:
             yield PRODUCER.run_event("ABORT", self._now_us, state["run"], (state["job"][0], state["job"][1]))
 
     def _is_reported(self, statement: Statement, lineage: StatementLineage | None) -> bool:
-        """Whether a new statement is a job: it writes, or returns rows until it is stopped."""
+        """Whether to report a new statement as a job: one that writes, or that returns rows until it is stopped."""
         if lineage is None or not lineage.is_job:
             return False
         return bool(lineage.outputs) or (statement.phase in (*WORKING, *WAITING, STOPPED) and not statement.bounded)
@@ -108,7 +110,9 @@ class StatementEvents:
     def _new_state(
         self, statement: Statement, lineage: StatementLineage | None, content: RunContent | None, previous: StatementState | None
     ) -> dict[str, Any]:
-        """`again`: how often the statement was resumed; `sides`: names of inputs and outputs; `counts`: see _counts."""
+        """Make a statement's part of the snapshot. `again`: how often the statement was resumed; `sides`: names of inputs and
+        outputs; `counts`: offsets and rows by topic.
+        """
         again = previous["again"] + previous["ended"] if previous else 0
         sides = (
             [[[dataset["namespace"], dataset["name"]] for dataset in side] for side in (content.inputs, content.outputs)]
@@ -153,7 +157,7 @@ class StatementEvents:
         return RunContent(run, job, [PRODUCER.dataset(name) for name in lineage.inputs], outputs)
 
     def _schema(self, statement: Statement, lineage: StatementLineage, output: DatasetName) -> Mapping[str, Json]:
-        """Return the schema facet of the only output, unless a registry has its schema."""
+        """Return the schema facet of a statement's only output, unless a registry has the schema."""
         registered = self._shared.schemas.get((output, VALUE))
         if (registered and registered.rank == REGISTERED) or len(lineage.outputs) > 1 or not statement.schema:
             return {}
@@ -196,7 +200,9 @@ def _error(statement: Statement, failure: Failure | None) -> dict[str, Json]:
 
 
 def _counts(statement: Statement, previous: Mapping[str, list[int]]) -> dict[str, list[int]]:
-    """Return each topic's total offset, and the rows since the run was first seen. A lower offset was reset, and adds none."""
+    """Return, for each topic, the sum of its offsets and the rows read since the run was first seen. A sum that decreased was reset,
+    and adds no rows.
+    """
     counts = {topic: list(count) for topic, count in previous.items()}
     for topic, offset in statement.offsets.items():
         if offset is not None:

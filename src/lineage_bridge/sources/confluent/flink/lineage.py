@@ -1,4 +1,4 @@
-"""Finds what statements of Confluent's Flink read and write, given the preceding definitions. Pure."""
+"""Finds what statements of Confluent's Flink SQL read and write, given the definitions of earlier statements. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +28,9 @@ _HEAD = 5
 
 
 class Definition(NamedTuple):
-    """A statement that defines something, kept after it is no longer listed. `catalog`, `database`: those current when it ran."""
+    """A statement that defines an object. It is kept after it is no longer listed. `catalog`, `database`: those that were current when
+    it ran.
+    """
 
     created_us: int
     name: str
@@ -39,9 +41,9 @@ class Definition(NamedTuple):
 
 @dataclass(frozen=True)
 class StatementLineage:
-    """The lineage of a statement. `errors`: parse errors, and contradictions to what Flink reports.
+    """The lineage of a statement. `errors`: parse errors, and contradictions with what Flink reports.
 
-    `defines`: whether the statement defines anything.
+    `defines`: whether the statement defines an object.
     """
 
     inputs: tuple[DatasetName, ...] = ()
@@ -59,7 +61,7 @@ class StatementLineage:
 
 @dataclass
 class _Collected:
-    """The lineage of all statements in a text. `reads`: output to its inputs."""
+    """The lineage of all statements in a text. `reads`: the inputs of each output."""
 
     whole: Lineage = field(default_factory=Lineage)
     reads: dict[Name, dict[Name, None]] = field(default_factory=dict)
@@ -79,12 +81,12 @@ def _first_words(text: str, count: int) -> set[str]:
 
 
 def definition_of(statement: Statement) -> Definition:
-    """Return the definition to keep for a statement that defines something."""
+    """Make the definition to keep of a statement that defines an object."""
     return Definition(statement.created_us or 0, statement.name, mask_text(statement.text), statement.catalog, statement.database)
 
 
 def creates(text: str, *kinds: str) -> bool:
-    """Whether a statement creates an object of one of these kinds: MATERIALIZED, VIEW, MODEL."""
+    """Whether a statement creates an object of one of these kinds: MATERIALIZED (table), VIEW, MODEL."""
     return defines(text) and _first_words(text, 1) == {"CREATE"} and not _first_words(text, _HEAD).isdisjoint(kinds)
 
 
@@ -97,13 +99,13 @@ class StatementReader:
         self._current: dict[Name, list[Definition]] = {}
 
     def preload(self, definitions: Iterable[Definition]) -> None:
-        """Define views and models as they were first created: statements may use them before their newest definition is read."""
+        """Define views and models as they were first created, because statements may use them before their newest definition is read."""
         for definition in sorted(definitions, reverse=True):
             if creates(definition.text, "VIEW", "MODEL"):
                 self._execute(definition)
 
     def define(self, definition: Definition) -> None:
-        """Apply the definition of a statement that is no longer listed."""
+        """Apply a definition whose statement is no longer listed."""
         self._execute(definition)
         self._remember(definition)
 
@@ -117,12 +119,12 @@ class StatementReader:
         return {definition for definitions in self._current.values() for definition in definitions}
 
     def declared_tables(self) -> dict[DatasetName, Table]:
-        """Return each topic's table in the current definitions."""
+        """Return the table that the current definitions declare for each topic."""
         tables = {table.name: table for table in self.catalog.tables()}
         return {dataset: tables[path] for path in self._current if path in tables and (dataset := dataset_of(path))}
 
     def read(self, statement: Statement) -> StatementLineage:
-        """Return what a statement reads and writes. A definition takes effect once the statement is completed."""
+        """Return what a statement reads and writes. A definition in it takes effect only when the statement is completed."""
         is_definition = defines(statement.text)
         if is_definition and statement.phase != COMPLETED and not _fills(statement.text):
             return StatementLineage(defines=True)
@@ -195,7 +197,7 @@ class StatementReader:
 
 
 def _fills(text: str) -> bool:
-    """Whether a statement also writes to the table that it defines."""
+    """Whether a statement defines a table and also writes to it."""
     return any(isinstance(statement, st.DefineTable) and statement.query is not None for statement in _parsed(text))
 
 
@@ -208,7 +210,9 @@ def _parsed(text: str) -> Iterator[st.Statement]:
 
 
 def _compare_offsets(statement: Statement, inputs: Mapping[DatasetName, None]) -> tuple[list[str], list[str]]:
-    """Return topics with reported offsets that the text does not read, and topics that the text reads without reported offsets."""
+    """Compare the topics that a statement's text reads with those for which Flink reports offsets. Returns the topics only in the
+    latter, and those only in the text.
+    """
     read, reported = {topic for _, topic in inputs}, statement.offsets
     not_read = [name for name in reported if name not in read and not any(name.endswith(f".{topic}") for topic in read)]
     not_reported = [topic for topic in sorted(read) if not any(name == topic or name.endswith(f".{topic}") for name in reported)]

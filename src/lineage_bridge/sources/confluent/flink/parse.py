@@ -1,4 +1,4 @@
-"""Reads the answers of Flink's API into plain values. Pure."""
+"""Converts the answers of Flink's API to plain values. Pure."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -37,9 +37,9 @@ _NO_OFFSET = 2**63 - 1
 class Statement(NamedTuple):
     """A statement, or a materialized table with the query that fills it. Times are in microseconds, None if unknown.
 
-    `catalog`, `database`: the current ones, as ids or display names. `offsets`: topic to the sum of the offsets of its partitions, None if
-    unknown. `schema`: the columns of its result. `more`: members that are copied into its facet. `written`: the author's text, if `text`
-    differs from it.
+    `catalog`, `database`: the current ones, as ids or display names. `offsets`: for each topic, the sum of the offsets of its
+    partitions, None if unknown. `schema`: the columns of its result. `more`: members that are copied into its facet. `written`: the
+    text as its author wrote it, if `text` differs from it.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Statement(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The text of the statement as its author wrote it."""
+        """The text of the statement, as its author wrote it."""
         return self.written or self.text
 
 
@@ -75,10 +75,10 @@ class Failure(NamedTuple):
 
 
 class FlinkAnswers(msgspec.Struct, frozen=True):
-    """The answers of a poll. `tables` is None if materialized tables could not be listed.
+    """The answers of Flink's API at one poll. `tables` is None if materialized tables could not be listed.
 
-    `hidden`: statements that could not be read or are no longer listed, but may still exist; `hidden_tables`: tables likewise, None if
-    any table may.
+    `hidden`: statements that could not be read or are no longer listed, but may still exist; `hidden_tables`: the same for tables, None
+    if any table may.
     """
 
     statements: tuple[Statement, ...] = ()
@@ -92,7 +92,9 @@ class FlinkAnswers(msgspec.Struct, frozen=True):
 def parse_each(
     parse: Callable[[Mapping[str, Any]], Statement], what: str, entries: Iterable[Mapping[str, Any]], unseen: list[Unseen]
 ) -> tuple[list[Statement], list[str]]:
-    """The entries of a listing, and the names of those that cannot be read, which are added to `unseen`; empty for one without a name."""
+    """Parse the entries of a listing. Returns also the names of those that cannot be read, which are added to `unseen`; the name is
+    empty if there is none.
+    """
     found: list[Statement] = []
     unreadable: list[str] = []
     for entry in entries:
@@ -122,7 +124,7 @@ def parse_statement(answer: Mapping[str, Any]) -> Statement:
 
 
 def parse_answer(answer: object) -> Statement:
-    """A single statement, fetched by name. Raises SourceError."""
+    """Parse the answer to a request for one statement by its name. Raises SourceError."""
     if not isinstance(answer, Mapping):
         raise SourceError("a statement has an unexpected shape: it is not an object", _HINT)
     return parse_statement(answer)
@@ -163,7 +165,7 @@ def _statement(answer: Mapping[str, Any]) -> Statement:
 
 
 def parse_table(environment: str, answer: Mapping[str, Any]) -> Statement:
-    """Parse a materialized table as the statement that would create it. Raises SourceError if it has an unexpected shape."""
+    """Parse a materialized table into the statement that would create it. Raises SourceError if the answer has an unexpected shape."""
     try:
         return _table(environment, answer)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -203,7 +205,7 @@ def _table(environment: str, answer: Mapping[str, Any]) -> Statement:
 
 
 def parse_failure(answer: object) -> Failure | None:
-    """Parse why a statement failed; None if there are no exceptions."""
+    """Parse the exceptions of a failed statement; None if there are none."""
     listed = answer.get("data") if isinstance(answer, Mapping) else None
     exceptions = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
     newest_first = sorted(exceptions, key=lambda entry: str(entry.get("timestamp") or ""), reverse=True)
@@ -233,7 +235,7 @@ def _is_physical(column: object) -> bool:
 
 
 def _present(members: Mapping[str, Any]) -> dict[str, Any]:
-    """The members of an object that are not empty and have the expected types."""
+    """The members of an object that have one of the expected types and are not empty."""
     return {key: value for key, value in members.items() if value not in (None, [], {}, "") and isinstance(value, _TYPES[key])}
 
 
@@ -243,7 +245,7 @@ def _time(text: object) -> int | None:
 
 
 def _total_offset(text: object) -> int | None:
-    """The sum of the partitions' offsets; None if one is unknown.
+    """The sum of the offsets of all partitions; None if one is unknown.
 
     Offsets below 0 and from 2^63-1 on stand for an end of the partition: stopped statements report 2^63.
     """
@@ -252,7 +254,7 @@ def _total_offset(text: object) -> int | None:
 
 
 def _fields(columns: object) -> tuple[SchemaField, ...]:
-    """The columns that have a name."""
+    """The columns of a statement's result, without those that have no name."""
     named = [column for column in columns if isinstance(column, Mapping) and column.get("name")] if isinstance(columns, list) else []
     return tuple(_typed(str(column["name"]), column.get("type"), column.get("description") or column.get("comment")) for column in named)
 

@@ -32,7 +32,7 @@ _EMPTY: Snapshot = {"statements": {}, "tables": {}, "definitions": [], "declared
 
 
 class FlinkPlane(Plane[FlinkAnswers]):
-    """Observes Flink in one environment and region. Its snapshot: see RegionTranslation."""
+    """Observes the statements and tables of Flink in one environment and region. RegionTranslation describes its snapshot."""
 
     name: ClassVar[str] = "flink"
     stage: ClassVar[int] = 3
@@ -44,13 +44,17 @@ class FlinkPlane(Plane[FlinkAnswers]):
         self.credential = self.settings.credential("flink", self.scope, environment, f"{cloud}.{region}")
 
     def unavailable_reason(self) -> str:
-        """A region requires an API key, and the organization's id, which is part of its address."""
+        """Why Flink cannot be read: it needs an API key of the region, and the organization's id, which is in its address. Empty if
+        both are there.
+        """
         if self.credential is None:
             return f"no API key is set for Flink in {self.scope}"
         return "" if self.context.organization.id else "the organization's id is unknown, and Flink's addresses contain it"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> FlinkAnswers:
-        """Fetch two listings, the exceptions of newly failed statements, and statements that are no longer listed, by name."""
+        """Fetch two listings, the exceptions of statements that have newly failed, and, by their names, statements that are no
+        longer listed.
+        """
         del now_us
         previous, http, path = before or _EMPTY, self._http(), self._path()
         entries, tables = http.map(lambda kind: list_all(http, f"{path}/{kind}", "name"), ("statements", "materialized-tables"))
@@ -72,7 +76,9 @@ class FlinkPlane(Plane[FlinkAnswers]):
         return FlinkAnswers(tuple(statements.values()), tuple(parsed), failures, frozenset(hidden), hidden_tables, tuple(unseen))
 
     def _look_up(self, http: HttpClient, names: list[str], statements: dict[str, Statement], unseen: list[Unseen]) -> set[str]:
-        """Add statements that are not listed but still exist to `statements`. Returns the names of those that could not be read."""
+        """Fetch statements that are no longer listed. Those that exist are added to `statements`. Returns the names of those that
+        could not be read.
+        """
         hidden: set[str] = set()
         answers = http.map(lambda name: parse_answer(http.get(f"{self._path()}/statements/{name}")), names)
         for name, answer in zip(names, answers, strict=True):
@@ -88,7 +94,7 @@ class FlinkPlane(Plane[FlinkAnswers]):
     def _failures(
         self, http: HttpClient, statements: Mapping[str, Statement], previous: Mapping[str, str], unseen: list[Unseen]
     ) -> dict[str, Failure]:
-        """Fetch why statements failed. `previous`: name to uid of statements that had failed before, which are left out."""
+        """Fetch why statements failed. `previous`: the uids, by name, of statements that had already failed; these are not fetched."""
         new = [name for name, statement in sorted(statements.items()) if statement.phase == FAILED and previous.get(name) != statement.uid]
         found: dict[str, Failure] = {}
         for name, answer in zip(new, http.map(lambda name: http.get(f"{self._path()}/statements/{name}/exceptions"), new), strict=True):
@@ -108,7 +114,7 @@ class FlinkPlane(Plane[FlinkAnswers]):
         return FlinkAnswers()
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """Return the columns that definitions declare, and the jobs of statements."""
+        """Return the columns of topics that definitions declare, and the jobs of statements."""
         schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
         for namespace, topics in snapshot["declared"].items():
             for topic, entry in topics.items():

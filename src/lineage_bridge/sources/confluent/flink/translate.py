@@ -19,10 +19,11 @@ from lineage_bridge.sql.statements.catalog import Table
 
 
 class RegionTranslation:
-    """One poll of a region.
+    """Converts one poll of a Flink region to events.
 
-    The snapshot contains: `statements` and `tables`, name to StatementState with its `basis`; `definitions`, those that were neither
-    replaced nor dropped; `declared`, namespace and topic to what definitions declare; `failed`, name to uid of failed statements.
+    The snapshot contains: `statements` and `tables`, by name the StatementState with its `basis`; `definitions`, those that were
+    neither replaced nor dropped; `declared`, by namespace and topic what definitions declare; `failed`, by name the uids of failed
+    statements.
     """
 
     def __init__(
@@ -41,7 +42,7 @@ class RegionTranslation:
         """The topics of materialized tables."""
 
     def observation(self) -> Observation:
-        """Translate. Called once."""
+        """Return the events and the next snapshot. To be called once."""
         answers = self._answers
         listed = {statement.name for statement in answers.statements}
         earlier = [Definition(*entry) for entry in self._before["definitions"]]
@@ -91,20 +92,22 @@ class RegionTranslation:
             self._states[kind][statement.name] = {**state, "basis": self._basis(statement, state["sides"])}
 
     def _is_unchanged(self, statement: Statement, previous: Mapping[str, Any] | None) -> bool:
-        """Whether a statement has ended and cannot resume, or has the same lineage as at the last poll."""
+        """Whether a statement need not be read again: it has ended for good, or its lineage is that of the last poll."""
         if not previous or previous["uid"] != statement.uid:
             return False
         is_over = previous["ended"] and statement.phase in ENDED
         return is_over or previous["basis"] == self._basis(statement, previous["sides"])
 
     def _basis(self, statement: Statement, sides: list[list[list[str]]]) -> str:
-        """Return a digest of everything that a statement's lineage depends on apart from its own text."""
+        """Return a digest of everything outside its text on which the lineage of a statement depends."""
         columns = [self._reader.catalog.fingerprint((namespace, name)) for side in sides for namespace, name in side]
         basis = (self._definitions_digest.hexdigest(), columns, sorted(statement.offsets))
         return hashlib.blake2b(repr(basis).encode(), digest_size=12).hexdigest()
 
     def _translate_gone(self, kind: str, hidden: frozenset[str] | None) -> None:
-        """Abort the runs of deleted statements, and keep the state of `hidden` ones; None: all statements that are not listed."""
+        """Abort the runs of deleted statements, and keep the state of `hidden` ones. If `hidden` is None, every statement that is
+        not listed may be hidden.
+        """
         listed = {statement.name for statement in self._answers.statements}
         for name, state in sorted(self._before[kind].items()):
             if name in self._states[kind] or (kind == "statements" and name in listed and state["ended"]):
@@ -115,7 +118,9 @@ class RegionTranslation:
                 self._events += self._builder.abort_events(state)
 
     def _declared_topics(self) -> dict[str, dict[str, Any]]:
-        """Return the declarations of topics, for the snapshot. Emits new ones, and deletes facets that are no longer declared."""
+        """Return what definitions declare about topics, for the snapshot. Emits new declarations, and deletes facets that are no
+        longer declared.
+        """
         found: dict[str, dict[str, Any]] = {}
         for name, table in sorted(self._reader.declared_tables().items()):
             keys, values = declared_fields(table)
@@ -156,7 +161,7 @@ class RegionTranslation:
                     self._events.append(PRODUCER.dataset_event(self._now_us, name, dict.fromkeys(gone, PRODUCER.deleted_facet())))
 
     def _is_registered(self, name: DatasetName) -> bool:
-        """Whether a registry has a schema of the topic."""
+        """Whether a schema registry has a schema of the topic."""
         schemas = (self._shared.schemas.get((name, side)) for side in (KEY, VALUE))
         return any(schema and schema.rank == REGISTERED for schema in schemas)
 

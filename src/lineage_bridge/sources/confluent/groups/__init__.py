@@ -1,1 +1,1 @@
-"""Consumer groups and transactional producers."""
+"""Observes the consumer groups and transactional producers of a cluster."""

@@ -1,4 +1,6 @@
-"""The plane of groups: a cluster's groups and transactional producers, from the brokers or, if these are unreachable, from REST."""
+"""The plane of groups: a cluster's consumer groups and transactional producers, read from the brokers or, if these cannot be reached, from
+its REST API.
+"""
 
 import re
 from collections.abc import Mapping
@@ -29,7 +31,9 @@ _OWNED = re.compile(r"connect-c?lcc-[a-z0-9]+|_confluent.*")
 
 @dataclass(frozen=True)
 class GroupListing:
-    """The answers of a poll. `blocked`: why and when (us) the brokers could not be reached. `is_all_gone`: the cluster is gone."""
+    """The groups and producers that a poll found. `blocked`: why and when (microseconds) the brokers could not be reached.
+    `is_all_gone`: the cluster no longer exists.
+    """
 
     seen: ClusterState
     blocked: tuple[str, int] | None = None
@@ -37,7 +41,7 @@ class GroupListing:
 
     @property
     def unseen(self) -> tuple[Unseen, ...]:
-        """What could not be fetched."""
+        """What could not be fetched in this poll."""
         if self.blocked is None:
             return self.seen.unseen
         why = f"{self.blocked[0]}; REST is used instead, which does not report transactional producers"
@@ -45,12 +49,12 @@ class GroupListing:
 
 
 class GroupsPlane(ClusterPlane[GroupListing]):
-    """Observes the groups of a cluster. Its snapshot: `groups`, `producers`, the `ends` of topics, and `blocked` if set."""
+    """Observes the groups of a cluster. Its snapshot has `groups`, `producers`, the `ends` of topics, and `blocked` if it is set."""
 
     name, stage = "groups", 5
 
     def fetch(self, before: Snapshot | None, now_us: int) -> GroupListing:
-        """Fetch groups from the brokers or REST. Raises SourceError if groups cannot be listed."""
+        """Fetch groups from the brokers or from the REST API. Raises SourceError if groups cannot be listed."""
         previous = before or {}
         how, blocked = self.settings.groups_by, previous.get("blocked")
         if how == "rest" or (how == "auto" and not self.cluster.bootstrap):
@@ -67,7 +71,7 @@ class GroupsPlane(ClusterPlane[GroupListing]):
     def _by_protocol(self, previous: Snapshot) -> ClusterState:
         settings = self._kafka_settings()
         with KafkaProtocol(settings) as wire:
-            return look.look_at_groups(wire, settings, translate.recorded_names(previous, 0))
+            return look.poll_groups(wire, settings, translate.recorded_names(previous, 0))
 
     def _by_rest(self, previous: Snapshot) -> ClusterState:
         kinds = {name: state["kind"] for name, state in previous.get("groups", {}).items()}

@@ -1,6 +1,6 @@
 """Fetches the groups of a cluster from its REST API: members, topics and offsets, as far as the API reports them.
 
-It reports offsets on dedicated clusters only, and never reports transactional producers.
+The API reports offsets on dedicated clusters only, and never reports transactional producers.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -39,7 +39,7 @@ class _Assignment(msgspec.Struct):
 
 
 class _Group(msgspec.Struct):
-    """A group; the member with its name depends on its kind."""
+    """A group in an answer. Which member contains its name depends on the kind of the group."""
 
     consumer_group_id: str = ""
     share_group_id: str = ""
@@ -51,7 +51,7 @@ class _Group(msgspec.Struct):
 
     @property
     def name(self) -> str:
-        """The group's name."""
+        """The name of the group."""
         return self.consumer_group_id or self.share_group_id or self.group_id
 
 
@@ -75,7 +75,7 @@ class _Subtopology(msgspec.Struct):
     state_changelog_topics: list[Text] = []
 
     def parsed(self) -> Subtopology:
-        """The topics that it reads and writes."""
+        """The topics that the subtopology reads and writes."""
         sources, sinks = (self.source_topics, self.repartition_source_topics), (self.repartition_sink_topics, self.state_changelog_topics)
         return Subtopology(*(tuple(sorted({topic for topics in side for topic in topics})) for side in (sources, sinks)))
 
@@ -83,9 +83,9 @@ class _Subtopology(msgspec.Struct):
 def fetch_groups(
     rest: KafkaRest, cluster: str, before: Mapping[str, str], is_relevant: Callable[[str], bool], *, has_lags: bool
 ) -> ClusterState:
-    """Fetch the groups that REST reports. Raises SourceError if groups cannot be listed.
+    """Fetch the groups that the REST API reports. Raises SourceError if groups cannot be listed.
 
-    `before`: known groups to their kinds; `is_relevant`: whether to fetch the details of a group; `has_lags`: whether the cluster
+    `before`: the kinds of known groups by name; `is_relevant`: whether to fetch the details of a group; `has_lags`: whether the cluster
     reports offsets.
     """
     failures = Failures()
@@ -118,7 +118,7 @@ def fetch_groups(
 
 
 def _list_groups(rest: KafkaRest, failures: Failures) -> dict[str, KafkaGroup]:
-    """All groups that can be read. A cluster without share or streams groups may not support their listings."""
+    """Fetch all groups that can be read. A cluster without share groups or streams groups may not support listing these."""
     found: dict[str, KafkaGroup] = {}
     for kind in (CLASSIC, SHARE, STREAMS):
         try:
@@ -142,7 +142,9 @@ def _list_groups(rest: KafkaRest, failures: Failures) -> dict[str, KafkaGroup]:
 def _readable(
     rest: KafkaRest, kind: type[_EntryT], what: str, failures: Failures, group: str, detail: str, of: str = CLASSIC
 ) -> list[_EntryT]:
-    """The entries of a group's detail that can be read; others are recorded. `of`: the kind of the group. Raises SourceError."""
+    """Fetch a detail of a group, and return the entries in it that can be read. Others are recorded as failures. `of`: the kind of the
+    group. Raises SourceError.
+    """
     listing = rest.list_readable(kind, _FOLDERS[of], group, detail)
     if listing.unreadable:
         failures.add_name(what, "some entries cannot be read", group)
@@ -150,12 +152,12 @@ def _readable(
 
 
 def _state(state: str) -> str:
-    """Convert a state to the brokers' spelling: PREPARING_REBALANCE is PreparingRebalance."""
+    """Convert the state of a group to the spelling of brokers: PREPARING_REBALANCE becomes PreparingRebalance."""
     return "".join(part.title() for part in state.split("_"))
 
 
 def _with_members(rest: KafkaRest, groups: Mapping[str, KafkaGroup], failures: Failures) -> dict[str, KafkaGroup]:
-    """Fetch the groups' members. The API does not report which topics these read."""
+    """Fetch the members of groups. The API does not report which topics a member reads."""
     active = [name for name, group in groups.items() if group.state not in INACTIVE]
     members = rest.fetch_each(active, lambda name: _readable(rest, _Consumer, _MEMBERS, failures, name, "consumers"), _MEMBERS, failures)
     if groups:
@@ -180,7 +182,7 @@ def _members(group: KafkaGroup, lags: Iterable[_Lag]) -> tuple[GroupMember, ...]
 
 
 def _by_topic(offsets: Iterable[tuple[str, int, int | None]]) -> dict[str, tuple[int, ...]]:
-    """Return the offset of each partition by topic, -1 if there is none; of several for one partition, the greatest."""
+    """Group the offsets of partitions by topic, -1 for a partition without one. If a partition has several, the greatest is used."""
     found: dict[str, dict[int, int]] = {}
     for topic, partition, offset in offsets:
         own = found.setdefault(topic, {})
@@ -189,7 +191,7 @@ def _by_topic(offsets: Iterable[tuple[str, int, int | None]]) -> dict[str, tuple
 
 
 def _gone(rest: KafkaRest, missing: Mapping[str, str], failures: Failures) -> frozenset[str]:
-    """Return the groups that no longer exist. `missing` are no longer listed; each is looked up by name."""
+    """Return the groups that no longer exist. Each of `missing`, which are no longer listed, is looked up by its name."""
 
     def is_gone(name: str) -> bool:
         try:

@@ -1,4 +1,4 @@
-"""Completes the topologies of Kafka Streams groups, which REST reports without sinks. Pure."""
+"""Completes the topologies of Kafka Streams groups, because the REST API reports them without sinks. Pure."""
 
 from dataclasses import replace
 
@@ -7,14 +7,14 @@ from lineage_bridge.sources.common.kafka.look.purposes import purpose
 
 
 def with_known_topics(seen: ClusterState, topics: frozenset[str]) -> ClusterState:
-    """Add the cluster's topics to the state, and complete the topologies with them."""
+    """Add the cluster's topics to the state of the groups, and complete the topologies with them."""
     groups = {name: _with_sinks(name, group, topics) for name, group in (seen.groups or {}).items()}
     every = seen.topics if seen.topics is not None else {name: KafkaTopic() for name in sorted(topics)}
     return replace(seen, topics=every, groups=None if seen.groups is None else groups)
 
 
 def _with_sinks(name: str, group: KafkaGroup, topics: frozenset[str]) -> KafkaGroup:
-    """Add the sinks to the topology of a Kafka Streams group: its own topics, found by their names.
+    """Add the sinks of a Kafka Streams group to its topology. They are the topics whose names show that they belong to the group.
 
     If there are repartition topics, data flows from the sources to them, and from them to the state stores.
     """

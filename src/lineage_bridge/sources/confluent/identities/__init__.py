@@ -1,1 +1,1 @@
-"""Service accounts, users and API keys: the names for ids."""
+"""Reads the names of service accounts, users and API keys, which other answers only mention by id."""

@@ -1,6 +1,6 @@
 """The plane of identities: the names of service accounts and users, and the owners of API keys.
 
-E-mail addresses of users and secrets of keys are not kept.
+E-mail addresses of users and secrets of keys are not stored.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,9 @@ _PATHS = {_ACCOUNTS: "/iam/v2/service-accounts", _USERS: "/iam/v2/users", _KEYS:
 
 
 class IdentityListing(NamedTuple):
-    """The answers of a poll. `names`: kind to id to name; for API keys, the owner's id. Listings that failed are in `unseen` only."""
+    """The names that a poll found. `names`: by kind and then id, the name; for API keys, the owner's id. Listings that failed are only
+    in `unseen`.
+    """
 
     names: Mapping[str, Mapping[str, str]]
     unseen: tuple[Unseen, ...] = ()
@@ -37,7 +39,7 @@ class IdentitiesPlane(Plane[IdentityListing]):
         return "" if self.settings.cloud else "no Cloud API key is set"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> IdentityListing:
-        """Fetch three listings. Raises SourceError if all of them fail."""
+        """Fetch the three listings: service accounts, users and API keys. Raises SourceError if all of them fail."""
         del before, now_us
         http = self.clients.http(self.key, self.settings.url, self._credential(), "cloud")
         answers = dict(zip(_PATHS, http.map(lambda kind: _list_names(http, kind), _PATHS), strict=True))
@@ -48,7 +50,7 @@ class IdentitiesPlane(Plane[IdentityListing]):
         return IdentityListing(names, tuple(Unseen(kind, str(error)) for kind, error in failed.items()))
 
     def translate(self, fetched: IdentityListing, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Return a snapshot without events: other planes use the names."""
+        """Return the names as the snapshot. There are no events: other planes use the names."""
         del shared, now_us
         return Observation({**(before or {}), **fetched.names}, unseen=fetched.unseen)
 
@@ -80,7 +82,7 @@ def _list_names(http: HttpClient, kind: str) -> dict[str, str]:
 
 
 def _parse_name(kind: str, entry: Mapping[str, Any]) -> str:
-    """Return the name of an account or user, or the owner's id of a key; empty if it is missing or an e-mail address."""
+    """Return the name of an account or user, or the id of an API key's owner; empty if it is missing or an e-mail address."""
     if kind == _KEYS:
         spec = entry.get("spec")
         owner = spec.get("owner") if isinstance(spec, Mapping) else None

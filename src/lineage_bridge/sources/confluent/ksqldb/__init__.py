@@ -1,1 +1,1 @@
-"""ksqlDB clusters."""
+"""Observes ksqlDB clusters of Confluent Cloud."""

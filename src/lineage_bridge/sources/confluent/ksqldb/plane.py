@@ -34,7 +34,7 @@ class KsqldbPlane(Plane[KsqldbState]):
         return "" if self._credential() else f"no API key is set for {self.cluster.id} (ksqldb)"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> KsqldbState:
-        """See Plane."""
+        """Fetch the server's information and its listings. Raises SourceError."""
         del before, now_us
         credential = self._credential()
         if credential is None:
@@ -43,17 +43,17 @@ class KsqldbPlane(Plane[KsqldbState]):
         return replace(answers, cluster=self.cluster.kafka)
 
     def translate(self, fetched: KsqldbState, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """See Plane."""
+        """Convert the answers to events of streams, tables and queries, and return these with the next snapshot. Pure."""
         settings = KsqldbSettings(url=self.settings.url, interval_s=self.settings.interval_s)
         named = KsqldbNames(self.namespace, f"ksqldb://{self.cluster.id}", f"ksqldb/{self.cluster.id}/", alone=False)
         return translate(fetched, before, with_cluster_namespace(shared, self.cluster.kafka, self.namespace), now_us, settings, named)
 
     def empty_answer(self) -> KsqldbState:
-        """See Plane."""
+        """Return an answer without streams, tables and queries."""
         return KsqldbState("", self.cluster.kafka, "", "", {}, {})
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """Return declared schemas, and the consumer groups of queries."""
+        """Return the schemas that streams declare, and the consumer groups of queries."""
         return shared_metadata(snapshot)
 
     def _credential(self) -> Credential | None:
@@ -61,6 +61,6 @@ class KsqldbPlane(Plane[KsqldbState]):
 
 
 def planes(context: PlaneContext) -> Planes:
-    """Create one plane for each ksqlDB cluster."""
+    """Create a plane for each ksqlDB cluster."""
     for cluster in context.observed.ksqldb_clusters:
         yield KsqldbPlane(context, cluster)

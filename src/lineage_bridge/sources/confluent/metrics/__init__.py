@@ -1,1 +1,1 @@
-"""The Metrics API: traffic, lag, and the clients that write and read."""
+"""Reads Confluent Cloud's Metrics API: traffic, lag, and the clients that write and read."""

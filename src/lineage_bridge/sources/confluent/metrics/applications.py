@@ -1,4 +1,4 @@
-"""Reports applications that write and read, from metrics by client and by group, if no other plane reports them. Pure."""
+"""Reports applications that write and read, from the metrics of clients and groups, if no other plane reports them. Pure."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -26,18 +26,18 @@ State = Mapping[str, Any]
 
 
 def is_internal(name: str) -> bool:
-    """Whether a client or group belongs to Confluent Cloud: to a connector, a statement or a query."""
+    """Whether a client or group belongs to Confluent Cloud itself: to a connector, a statement or a query."""
     return _INTERNAL.fullmatch(name) is not None
 
 
 def producer_events(
     context: MetricsContext, rows: Iterable[Row], before: Mapping[str, Mapping[str, State]], excluded: Collection[str]
 ) -> tuple[list[Json], dict[str, dict[str, State]]]:
-    """Return events about applications that write, as streaming jobs named by client id, and their snapshot by cluster and name.
+    """Return events about applications that write, which are streaming jobs named by client id, and their snapshot by cluster and name.
 
-    A producer that writes nothing gets no events; its run stays open. `excluded`: globs of client ids. The snapshot has the `start` of the
-    run and when it was last `alive` (us), `topics`, `principals`, and `told`, a digest of what was emitted; producers that wrote nothing
-    for a week are forgotten.
+    A producer that writes nothing gets no events; its run stays open. `excluded`: globs of client ids. The snapshot has the `start` of
+    the run and when it was last `alive` (microseconds), `topics`, `principals`, and `told`, a digest of what was emitted. Producers
+    that wrote nothing for a week are removed.
     """
     written: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
     for row in rows:
@@ -83,7 +83,7 @@ def _producer_event(
 
 
 def _producer_facets(context: MetricsContext, cluster: str, client: str, principals: list[tuple[str, str]]) -> dict[str, Json]:
-    """`principals`: ids and names."""
+    """Return the facets of a producer's job. `principals`: the names of its principals by their ids."""
     entries = [{"id": id_, "name": name} if name != id_ else {"id": id_} for id_, name in principals]
     facets: dict[str, Json] = {
         "jobType": PRODUCER.job_type("STREAMING", "KAFKA", "PRODUCER", context.heartbeat_s),
@@ -99,7 +99,7 @@ def _producer_facets(context: MetricsContext, cluster: str, client: str, princip
 def reader_events(
     context: MetricsContext, rows: Iterable[Row], before: Mapping[str, Mapping[str, list[str]]]
 ) -> tuple[list[Json], dict[str, dict[str, list[str]]]]:
-    """Return events about groups whose topics only the lag metric reports, with their lag, and their snapshot.
+    """Return events about groups whose topics only the metric of the lag reports, with their lag, and their snapshot.
 
     The snapshot contains the topics by cluster and group.
     """
@@ -134,7 +134,7 @@ def reader_events(
 def _reader_event(
     context: MetricsContext, cluster: str, group: str, topics: list[str], lag: Mapping[str, float], *, is_changed: bool, is_listed: bool
 ) -> list[Json]:
-    """`is_listed`: whether the groups plane reports the group, without its topics."""
+    """Return the event about a group that reads. `is_listed`: whether the groups plane reports the group, but not its topics."""
     job: DatasetName = context.namespaces[cluster], f"consumer-group/{group}"
     facet = context.facet("Job", job, {"lag": round(sum(lag.values()))})
     facets: dict[str, Json] = {FACET: facet} if facet else {}

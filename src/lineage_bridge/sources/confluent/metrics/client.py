@@ -1,4 +1,6 @@
-"""Client of the Metrics API: one query returns one metric of many resources. Data arrives minutes late, so queries cover past minutes."""
+"""Client of the Metrics API. A query returns one metric for many resources. Data arrives minutes late, so queries ask for minutes in the
+past.
+"""
 
 import math
 from collections.abc import Collection, Iterator, Mapping
@@ -20,7 +22,9 @@ TOPIC, CLIENT, PRINCIPAL, GROUP = "metric.topic", "metric.client_id", "metric.pr
 
 
 class Metric(NamedTuple):
-    """A metric to query, grouped by the labels `by`, and by the labels `optional` if it has them. `resource`: the label of the ids."""
+    """A metric to query. `by`: the labels to group it by; `optional`: further ones, if the API has them; `resource`: the label with the
+    ids.
+    """
 
     name: str
     resource: str
@@ -34,14 +38,14 @@ class Metric(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A value and its labels."""
+    """A value of a metric, and its labels."""
 
     labels: Mapping[str, str]
     value: float
 
 
 class Window(NamedTuple):
-    """A time from `start_us` up to but not including `end_us`, both on the minute."""
+    """The time from `start_us` up to but not including `end_us`; both are whole minutes."""
 
     start_us: int
     end_us: int
@@ -53,13 +57,13 @@ class Window(NamedTuple):
 
 
 def newest_window(now_us: int, hours: float) -> Window:
-    """Return the newest whole minutes for which all data has arrived."""
+    """Return the newest time, in whole minutes, for which all data has arrived."""
     end = (now_us - DELAY_US) // MINUTE_US * MINUTE_US
     return Window(end - max(1, round(hours * 60)) * MINUTE_US, end)
 
 
 def list_metrics(http: HttpClient) -> dict[str, frozenset[str]]:
-    """Fetch the metrics; return the labels of each, named as in queries. Raises as `HttpClient.get` does."""
+    """Fetch the list of metrics, each with its labels, which are named as in queries. Raises the errors of `HttpClient.get`."""
     found: dict[str, frozenset[str]] = {}
     for page in _pages(http, "GET", f"{_DATASET}/descriptors/metrics?page_size={PAGE_SIZE}", None):
         for entry in page:
@@ -69,7 +73,9 @@ def list_metrics(http: HttpClient) -> dict[str, frozenset[str]]:
 
 
 def query_metric(http: HttpClient, metric: Metric, labels: Collection[str], ids: Collection[str], window: Window) -> list[Row]:
-    """Fetch a metric of these resources over the window; for a gauge, its value in the last minute. Raises as `HttpClient.get` does."""
+    """Fetch a metric of these resources, summed over the window; for a gauge, its value in the last minute. Raises the errors of
+    `HttpClient.get`.
+    """
     queried = Window(window.end_us - MINUTE_US, window.end_us) if metric.is_gauge else window
     group_by = [metric.resource, *metric.by, *(label for label in metric.optional if label in labels)]
     filters = [{"field": metric.resource, "op": "EQ", "value": id_} for id_ in sorted(ids)]
@@ -91,7 +97,7 @@ def query_metric(http: HttpClient, metric: Metric, labels: Collection[str], ids:
 
 
 def _pages(http: HttpClient, method: str, path: str, body: Mapping[str, Any] | None) -> Iterator[list[Mapping[str, Any]]]:
-    """Yield the data of an answer, page by page; the token of the next page is in `meta.pagination`. Raises as `HttpClient.get` does."""
+    """Yield the data of an answer page by page. `meta.pagination` has the token of the next page. Raises the errors of `HttpClient.get`."""
     tokens: set[str] = set()
     next_path = path
     while len(tokens) < MOST_PAGES:

@@ -1,4 +1,6 @@
-"""Converts metrics of topics and jobs to a facet. It is emitted at most hourly; repeated facets are not summed. Pure."""
+"""Converts metrics of topics and jobs to a facet. The facet is emitted once an hour at most; values of several facets must not be added.
+Pure.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -22,9 +24,9 @@ FindName = Callable[[Mapping[str, str]], DatasetName | None]
 
 
 class MetricsContext:
-    """The context for metrics. `window`: the time that the metrics cover.
+    """What all events about metrics in a poll share. `window`: the time that the metrics cover.
 
-    `emitted`: dataset or job to the time (us) and the digest of its last facet; it is kept up to date, for the next snapshot.
+    `emitted`: for each dataset or job, the time (microseconds) and the digest of its last facet; it is updated, for the next snapshot.
     """
 
     def __init__(
@@ -42,7 +44,7 @@ class MetricsContext:
         self.emitted = {key: last for key, last in emitted.items() if now_us - last[0] < FORGET_AFTER_US}
 
     def facet(self, kind: str, name: DatasetName, members: Mapping[str, int]) -> Json | None:
-        """Return the facet, unless it was emitted within the hour or did not change. `kind` is Dataset or Job."""
+        """Return the facet, unless it was emitted within the last hour or has not changed. `kind` is Dataset or Job."""
         key, fingerprint = f"{kind} {name[0]} {name[1]}", digest(members)
         if key in self.emitted and (self.now_us - self.emitted[key][0] < STATISTICS_EVERY_US or self.emitted[key][1] == fingerprint):
             return None
@@ -52,20 +54,20 @@ class MetricsContext:
 
 
 def topic_events(context: MetricsContext, rows: Mapping[str, list[Row]]) -> list[Json]:
-    """Return events with the metrics of topics, summed over clients. `rows`: member of the facet to its rows."""
+    """Return events with the metrics of topics, summed over clients. `rows`: the rows for each member of the facet."""
     sums = _sums(rows, lambda labels: context.topics.find(labels[KAFKA], labels[TOPIC]))
     facets = {name: context.facet("Dataset", name, members) for name, members in sums.items()}
     return [PRODUCER.dataset_event(context.now_us, name, {FACET: facet}) for name, facet in facets.items() if facet]
 
 
 def job_events(context: MetricsContext, rows: Mapping[str, list[Row]], find_job: FindName) -> list[Json]:
-    """Return events with the metrics of known jobs. `rows`: member of the facet to its rows."""
+    """Return events with the metrics of known jobs. `rows`: the rows for each member of the facet."""
     facets = {name: context.facet("Job", name, members) for name, members in _sums(rows, find_job).items()}
     return [PRODUCER.job_event(context.now_us, name, job_facets={FACET: facet}) for name, facet in facets.items() if facet]
 
 
 def _sums(rows: Mapping[str, list[Row]], find_name: FindName) -> dict[DatasetName, dict[str, int]]:
-    """Return the facet members of each dataset or job."""
+    """Sum rows to the members of the facet of each dataset or job."""
     sums: dict[DatasetName, dict[str, float]] = defaultdict(lambda: dict.fromkeys(rows, 0.0))
     for member, summed in rows.items():
         for row in summed:

@@ -54,7 +54,7 @@ METRICS = (*TOPICS.values(), *CONNECTORS.values(), *STATEMENTS.values(), LAG)
 
 
 class MetricsAnswers(NamedTuple):
-    """The rows of each metric that was returned, and the metrics that `failed`. `connectors`: connector id to its job."""
+    """The rows of each metric that could be fetched, and the metrics that `failed`. `connectors`: jobs by connector id."""
 
     window: Window
     rows: Mapping[Metric, list[Row]]
@@ -64,9 +64,9 @@ class MetricsAnswers(NamedTuple):
 
 
 class MetricsPlane(Plane[MetricsAnswers]):
-    """Observes the metrics of an organization. Translated after the planes of the measured resources.
+    """Observes the metrics of an organization. It is translated after the planes of the resources that are measured.
 
-    Its snapshot: `connectors`, `producers` and `readers` (see applications.py), `said` (MetricsContext.emitted).
+    Its snapshot has `connectors`, `producers` and `readers` (applications.py describes them), and `said`, what was last emitted.
     """
 
     name, stage = "metrics", 6
@@ -107,7 +107,9 @@ class MetricsPlane(Plane[MetricsAnswers]):
         return MetricsAnswers(window, rows, connectors, frozenset(failed), tuple(unseen))
 
     def translate(self, fetched: MetricsAnswers, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Return metrics at most hourly, producers with their heartbeats, and readers whose groups do not report what they read."""
+        """Return events with metrics, at most hourly; heartbeats of producers; and events of groups that do not report themselves
+        what they read.
+        """
         previous, organization, rows = before or {}, self.context.observed, fetched.rows
         context = MetricsContext(organization, shared, fetched.window, now_us, self.settings.heartbeat_s, previous.get("said", {}))
         connectors = {id_: job for id_, job in shared.jobs.items() if id_.startswith(_CONNECTOR_IDS)} or dict(fetched.connectors)
@@ -129,7 +131,7 @@ class MetricsPlane(Plane[MetricsAnswers]):
         return self.settings.metrics or self.settings.cloud
 
     def _connectors(self, before: Snapshot | None) -> tuple[dict[str, DatasetName], list[Unseen]]:
-        """Return each connector id's job, from the previous snapshot; at the first poll, list the connectors."""
+        """Return the jobs of connectors by id. They are in the previous snapshot; at the first poll, the connectors are listed."""
         if before is not None:
             return {id_: (job[0], job[1]) for id_, job in before["connectors"].items()}, []
         if self.settings.cloud is None or "connect" in self.settings.off:
@@ -158,13 +160,13 @@ def planes(context: PlaneContext) -> Planes:
 
 
 def _complete(metrics: Mapping[str, Metric], fetched: MetricsAnswers) -> dict[str, list[Row]]:
-    """Return the rows of each facet member; empty if any metric failed, since the members are emitted together."""
+    """Return the rows of each member of a facet; none if a metric failed, since all members are emitted together."""
     if fetched.failed & set(metrics.values()):
         return {}
     return {member: fetched.rows[metric] for member, metric in metrics.items() if metric in fetched.rows}
 
 
 def _statement_id(organization: Organization, labels: Mapping[str, str]) -> str:
-    """Return a statement's id in the shared metadata's `jobs`."""
+    """Return the id by which the shared metadata's `jobs` names a statement."""
     pool = next((pool for pool in organization.compute_pools if pool.id == labels[POOL]), None)
     return f"{pool.environment}/{pool.cloud}.{pool.region}/{labels[STATEMENT]}" if pool else ""

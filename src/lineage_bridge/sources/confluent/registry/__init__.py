@@ -1,1 +1,1 @@
-"""Schema Registry."""
+"""Observes the Schema Registry of each environment."""

@@ -1,4 +1,4 @@
-"""The Schema Registries of an organization, and their HTTP clients. Also used by the planes of catalogs and schema links."""
+"""Finds the Schema Registries of an organization, and creates their HTTP clients. The planes of catalogs and schema links use it too."""
 
 from msgspec.structs import replace
 
@@ -11,10 +11,10 @@ from lineage_bridge.sources.confluent.settings import EVERY
 
 
 def registries(context: PlaneContext, organization: Organization | None = None) -> list[SchemaRegistry]:
-    """Return the registries of an organization (default: its observed part), with the addresses in the settings.
+    """Return the registries of an organization (by default, of its observed part) with the addresses in the settings.
 
-    A registry that Confluent Cloud does not list has the id `registry`. The address set for all registries is used for listed registries
-    without an address, and for an unlisted one if there is only one environment.
+    A registry that Confluent Cloud does not list has the id `registry`. The address set for all registries is used for listed
+    registries without an address, and for an unlisted one if there is only one environment.
     """
     organization = organization or context.observed
     urls = context.settings.registry_urls
@@ -26,12 +26,16 @@ def registries(context: PlaneContext, organization: Organization | None = None) 
 
 
 def _with_address(registry: SchemaRegistry, own: str, common: str) -> SchemaRegistry:
-    """A registry with the address that the settings have for it (also that of its catalog), or else for all registries."""
+    """Return a registry with the address that the settings have for it, or else with the one for all registries. The same for its
+    catalog.
+    """
     return replace(registry, url=own, catalog_url="") if own else replace(registry, url=registry.url or common)
 
 
 def registry_http(context: PlaneContext, registry: SchemaRegistry, user: str, url: str = "") -> HttpClient:
-    """The client for requests to a registry, or to its catalog at `url`, as `user`. Raises SourceError if no request can be sent."""
+    """Return the client with which `user` (the key of a plane) calls a registry, or its catalog at `url`. Raises SourceError if no
+    request can be sent.
+    """
     credential = context.settings.credential("registry", registry.id, registry.environment)
     if credential is None or not registry.url:
         raise SourceError(unavailable_registry_reason(context, registry))
@@ -39,12 +43,12 @@ def registry_http(context: PlaneContext, registry: SchemaRegistry, user: str, ur
 
 
 def unavailable_registry_reason(context: PlaneContext, registry: SchemaRegistry) -> str:
-    """Return why a registry cannot be used; empty if it can."""
+    """Return the reason why a registry cannot be used; empty if it can."""
     if context.settings.credential("registry", registry.id, registry.environment) is None:
         return f"no API key is set for {registry.id}"
     return "" if registry.url else f"Confluent Cloud does not list an address for {registry.id}; set `registry_urls`"
 
 
 def poll_number(now_us: int, interval_s: float) -> int:
-    """Return a number that grows by one with each poll, to rotate through what is not fetched at every poll."""
+    """Return a number that grows by one with each poll. By it, polls take turns in what they fetch."""
     return int(now_us / 1_000_000 / interval_s)

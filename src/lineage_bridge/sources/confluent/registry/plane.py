@@ -1,4 +1,4 @@
-"""The plane of a Schema Registry: its subjects, attributed to the topics of the clusters in its environment."""
+"""The plane of a Schema Registry: its subjects, and the topics of the environment's clusters that they describe."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _SUBJECTS_PER_POLL = 25
 
 
 class RegistryPlane(Plane[RegistryState]):
-    """Observes the registry of an environment."""
+    """Observes the Schema Registry of an environment."""
 
     name: ClassVar[str] = "registry"
     stage: ClassVar[int] = 2
@@ -51,7 +51,7 @@ class RegistryPlane(Plane[RegistryState]):
         return client.look(subjects_in(before), poll_number(now_us, self.settings.interval_s))
 
     def translate(self, fetched: RegistryState, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Return events for what is new about topics, cluster by cluster."""
+        """Return events with what is new about the topics of each cluster."""
         subjects = merge_subjects(dataclasses.replace(fetched, catalog=tuple(self._tags(shared))), before)
         previous: Mapping[str, Any] = (before or {}).get("clusters", {})
         translated: dict[str, RegistryEvents] = {}
@@ -86,7 +86,7 @@ class RegistryPlane(Plane[RegistryState]):
         return RegistryState(frozenset())
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """The schemas of topics."""
+        """Return the schemas of topics."""
         subjects = snapshot["subjects"]
         return merge_metadata(
             shared_metadata({"subjects": subjects, "topics": cluster["topics"]}) for cluster in snapshot["clusters"].values()
@@ -108,7 +108,7 @@ class RegistryPlane(Plane[RegistryState]):
         return sorted(found)
 
     def _without_topic(self, subjects: Mapping[str, Subject], translated: Mapping[str, RegistryEvents]) -> list[Unseen]:
-        """Report subjects that describe no topic in any cluster."""
+        """Report the subjects that describe no topic in any of the clusters."""
         without = set(subjects)
         for result in translated.values():
             without &= set(result.drift[0])

@@ -1,1 +1,1 @@
-"""Schema links: subjects copied from one registry to another."""
+"""Observes schema links, which copy subjects of one registry to another."""

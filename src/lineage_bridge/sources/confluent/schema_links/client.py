@@ -1,4 +1,4 @@
-"""Fetches the exporters of a registry, and parses them into plain values."""
+"""Fetches the exporters of a registry, which copy subjects to another registry, as plain values."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ _Answer = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 
 class Exporter(NamedTuple):
-    """An exporter. `pairs`: subject to its name in the destination.
+    """An exporter of a registry, which copies subjects to another registry. `pairs`: for each subject, its name in the destination.
 
     `target_namespace` and `destination` are the namespace and id of the destination, or its address if it is not in the organization.
     `trace`: why the exporter fails.
@@ -46,7 +46,7 @@ class ExporterListing(NamedTuple):
 
 
 def list_exporters(http: HttpClient, registry: SchemaRegistry, find_registry: Callable[[str], SchemaRegistry | None]) -> ExporterListing:
-    """Fetch the list, two calls for each exporter, and the subjects if an exporter has a pattern. Raises SourceError.
+    """Fetch the list of exporters, two answers about each, and all subjects if an exporter has a pattern. Raises SourceError.
 
     `find_registry` returns the organization's registry at an address.
     """
@@ -68,7 +68,7 @@ def list_exporters(http: HttpClient, registry: SchemaRegistry, find_registry: Ca
 
 
 def renamed_subject(subject: str, kind: str, context: str, rename: str) -> str:
-    """Return a subject's name in the destination: renamed, in the same context or in one below the exporter's."""
+    """Return the name of a subject in the destination: renamed by a format, in its own context or in one below that of the exporter."""
     subject_context, name = context_of(subject)
     new_name = rename.replace("${subject}", name)
     if kind in ("AUTO", "CUSTOM") and context.strip(".:"):
@@ -124,7 +124,7 @@ def _has_pattern(info: Mapping[str, Any]) -> bool:
 
 
 def _matching(pattern: str, subjects: Iterable[str]) -> Iterable[str]:
-    """Return the subjects that a pattern matches: one name, or all with the prefix before the star.
+    """Return the subjects that a pattern matches: the one with this name, or all with the prefix before the star.
 
     A pattern without a context matches subjects of the default context.
     """

@@ -20,7 +20,7 @@ ExporterState = Mapping[str, Any]
 
 
 class ExporterEvents:
-    """Translates the exporters of one registry at one time."""
+    """Converts the exporters of one registry, as one poll found them, to events."""
 
     def __init__(self, registry: SchemaRegistry, heartbeat_s: int, now_us: int) -> None:
         self._registry, self._heartbeat_s, self._now_us = registry, heartbeat_s, now_us

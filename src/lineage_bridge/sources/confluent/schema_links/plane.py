@@ -15,7 +15,7 @@ from lineage_bridge.sources.confluent.schema_links.events import ExporterEvents,
 
 
 class SchemaLinksPlane(Plane[ExporterListing]):
-    """Observes the exporters of a registry. Its snapshot: `exporters`, name to ExporterState."""
+    """Observes the exporters of a registry. Its snapshot has `exporters`, the ExporterState of each by its name."""
 
     name: ClassVar[str] = "schema-links"
     stage: ClassVar[int] = 5
@@ -29,7 +29,7 @@ class SchemaLinksPlane(Plane[ExporterListing]):
         return unavailable_registry_reason(self.context, self.registry)
 
     def fetch(self, before: Snapshot | None, now_us: int) -> ExporterListing:
-        """See list_exporters. A registry that does not support the call has no exporters, unless it had some before."""
+        """Fetch the exporters. A registry that does not support the call has none, unless it had some before. Raises SourceError."""
         del now_us
         http = registry_http(self.context, self.registry, self.key)
         try:

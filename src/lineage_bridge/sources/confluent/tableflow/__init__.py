@@ -1,1 +1,1 @@
-"""Tableflow: topics that are materialized as tables."""
+"""Observes Tableflow, which materializes topics as tables."""

@@ -1,6 +1,6 @@
-"""Translates topics with Tableflow into OpenLineage events. Pure.
+"""Converts topics with Tableflow to OpenLineage events. Pure.
 
-A topic's Tableflow is a streaming job that writes one table; each catalog's table is derived from that one.
+The Tableflow of a topic is a streaming job that writes one table. The table in each catalog is derived from that one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -52,7 +52,7 @@ class TopicState(msgspec.Struct, omit_defaults=True):
 
 
 class TableflowContext(NamedTuple):
-    """What all topics of a cluster share. `period_s`: seconds between heartbeats."""
+    """What the events about all topics of a cluster share. `period_s`: seconds between heartbeats."""
 
     namespace: str
     location: ClusterLocation
@@ -72,7 +72,9 @@ _UNCHANGED = _RunContent({}, [], [])
 
 
 def topic_events(topic: TableflowTopic, state: TopicState, context: TableflowContext) -> Iterator[Json]:
-    """The events about a topic that has Tableflow. Updates `state`. Between the start of a run and its first data, there are none."""
+    """Return the events about a topic that has Tableflow, and update `state`. There are none between the start of a run and its first
+    data.
+    """
     job, content = (context.namespace, f"tableflow/{topic.name}"), _content(topic, context)
     suspended = suspended_of(topic, context.integrations)
     shape = digest([topic.formats, [sync.integration for sync in topic.catalogs or ()], *([suspended] if suspended else [])])
@@ -100,13 +102,14 @@ def topic_events(topic: TableflowTopic, state: TopicState, context: TableflowCon
 
 
 def end_events(name: str, state: TopicState, namespace: str, now_us: int) -> Iterator[Json]:
-    """The events about a topic that no longer has Tableflow."""
+    """Return the events about a topic whose Tableflow was switched off."""
     if state.state == RUNNING:
         yield PRODUCER.run_event("ABORT", now_us, state.run, (namespace, f"tableflow/{name}"))
 
 
 def _starts_run(topic: TableflowTopic, state: TopicState, shape: str) -> bool:
-    """Whether a run starts: the first run, or a run after an end, a change of formats or catalogs, or switching Tableflow on again.
+    """Whether a new run starts: there is none, the last one has ended, formats or catalogs have changed, or Tableflow was switched on
+    again.
 
     A topic that is suspended when it is first seen has no run.
     """
@@ -151,7 +154,7 @@ def _table_type() -> dict[str, Json]:
 
 
 def _columns(topic: DatasetName, shared: SharedMetadata) -> tuple[list[SchemaField], dict[str, str]]:
-    """Return the columns of a topic's table, value fields before key fields, and the topic's column for each column path.
+    """Return the columns of a topic's table, with those from the value first, and the topic's column for each of them.
 
     Tableflow only uses schemas in the registry.
     """
@@ -168,7 +171,7 @@ def _columns(topic: DatasetName, shared: SharedMetadata) -> tuple[list[SchemaFie
 
 
 def _lineage_entry(target: DatasetName, source: DatasetName, columns: Mapping[str, str]) -> Json:
-    """Return the lineage of a dataset that is a copy of another; `columns`: its columns to those of the source."""
+    """Return the lineage of a dataset that is a copy of another one; `columns`: the source's column for each of its columns."""
     dataset = {"type": "DATASET", "namespace": source[0], "name": source[1]}
     identity = [{"type": "DIRECT", "subtype": "IDENTITY", "masking": False}]
     fields = {column: {"inputs": [{**dataset, "field": origin, "transformations": identity}]} for column, origin in sorted(columns.items())}

@@ -58,7 +58,8 @@ class TableflowTopic(NamedTuple):
 
 
 class Integration(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A catalog integration. `provider`: id of the provider integration that gives it access to the cloud provider; `project`: at Google.
+    """An integration that lists tables in a catalog. `provider`: the id of the provider integration that gives it access to the cloud
+    provider; `project`: at Google.
 
     While it is suspended, it writes nothing.
     """
@@ -74,7 +75,7 @@ class Integration(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ClusterLocation(NamedTuple):
-    """A Kafka cluster's id and region, and the known AWS account of each provider integration."""
+    """The id and region of a Kafka cluster, and the AWS account of each provider integration, if known."""
 
     cluster: str
     region: str
@@ -82,7 +83,9 @@ class ClusterLocation(NamedTuple):
 
 
 def parse_topics(entries: Iterable[Mapping[str, Any]]) -> dict[str, TableflowTopic]:
-    """The topics by name: `topic_name` if there is one, else `display_name`; empty for topics that have neither."""
+    """Parse the topics, by their names in `topic_name` or, if there is none, in `display_name`. A topic that has neither has an empty
+    name.
+    """
     return {topic.name: topic for topic in map(_topic, entries)}
 
 
@@ -92,7 +95,7 @@ def parse_integrations(entries: Iterable[Mapping[str, Any]]) -> dict[str, Integr
 
 
 def parse_accounts(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Parse the AWS account of each provider integration: that of the customer's role."""
+    """Parse provider integrations into the AWS account of each: the account of the customer's role."""
     found: dict[str, str] = {}
     for entry in entries:
         parts = str(_dict(entry.get("config")).get("customer_iam_role_arn") or "").split(":")
@@ -102,7 +105,7 @@ def parse_accounts(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def catalogs_of(topic: TableflowTopic, integrations: Mapping[str, Integration]) -> list[tuple[str, Integration]]:
-    """The catalogs that list a topic's table: those that the service reports, if the table has the catalog's format.
+    """The catalogs that list a topic's table. They are those that the service reports, if the table has the catalog's format.
 
     Catalogs of suspended integrations are left out.
     """
@@ -110,7 +113,7 @@ def catalogs_of(topic: TableflowTopic, integrations: Mapping[str, Integration]) 
 
 
 def suspended_of(topic: TableflowTopic, integrations: Mapping[str, Integration]) -> list[str]:
-    """The suspended integrations, by id, of catalogs that would list a topic's table."""
+    """The suspended integrations by id whose catalogs would otherwise list a topic's table."""
     return sorted(id_ for id_, integration in _of_its_format(topic, integrations) if integration.suspended)
 
 
@@ -121,7 +124,7 @@ def _of_its_format(topic: TableflowTopic, integrations: Mapping[str, Integration
 
 
 def table_of(topic: str, catalog: Integration, location: ClusterLocation) -> DatasetName | None:
-    """Return the dataset name of a topic's table in a catalog; None if the integration does not identify the catalog.
+    """Return the dataset of a topic's table in a catalog; None if the integration does not identify the catalog.
 
     Glue and Unity Catalog keep names in lower case; Unity Catalog does not allow dots in a name.
     """
@@ -177,7 +180,7 @@ def _sync(entry: Mapping[str, Any]) -> CatalogSync:
 
 
 def _error(status: Mapping[str, Any]) -> str:
-    """The error message; the service writes `none` if there is no error."""
+    """Return the error message of an answer, empty if there is none; the service then writes `none`."""
     text = str(status.get("error_message") or "")
     return "" if text.lower() == "none" else mask_text(text)
 

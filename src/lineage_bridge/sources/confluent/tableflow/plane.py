@@ -32,7 +32,7 @@ _FETCH_AGAIN_US = 3_600_000_000
 
 @dataclass(frozen=True)
 class TableflowAnswers:
-    """`accounts`: provider integration to AWS account, as of `accounts_at_us`."""
+    """The answers of one poll. `accounts`: the AWS accounts of provider integrations, as fetched at `accounts_at_us`."""
 
     topics: Mapping[str, TableflowTopic]
     integrations: Mapping[str, Integration]
@@ -43,7 +43,7 @@ class TableflowAnswers:
 
 
 class TableflowPlane(Plane[TableflowAnswers]):
-    """Observes the tables of a Kafka cluster's topics with one request, and one for the catalogs if there are tables."""
+    """Observes the tables of a Kafka cluster's topics with one request. If there are tables, a second one fetches the catalogs."""
 
     name: ClassVar[str] = "tableflow"
     stage: ClassVar[int] = 5
@@ -57,7 +57,7 @@ class TableflowPlane(Plane[TableflowAnswers]):
         return "" if self._credential() else f"no API key is set for {self.cluster.environment} (tableflow)"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> TableflowAnswers:
-        """See Plane."""
+        """Fetch the topics with Tableflow and, if there are any, the catalog integrations. Raises SourceError."""
         previous, credential = before or {}, self._credential()
         if credential is None:
             raise SourceError(self.unavailable_reason())
@@ -79,7 +79,7 @@ class TableflowPlane(Plane[TableflowAnswers]):
         return TableflowAnswers(topics, integrations, accounts, at_us, (*unseen, *failed), is_complete=not has_nameless)
 
     def translate(self, fetched: TableflowAnswers, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """See Plane."""
+        """Convert the topics with Tableflow to events, and return these with the next snapshot. Pure."""
         previous = before or {}
         states = convert(previous.get("topics", {}), dict[str, TopicState])
         past: dict[str, int] = dict(previous.get("past", {}))
@@ -103,14 +103,14 @@ class TableflowPlane(Plane[TableflowAnswers]):
         return Observation(msgspec.to_builtins(snapshot), tuple(events), unseen=fetched.unseen)
 
     def empty_answer(self) -> TableflowAnswers:
-        """See Plane."""
+        """Return an answer without tables."""
         return TableflowAnswers({}, {}, {})
 
     def _credential(self) -> Credential | None:
         return self.settings.credential("tableflow", self.cluster.environment)
 
     def _accounts(self, used: set[str], before: Snapshot, now_us: int) -> tuple[dict[str, str], int, list[Unseen]]:
-        """Return the accounts of these provider integrations, when they were fetched, and why some could not be fetched."""
+        """Return the AWS accounts of these provider integrations, the time at which they were fetched, and why some could not be."""
         accounts: dict[str, str] = {id_: account for id_, account in before.get("accounts", {}).items() if id_ in used}
         at_us: int = before.get("accounts_at_us", 0)
         cloud = self.settings.cloud

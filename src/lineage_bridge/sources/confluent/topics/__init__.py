@@ -1,1 +1,1 @@
-"""Topics of each Kafka cluster."""
+"""Observes the topics of each Kafka cluster."""

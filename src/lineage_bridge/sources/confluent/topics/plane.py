@@ -22,19 +22,19 @@ _AnswerT = TypeVar("_AnswerT")
 
 @dataclass(frozen=True)
 class TopicListing:
-    """The topics of a cluster. `hidden`: topics that are not reported, but that may still exist."""
+    """The topics that a poll found in a cluster. `hidden`: topics that the cluster did not list, but that may still exist."""
 
     seen: ClusterState
     hidden: frozenset[str] = frozenset()
 
     @property
     def unseen(self) -> tuple[Unseen, ...]:
-        """What could not be fetched."""
+        """What could not be fetched in this poll."""
         return self.seen.unseen
 
 
 class TopicsPlane(ClusterPlane[TopicListing]):
-    """Observes the topics of a cluster. Its snapshot: `topics`, as returned by `topic_events`."""
+    """Observes the topics of a Kafka cluster. Its snapshot has `topics`, as `topic_events` returns them."""
 
     name, stage = "topics", 1
 
@@ -105,7 +105,7 @@ planes = for_each_cluster(TopicsPlane)
 
 
 def _or_none(what: str, fetch: Callable[[], _AnswerT], failures: Failures) -> _AnswerT | None:
-    """Return the result of `fetch`; None if it fails, which is recorded."""
+    """Call `fetch`, and return its result. If it fails, the failure is recorded, and None is returned."""
     try:
         return fetch()
     except SourceError as error:

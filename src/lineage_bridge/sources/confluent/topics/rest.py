@@ -44,14 +44,14 @@ class _Acl(msgspec.Struct):
 
 
 def list_topics(rest: KafkaRest, failures: Failures) -> dict[str, KafkaTopic]:
-    """All topics by name; entries that cannot be read are left out and recorded. Raises SourceError."""
+    """Fetch all topics by name. Entries that cannot be read are left out and recorded. Raises SourceError."""
     listing = rest.list_readable(_Topic, "topics")
     listing.record_unreadable("topics", failures)
     return {entry.topic_name: _topic(entry) for entry in listing.entries}
 
 
 def find_topic(rest: KafkaRest, name: str) -> KafkaTopic | None:
-    """Fetch the topic of this name; None if it does not exist. Raises SourceError."""
+    """Fetch the topic with this name; None if it does not exist. Raises SourceError."""
     try:
         return _topic(rest.get(_Topic, "topics", name))
     except MissingError:
@@ -59,7 +59,7 @@ def find_topic(rest: KafkaRest, name: str) -> KafkaTopic | None:
 
 
 def list_configs(rest: KafkaRest, failures: Failures) -> dict[str, dict[str, str] | None]:
-    """Topic to the settings that are set on the topic itself; None if one of its settings cannot be read. Raises SourceError."""
+    """Fetch the settings that each topic has of its own, by topic; None if one of them cannot be read. Raises SourceError."""
     listing = rest.list_readable(_Config, "topics", "-", "configs")
     listing.record_unreadable(CONFIGURATIONS, failures)
     found: dict[str, dict[str, str]] = {}
@@ -70,7 +70,7 @@ def list_configs(rest: KafkaRest, failures: Failures) -> dict[str, dict[str, str
 
 
 def list_rules(rest: KafkaRest, failures: Failures) -> tuple[AclRule, ...]:
-    """The access rules for reading and writing topics. Raises SourceError."""
+    """Fetch the access rules for reading and writing topics. Raises SourceError."""
     listing = rest.list_readable(_Acl, "acls", resource_type="TOPIC", principal=_BY_RESOURCE_ID)
     listing.record_unreadable(RULES, failures)
     return tuple(
@@ -85,7 +85,7 @@ def list_rules(rest: KafkaRest, failures: Failures) -> tuple[AclRule, ...]:
 
 
 def _principal(text: str) -> str:
-    """A principal with the type that Kafka has for it."""
+    """A principal with the prefix that Kafka uses for its type, such as `User:`."""
     return f"User:{text.removeprefix('UserV2:')}" if text.startswith("UserV2:") else text
 
 

@@ -1,1 +1,1 @@
-"""Migrations of the graph store."""
+"""The migrations of the graph store's schema."""

@@ -1,1 +1,1 @@
-"""The catalogue of connector classes: how each names its datasets and topics in its configuration."""
+"""The catalogue of connector classes: for each class, how its configuration names datasets and topics."""

@@ -1,4 +1,4 @@
-"""Camel's endpoints, configured by a kamelet (`camel.kamelet.NAME.option`), a URL (`camel.source.url`), or options
+"""Reads the endpoints of Camel connectors, configured by a kamelet (`camel.kamelet.NAME.option`), a URL (`camel.source.url`), or options
 (`camel.sink.path.option`).
 
 Only the options that name a dataset are read; all others may be secrets.
@@ -17,9 +17,9 @@ from lineage_bridge.sources.common.connect.secrets import has_placeholder, witho
 
 
 class _Endpoint(NamedTuple):
-    """The templates of the names of a component's datasets.
+    """The templates for the names of the datasets that a component of Camel reads or writes.
 
-    Options are written in lower case without separators; `path`: those in a URL's path.
+    Options are written in lower case without separators; `path`: the options that are in a URL's path.
     """
 
     component: str
@@ -99,6 +99,7 @@ _ENDPOINTS = (
         "{topic}",
         r"(?P<topic>[^?]+)",
     ),
+    _Endpoint(r"github", "github://api.github.com", "{repoowner}/{reponame}"),
     _Endpoint(r"graphql", "{url|httpuri!scheme}://{url|httpuri!web}", "{url|httpuri!path}", r"(?P<httpuri>.+)"),
     _Endpoint(
         r"azurecosmosdb",
@@ -123,9 +124,9 @@ _HOLE = re.compile(r"\{([^{}]+)\}")
 
 
 def camel_datasets(config: Mapping[str, str], direction: str) -> list[naming.DatasetName]:
-    """The datasets of the endpoint in a configuration; none if its component is unknown, or an option is missing.
+    """The datasets of the endpoint in a configuration; none if its component is unknown or an option is missing.
 
-    An endpoint has one dataset, unless it has a query of several tables.
+    An endpoint has a single dataset, except one with a query, which may use several tables.
     """
     component, options, path = _read(config, direction)
     made = _endpoint(component, options, path, direction)
@@ -152,7 +153,7 @@ def _file(values: Mapping[str, str]) -> str:
 
 
 def _read(config: Mapping[str, str], direction: str) -> tuple[str, dict[str, str], str]:
-    """The component, its options, and the path in its URL."""
+    """Parse the configuration of an endpoint into its component, its options, and the path in its URL."""
     options: dict[str, str] = {}
     component = path = ""
     for key, value in sorted(config.items()):
@@ -188,7 +189,7 @@ def _in_path(pattern: str, path: str) -> dict[str, str]:
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str | None:
-    """Fill a template: each `{option|other|=constant!form}` is replaced by the first of these options that exists, or the constant."""
+    """Fill a template: each `{option|other|=constant!form}` is replaced by the first of the options that is set, else by the constant."""
     missing = False
 
     def fill(hole: re.Match[str]) -> str:

@@ -1,4 +1,6 @@
-"""The tables that Camel's endpoints read or write by a query: the kamelets of databases, Camel's component `sql`, and Cassandra's."""
+"""Finds the tables that Camel's endpoints read or write with a query. Such endpoints are the kamelets of databases, Camel's component
+`sql`, and Cassandra's.
+"""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +14,9 @@ from lineage_bridge.sources.common.connect.catalogue.templates import is_unreada
 
 
 class _Database(NamedTuple):
-    """The address of a database. `words` occur in the name of a component, or of a driver's class."""
+    """How the address of a database is built from options. `words`: texts in the name of its component or of its driver class, by which
+    it is recognised.
+    """
 
     words: str
     url: str

@@ -1,4 +1,6 @@
-"""The catalogue of connectors: how the configuration of each class names external datasets and topics. It is data, in `classes/*.toml`."""
+"""The catalogue of connector classes: how the configuration of each class names external datasets and topics. Its entries are in
+`classes/*.toml`.
+"""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -22,7 +24,7 @@ else:
 
 
 class Catalogue:
-    """Connector classes by their names in configurations. `bases`: members that entries may share, by name."""
+    """Families of connector classes by the class names in configurations. `bases`: members that several entries share, by name."""
 
     def __init__(self, connectors: Iterable[ConnectorClass], bases: Mapping[str, Mapping[str, Any]]) -> None:
         self.connectors = tuple(connectors)
@@ -32,16 +34,21 @@ class Catalogue:
         self._by_alias = _aliases(self.connectors)
 
     def lookup(self, name: str) -> ConnectorClass | None:
-        """Return the family of a class, its alias or a managed short name; None if it is unknown, or fits several classes."""
+        """Return the family of a class, given its name, an alias or a managed service's short name; None if it is unknown or fits
+        several classes.
+        """
         known = self._by_name.get(name.strip()) or self._by_alias.get(name.strip())
         return known or next((family for pattern, family in self._patterns if fnmatchcase(name.strip(), pattern)), None)
 
     def with_mappings(self, tables: Iterable[Mapping[str, Any]]) -> "Catalogue":
-        """Return the catalogue with a user's entries, in the same form, ahead of its own. Raises ConfigError if one is invalid."""
+        """Return a copy with a user's entries, which go before the catalogue's own and have the same form. Raises ConfigError for
+        an invalid entry.
+        """
         return Catalogue([*(read_class(table, self.bases) for table in tables), *self.connectors], self.bases)
 
     def with_file(self, path: str) -> "Catalogue":
-        """The catalogue with the entries of a TOML file, or of all TOML files in a folder, ahead of its own; an empty path adds none.
+        """Return a copy with the entries of a TOML file, or of all TOML files in a folder, which go before the catalogue's own. An
+        empty path adds none.
 
         Raises ConfigError if a file cannot be read, or an entry is invalid.
         """
@@ -55,14 +62,18 @@ class Catalogue:
         return self.with_mappings(table for document in documents for table in document.get("connector", ()))
 
     def find(self, config: Mapping[str, str], direction: str = "") -> ConnectorClass:
-        """Return the family of a configuration's class; for an unknown class, a guess from its settings, marked `inferred`. `direction`:
-        source or sink, as the worker reports; empty if unknown.
+        """Return the family of the class in a configuration. For an unknown class, it is guessed from the settings and marked
+        `inferred`.
+
+        `direction`: source or sink, as the worker reports; empty if unknown.
         """
         return self.lookup(config.get("connector.class", "")) or guess(config, direction)
 
 
 def _aliases(connectors: Iterable[ConnectorClass]) -> dict[str, ConnectorClass]:
-    """Return the families by the short names that a worker accepts for a class: without its package, and without `Connector`."""
+    """Return families by the short names that a worker accepts for their classes: the last part of the name, with or without
+    `Connector`.
+    """
     families: dict[str, list[ConnectorClass]] = {}
     for connector in connectors:
         simple = {name.rpartition(".")[2] for name in connector.classes if "*" not in name}
@@ -87,7 +98,7 @@ def lookup(name: str) -> ConnectorClass | None:
 
 
 def read_class(table: Mapping[str, Any], bases: Mapping[str, Mapping[str, Any]]) -> ConnectorClass:
-    """Parse an entry of the catalogue. Raises ConfigError if it is invalid."""
+    """Parse an entry of the catalogue, which describes a family of connector classes. Raises ConfigError if it is invalid."""
     shared = table.get("base")
     own = {key: value for key, value in table.items() if key != "base" or shared not in bases}
     values: dict[str, Any] = {**bases.get(str(shared), {}), **own}

@@ -1,4 +1,4 @@
-"""A family of connector classes: the form of an entry of the catalogue."""
+"""A family of connector classes: what an entry of the catalogue contains."""
 
 from typing import Literal
 
@@ -37,14 +37,16 @@ Reader = Literal[
 
 
 class Symlink(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Templates for another name of a dataset."""
+    """The templates for a further name of a dataset."""
 
     namespace: str
     name: str
 
 
 class SideTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A topic that does not carry the data. `topic` is a template, `way` in, out or both, `when` its conditions (see side_topics.py)."""
+    """A topic that a connector uses for something other than its data. `topic`: a template of its name; `way`: in, out or both; `when`:
+    conditions (see side_topics.py).
+    """
 
     topic: str
     role: str
@@ -53,25 +55,27 @@ class SideTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A family of connector classes that interpret their configuration in the same way.
+    """A family of connector classes whose configurations have the same meaning.
 
-    `classes` may contain `*`; `managed` are Confluent Cloud's short names. The external dataset of each object is named by the templates
-    `namespace` and `name`, or by `path`, a URI, or by `jdbc`, a JDBC URL, with `schema` and `user`. `symlinks`: its other names.
+    `classes` may contain `*`; `managed` are Confluent Cloud's short names. The external dataset of each object is named by the
+    templates `namespace` and `name`, or by `path`, a URI, or by `jdbc`, a JDBC URL, with `schema` and `user`. `symlinks`: its other
+    names.
 
-    Objects: `objects` are the settings that list them, in the form `form`: list, or regex (anchored regular expressions). `plain`: those of
-    `objects` that list names, whatever the form. `folded`: the database stores names in capitals, however a list writes them. `object` is
-    the object if there is no list; for a sink, the object of a topic. `also`: settings that name an object without a topic. `parents`:
-    settings that list databases; all their objects are used if none are listed. `within`: settings whose elements prefix each object.
-    `excluded`: settings that list objects to leave out. `numbered`: the settings of an object and of its topics, with `*` for a number.
-    `task_objects`: the setting of a task that lists its objects. `offsets`: the members of an offset's partition that name an object.
+    Objects: `objects` are the settings that list them, in the form `form`: list, or regex (anchored regular expressions). `plain`:
+    those of `objects` that list names, whatever the form. `folded`: the database stores names in capitals, however a list writes them.
+    `object` is the object if there is no list; for a sink, the object of a topic. `also`: settings that name an object without a topic.
+    `parents`: settings that list databases; all their objects are used if none are listed. `within`: settings whose elements prefix
+    each object. `excluded`: settings that list objects to leave out. `numbered`: the settings of an object and of its topics, with `*`
+    for a number. `task_objects`: the setting of a task that lists its objects. `offsets`: the members of an offset's partition that
+    name an object.
 
     Topics: `topic` is the template of a source's topics. `maps`: settings that list pairs of topic and object, separated by `pair`;
     `turned` if the object comes first. `varies`: templates of settings by which the records, or a class of the user's own, decide the
-    object of a sink. `side`: topics that do not carry the data. `reader`: the code for what templates cannot express.
+    object of a sink. `side`: topics that do not carry the data. `reader`: the function in readers.py for what templates cannot express.
 
     `shape`: the form of a record: row, debezium (its envelope), record (a topic's, with key and value), message or unknown. `secrets`:
-    settings that are secret, whatever their names look like. `synthetic`: the data is generated. `standard`: OpenLineage defines a name for
-    the system. `inferred`: this is a guess.
+    settings that are secret, whatever their names are. `synthetic`: the data is generated. `standard`: OpenLineage defines a name for
+    the system. `inferred`: the family was guessed.
     """
 
     direction: Literal["source", "sink"]
@@ -112,17 +116,17 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if not self.names:
-            raise ValueError("an entry needs `classes` or `managed`")
+            raise ValueError("an entry of the catalogue needs `classes` or `managed`")
         templates = (self.namespace, self.name, self.path, self.jdbc, self.schema, self.user, self.object, self.topic, *self.varies)
         if wrong := next(filter(None, map(fault, templates)), ""):
             raise ValueError(wrong)
 
     @property
     def system(self) -> str:
-        """The external system in the title: `PostgreSQL` of `Debezium PostgreSQL` and `PostgreSQL sink`."""
+        """The external system, taken from the title: `PostgreSQL` from `Debezium PostgreSQL` and from `PostgreSQL sink`."""
         return self.title.removeprefix("Debezium ").removesuffix(" source").removesuffix(" sink")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All class names that select this family in a configuration."""
+        """All names in configurations by which this family is chosen."""
         return (*self.classes, *self.managed)

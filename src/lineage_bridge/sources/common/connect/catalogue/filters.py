@@ -1,4 +1,6 @@
-"""The filters of templates. Each takes a text, its argument, the settings and the other names; it returns None if the text does not fit."""
+"""The filters of templates. Each is a function of a text, the filter's argument, the settings and the names in scope. It returns the
+changed text, or None if the filter does not apply to it.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -44,8 +46,8 @@ def server(text: str) -> str:
 
 
 def _address(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
-    """Return host and port; a text without a port has that of a setting, or the default, which may depend on the scheme of its URL:
-    `port.setting=1883,ssl=8883`.
+    """Return host and port. A text without a port gets the port in a setting, or the default port, which may depend on the URL's
+    scheme: `port.setting=1883,ssl=8883`.
     """
     host = server(text)
     setting, _, defaults = key.partition("=")
@@ -58,22 +60,23 @@ def _address(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
 
 
 def _web(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
-    """Return host and port of a URL; by default, the port of its scheme."""
+    """Return host and port of a URL. Without a port, it is the default port of the URL's scheme."""
     host, port = server(text), _WEB_PORTS.get(text.partition("://")[0].lower())
     return (host or None) if not port or not host or _PORT.search(host) else f"{host}:{port}"
 
 
 def _match(text: str, argument: str, _config: Scope, _scope: Scope) -> str | None:
-    """Return the first group of a regular expression."""
+    """Return what the first group of a regular expression matches in the text."""
     pattern = compile_java(argument)
     found = pattern.search(text) if pattern else None
     return found[1] if found else None
 
 
 def _expand(text: str, joiner: str, config: Scope, scope: Scope) -> str | None:
-    """Replace variables in the text by the topic (its dots replaced by the argument), the object, or settings, found by their last words.
+    """Replace the variables in a text by the topic (its dots replaced by the argument), by the object, or by a setting that ends with
+    the variable's name.
 
-    Debezium's `${source.table}` is a field of the record; the topic's name ends with its value. Other expressions are unknown.
+    Debezium's `${source.table}` is a field of the record, and the topic's name ends with its value. Other expressions are unknown.
     """
     known = _variables(scope, joiner)
     found = [known.get(match[1] or match[2]) or _by_last_word(config, match[1]) for match in VARIABLE.finditer(text)]
@@ -96,7 +99,9 @@ def _variables(scope: Scope, joiner: str) -> dict[str, str]:
 
 
 def _by_last_word(config: Scope, name: str | None) -> str:
-    """The only setting whose name ends with a variable's name, unless the variable belongs to each record, or it may be a secret."""
+    """The value of the only setting whose name ends with a variable's name; None if the variable is a field of the records, or the
+    setting may be secret.
+    """
     ends = f".{name}" if name and name not in _OF_RECORDS else None
     found = [key for key in config if ends and key.endswith(ends) and not is_secret(key)]
     return config[found[0]] if len(found) == 1 else ""
@@ -110,24 +115,24 @@ def _path(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | Non
 
 
 def _qualified(text: str, lead: str, _config: Scope, _scope: Scope) -> str | None:
-    """Prefix a name unless it is already qualified."""
+    """Put a prefix before a name, unless the name already has several parts."""
     return text if "." in text else f"{lead}.{text}"
 
 
 def _either(text: str, argument: str, _config: Scope, _scope: Scope) -> str | None:
-    """Return one word if the text is not empty, else another."""
+    """Return the first word of the argument if the text is not empty, else the second."""
     there, _, empty = argument.partition(",")
     return there if text else empty
 
 
 def _jdbc(text: str, argument: str, _config: Scope, _scope: Scope) -> str | None:
-    """The hosts of a JDBC URL, or its database."""
+    """The part of a JDBC URL that the argument names: its hosts or its database."""
     address = read_jdbc(text)
     return (address.database if argument == "database" else address.hosts) or None if address else None
 
 
 def _unity(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
-    """For an address of Unity Catalog, the text or, with an argument, the setting that names the catalog; None for any other address."""
+    """If the address is one of Unity Catalog, return the text or, with an argument, the setting that names the catalog; otherwise None."""
     if "unity-catalog" not in text:
         return None
     return config.get(key, "").strip() or None if key else text
@@ -142,19 +147,23 @@ def _bigquery(text: str, _argument: str, config: Scope, _scope: Scope) -> str | 
 
 
 def _underscore(text: str, signs: str, _config: Scope, _scope: Scope) -> str | None:
-    """Replace characters, by default all but letters and digits; unresolved placeholders stay, so that they can be recognized."""
+    """Replace characters by underscores: those in the argument, or by default all except letters and digits. Unresolved placeholders
+    stay, so that they are recognised later.
+    """
     return text if TO_FILL_IN.search(text) else re.sub(signs or r"[^A-Za-z0-9_]", "_", text)
 
 
 def _replaced(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
-    """Apply the first pair `regex=replacement` of a setting whose regex matches the whole text; without one, return the text."""
+    """Apply the first of the pairs `regex=replacement` in a setting whose regex matches the whole text. If none does, return the text."""
     pairs = (pair.partition("=") for pair in listed(config.get(key, "")))
     made = (replace_all_of(regex.strip(), replacement.strip(), text) for regex, sign, replacement in pairs if sign)
     return next((name for name in made if name is not None), text)
 
 
 def _snowflake(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
-    """Return the table's name that the Snowflake sink builds from a topic's: with a hash if the name is not an identifier."""
+    """Return the name of the table to which the Snowflake sink writes a topic. It contains a hash if the topic's name is not an
+    identifier.
+    """
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_$]*", text):
         return text
     code = 0
@@ -166,21 +175,25 @@ def _snowflake(text: str, _argument: str, _config: Scope, _scope: Scope) -> str 
 
 
 def _normalized(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """Return a table's name as Aiven's JDBC sink builds it: with underscores for all other characters if configured."""
+    """Return the name of a table as Aiven's JDBC sink builds it. If the sink is configured to, all other characters become underscores."""
     if TO_FILL_IN.search(config.get("table.name.normalize", "")):
         return None
     return re.sub(r"[^A-Za-z0-9_]", "_", text) if config.get("table.name.normalize", "").strip().lower() == _TRUE else text
 
 
 def _clickhouse(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """Return the full name of a table of ClickHouse; its database is in the setting or, if configured, in the topic's name."""
+    """Return the full name of a ClickHouse table. The database is in a setting or, if the connector is configured so, in the topic's
+    name.
+    """
     sign = config.get("dbTopicSplitChar", "") if config.get("enableDbTopicSplit", "").strip().lower() == _TRUE else ""
     parts = text.split(sign) if sign else [text]
     return ".".join(parts) if len(parts) == 2 else f"{config.get('database', '').strip() or 'default'}.{text}"
 
 
 def _captured(text: str, _argument: str, config: Scope, scope: Scope) -> str | None:
-    """Replace `${1}` in the text by a group of the regex that the topic's name matches, `${0}` by the match, `${topic}` by the name."""
+    """Replace `${1}` in the text by a group of the regex that the topic's name matches, `${0}` by the match, and `${topic}` by the
+    topic's name.
+    """
     topic, pattern = scope.get("topic", ""), compile_java(config.get("topic.capture.groups.regex", ""))
     match = pattern.fullmatch(topic) if pattern else None
     values = dict(enumerate((match[0], *(group or "" for group in match.groups())))) if match else {}
@@ -189,7 +202,9 @@ def _captured(text: str, _argument: str, config: Scope, scope: Scope) -> str | N
 
 
 def _filename(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """Return the folder of a topic's files, or the prefix of their names, by the file name template of Aiven's sinks for object stores."""
+    """Return the folder of a topic's files, or the prefix of their names, from the file name template of Aiven's sinks for object
+    stores.
+    """
     template = config.get("file.name.template", "").strip()
     if not template:
         return text
@@ -200,7 +215,7 @@ def _filename(text: str, _argument: str, config: Scope, _scope: Scope) -> str | 
 
 
 def _catalog(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
-    """Return the address of a catalog without its user; for a Hive metastore with several servers, the first one's."""
+    """Return the address of a catalog without user and password. If a Hive metastore has several servers, return the first one."""
     first = text.split(",", maxsplit=1)[0].strip() if text.startswith("thrift://") else text
     return re.sub(r"^thrift:", "hive:", re.split(r"[?#]", _USER_INFO.sub("", first), maxsplit=1)[0])
 

@@ -1,7 +1,8 @@
-"""Guesses the family of connector classes that are not in the catalogue, from settings that connectors commonly have.
+"""Guesses how a connector class that is not in the catalogue names its datasets, from settings that connectors commonly have.
 
-A guess must be named by the configuration itself: a bucket, the resource of a URL, a table of a database. A host alone names no dataset,
-and a topic's name is not taken for a table's. If several settings could name it, and differ, none does.
+A guess needs a setting that names the dataset itself: a bucket, the resource of a URL, or a table of a database. A host alone names no
+dataset, and a topic's name is not assumed to be that of a table. If several settings could name the dataset and have different values,
+nothing is guessed.
 """
 
 import re
@@ -111,7 +112,7 @@ def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
 
 
 def _topics(config: Mapping[str, str]) -> str:
-    """The template of a source's topics: those in settings whose names refer to a topic with data, unless `topics` lists them."""
+    """The template for the topics of a source: settings whose names suggest a topic with data, unless the setting `topics` lists them."""
     if config.get("topics"):
         return ""
     words = {key: re.split(r"[._\-]", key.lower()) for key in config if config[key] and _TOPIC.fullmatch(key)}
@@ -121,7 +122,9 @@ def _topics(config: Mapping[str, str]) -> str:
 
 
 def _direction(name: str, config: Mapping[str, str], reported: str) -> Literal["source", "sink"]:
-    """The direction that the worker reports; otherwise the one in the class name; otherwise a connector with `topics` is a sink."""
+    """Whether a connector is a source or a sink: as the worker reports, else as its class name states, else a sink if it has the
+    setting `topics`.
+    """
     called = name.rpartition(".")[2].lower().removesuffix("connector")
     if reported in (SINK, SOURCE):
         return "sink" if reported == SINK else "source"
@@ -131,8 +134,8 @@ def _direction(name: str, config: Mapping[str, str], reported: str) -> Literal["
 
 
 def _key(config: Mapping[str, str], hints: tuple[str, ...]) -> str:
-    """Return the first of the connector's own settings whose key ends with one of the words, in the order of the words; none if they
-    differ.
+    """Return the first of the connector's own settings whose key ends with one of the words, in the order of the words. None if these
+    settings have different values.
     """
     plain = [key for key in sorted(config) if config[key] and _PLAIN.fullmatch(key) and "registry" not in key and not is_secret(key)]
     words = {key: re.split(r"[._\-]", key.removesuffix("name.format")) for key in plain}

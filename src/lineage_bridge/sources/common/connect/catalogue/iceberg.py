@@ -1,4 +1,6 @@
-"""The tables of Iceberg's sink: https://iceberg.apache.org/docs/latest/kafka-connect/ and the transforms in its repository."""
+"""Finds the tables that Iceberg's sink writes: https://iceberg.apache.org/docs/latest/kafka-connect/ and the transforms in its
+repository.
+"""
 
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
@@ -6,9 +8,11 @@ from lineage_bridge.sources.common.connect.transforms.patterns import compile_ja
 
 
 def iceberg_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
-    """Find the listed tables; each gets all records unless a field selects the table. Without a list, that field names the table.
+    """Find the tables of a topic. Each listed table gets all records, unless a field of the record selects the table. Without a list,
+    the field contains the table's name.
 
-    If a transform fills the field with the topic's name, the topic selects the table. The connector does not start without list and field.
+    If a transform fills the field with the topic's name, the topic selects the table. The connector does not start without both a list
+    and a field.
     """
     tables, field = view.list_of(["iceberg.tables"]), view.setting("iceberg.tables.route-field")
     by_topic = bool(field and seen) and field in _topic_fields(view)

@@ -27,7 +27,7 @@ _KIND = re.compile(r"(?:\bWITHTYPE\s+|'servicebus\.type'\s*=\s*')(TOPIC|QUEUE)\b
 
 
 class _Statement(NamedTuple):
-    """`target` is empty if each record decides it."""
+    """A statement of KCQL, Lenses' query language. `target` is empty if each record decides where it goes."""
 
     target: str
     source: str
@@ -35,7 +35,7 @@ class _Statement(NamedTuple):
 
 
 def kcql_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find the objects that are read, and their topics."""
+    """Find the objects that a source reads, and the topics that it writes them to."""
     return [FoundObject(found.source, found.target, EvidenceKind.LISTED) for found in _statements(view)]
 
 

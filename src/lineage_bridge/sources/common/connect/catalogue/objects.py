@@ -17,8 +17,10 @@ _FULL = 3
 
 
 def find_objects(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Return the objects in the configuration's lists, in the tasks' settings, in offsets, and in topic names. `candidates`: topics by
-    their names before the transforms, with the evidence for each.
+    """Return the objects of a source that occur in the lists of its configuration, in settings of tasks, in offsets, and in topic
+    names.
+
+    `candidates`: topics by their names before the transforms, with the evidence for each.
     """
     connector = view.connector
     literals, patterns = _listed(view)
@@ -44,14 +46,14 @@ def find_objects(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) ->
 
 
 def _beside(view: ConnectorView, thing: str) -> FoundObject:
-    """An object that the configuration names without a topic; its name may begin with the database."""
+    """Make an object that the configuration names without a topic. Its name may begin with the database."""
     dataset = view.dataset(thing)
     is_full = dataset is not None and thing.count(".") == _FULL - 1 and dataset[1].count(".") >= _FULL
     return FoundObject(thing, "", EvidenceKind.LISTED, (dataset[0], thing) if dataset is not None and is_full else None)
 
 
 def numbered(view: ConnectorView) -> list[FoundObject]:
-    """Return objects and their topics in settings with numbers in their keys (`api1.http.api.path`, `api1.topics`)."""
+    """Return the objects and topics in settings whose keys contain a number, such as `api1.http.api.path` and `api1.topics`."""
     object_key, topic_key = view.connector.numbered
     pattern = re.compile(re.escape(object_key).replace(r"\*", r"(\d+)"))
     numbers = sorted(int(match[1]) for match in map(pattern.fullmatch, view.config) if match)
@@ -66,14 +68,14 @@ def numbered(view: ConnectorView) -> list[FoundObject]:
 
 
 def pairs(view: ConnectorView) -> list[tuple[str, str]]:
-    """Return the pairs of topic and object that the configuration maps to each other."""
+    """Return the pairs of topic and object that a setting of the configuration lists."""
     split = (item.partition(view.connector.pair) for key in view.connector.maps for item in listed(view.setting(key)))
     both = [(first.strip(), second.strip()) for first, sign, second in split if sign]
     return [(second, first) for first, second in both] if view.connector.turned else both
 
 
 def _listed(view: ConnectorView) -> tuple[list[str], list[str]]:
-    """Return the objects listed by name, and the listed patterns. Without a list, one pattern matches everything."""
+    """Return the listed names of objects, and the listed patterns of names. Without a list, a single pattern matches everything."""
     connector = view.connector
     elements = [element for element in view.list_of(connector.objects) if not is_unreadable(element)]
     if connector.form != "regex":
@@ -89,13 +91,13 @@ def _listed(view: ConnectorView) -> tuple[list[str], list[str]]:
 
 
 def _in_capitals(view: ConnectorView, name: str) -> str:
-    """Return a table's name in capitals, as the database stores it, unless a topic contains it in its original case."""
+    """Return a table's name in capitals, as the database stores it; unchanged if the name of a topic contains it as it is written."""
     topics = {*(view.evidence.known_topics or ()), *view.evidence.observed_topics}
     return name if view.text(view.connector.topic, object=name) in topics else name.upper()
 
 
 def _within(view: ConnectorView, things: list[str]) -> list[str]:
-    """Prefix objects with each configured database, unless their names already contain it."""
+    """Put each configured database before the names of objects, unless a name already contains it."""
     outer = view.list_of(view.connector.within)
     bare = [thing for thing in things if not any(thing.startswith(outer_name + ".") for outer_name in outer)]
     return (
@@ -132,7 +134,9 @@ def _in_offsets(view: ConnectorView) -> Iterator[tuple[str, EvidenceKind]]:
 
 
 def _in_topics(view: ConnectorView, candidates: Mapping[str, EvidenceKind], patterns: list[str]) -> Iterator[FoundObject]:
-    """Yield the objects of existing topics, derived with the reversed template of topics, if the configuration's lists allow them."""
+    """Yield the objects whose names follow from those of existing topics by the reversed template, if the configuration's lists allow
+    them.
+    """
     pattern = invert(view.connector.topic, "object", view.config) if "object" in holes(view.connector.topic) else None
     if pattern is None or not patterns:
         return

@@ -1,4 +1,4 @@
-"""The tables that a query of a connector reads or writes, in the dialect of its database."""
+"""Finds the tables that the query of a connector reads or writes, in the SQL dialect of its database."""
 
 import re
 from collections.abc import Sequence
@@ -54,9 +54,9 @@ _QUOTED = re.compile(r'"([^"]+)"')
 
 
 def query_inputs(query: str, url: str) -> list[str]:
-    """Return the tables that a query on this JDBC address reads, in order, with their names as the database stores them.
+    """Return the tables that a query reads from the database at a JDBC address, in order, spelt as the database stores them.
 
-    Empty if the query cannot be parsed: what stands in the position of a table may be anything.
+    The result is empty if the query cannot be parsed: a word in the position of a table could then be anything.
     """
     address = read_jdbc(url)
     lineage = lineage_in(query, dialect_of(url))
@@ -67,7 +67,7 @@ def query_inputs(query: str, url: str) -> list[str]:
 
 
 def lineage_in(query: str, dialect: str) -> Lineage | None:
-    """The lineage of a query in this dialect, or else in the first that it can be parsed in; None if there is none."""
+    """The lineage of a query in this dialect or, if it cannot be parsed in it, in the first dialect that can; None if none can."""
     lineage = lineage_of(query, dialect)
     if not lineage.errors:
         return lineage
@@ -80,7 +80,7 @@ def lineage_in(query: str, dialect: str) -> Lineage | None:
 
 
 def kept_name(name: Sequence[str], query: str, url: str) -> str:
-    """Return a table's name in a query as the database of this JDBC address stores it."""
+    """Return a table's name in a query as the database at this JDBC address stores it: folded to its case unless quoted."""
     address = read_jdbc(url)
     if address is None or address.scheme not in _IN_CAPITALS | _IN_SMALL_LETTERS:
         return ".".join(name)
@@ -90,6 +90,6 @@ def kept_name(name: Sequence[str], query: str, url: str) -> str:
 
 
 def dialect_of(url: str) -> str:
-    """Return the SQL dialect of a JDBC address."""
+    """Return the SQL dialect of the database at a JDBC address."""
     address = read_jdbc(url)
     return _DIALECTS.get(address.scheme, "postgres") if address else "postgres"

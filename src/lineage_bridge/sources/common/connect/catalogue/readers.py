@@ -1,4 +1,6 @@
-"""Readers for connectors whose configuration cannot be expressed by templates. Each finds external objects and topics."""
+"""Readers of those configurations that templates cannot express. Each is a function that finds the external objects and topics of a
+connector.
+"""
 
 import json
 import re
@@ -30,9 +32,9 @@ _GENERATOR = re.compile(r"gen(?:k|kp|v|vp)\.([^.]+)")
 
 
 def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find tables, or the tables that a query reads; the topic of a query is only the prefix.
+    """Find the tables that the JDBC source reads: all selected tables, or those in its query. The topic of a query is the prefix alone.
 
-    The schema pattern selects tables; the connection that runs a query ignores it.
+    The schema pattern only selects tables; it does not affect a query.
     """
     query = view.setting("query")
     if not view.config.get("query") and not view.config.get("query.masked"):
@@ -46,7 +48,9 @@ def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> 
 
 
 def mongodb_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find collections; the namespace map has the topic of a collection, of a whole database, or (`*`) of all others."""
+    """Find the collections that the MongoDB source reads. Its namespace map has the topic of a collection, of a whole database, or
+    (`*`) of all others.
+    """
     names = _topics_in_json(view, "topic.namespace.map")
     dotted = [] if view.config.get("collection") else [space for space in names if "." in space]
     found = [*(FoundObject(space, None, EvidenceKind.LISTED) for space in dotted), *find_objects(view, candidates)]
@@ -56,13 +60,13 @@ def mongodb_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) 
 
 
 def queue_topics(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find queues; a map has the topics of some, all others share one."""
+    """Find the queues that a source reads. A map has the topics of some queues; all others share one topic."""
     names = _topics_in_json(view, "rabbitmq.queue.topic.map")
     return [entry._replace(topic=names.get(entry.object or "", entry.topic)) for entry in find_objects(view, candidates)]
 
 
 def _topics_in_json(view: ConnectorView, key: str) -> dict[str, str]:
-    """Purpose to topics, from a setting that contains JSON."""
+    """Parse a setting that contains JSON with topics. Returns each topic by its purpose."""
     try:
         mapped = json.loads(view.setting(key, default="{}"))
     except (ValueError, RecursionError):
@@ -78,7 +82,9 @@ def _mapped_topic(view: ConnectorView, names: Mapping[str, str], space: str) -> 
 
 
 def topic_patterns(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find topics by file patterns (`topic:regex`), all below one folder. Without patterns, the topic has the same name as the folder."""
+    """Find the topics of a source of files by patterns of file names (`topic:regex`). All files are below one folder. Without patterns,
+    the topic has the folder's name.
+    """
     topics = [pair.partition(":")[0].strip() for pair in view.list_of(["topic.regex.list"])]
     if topics:
         return [FoundObject("", topic, EvidenceKind.LISTED) for topic in topics]
@@ -86,7 +92,7 @@ def topic_patterns(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) 
 
 
 def mirror(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find topics of another cluster, mirrored under the names of the replication policy."""
+    """Find the topics that MirrorMaker copies from another cluster. The replication policy determines the names of the copies."""
     policy = view.setting("replication.policy.class", default="DefaultReplicationPolicy")
     alias, separator = view.setting("source.cluster.alias", default="source"), view.setting("replication.policy.separator", default=".")
     called = policy.rpartition(".")[2]
@@ -111,7 +117,9 @@ def mirror(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[
 
 
 def _mirrored_by_another_policy(view: ConnectorView, candidates: Mapping[str, EvidenceKind], prefix: str) -> list[FoundObject]:
-    """Topics as they were observed, with the prefix or without; a listed topic that was not observed keeps its name as a *maybe*."""
+    """Find the copied topics under a policy that is unknown: those observed, with the prefix or without it. A listed topic without an
+    observed copy keeps its name, marked `maybe`.
+    """
     patterns, excluded = listed(view.setting("topics", default=".*")) or [".*"], view.list_of(["topics.exclude", "topics.blacklist"])
     observed = sorted(topic for topic, how in candidates.items() if how is EvidenceKind.OBSERVED)
     names = [(topic.removeprefix(prefix), topic) for topic in observed]
@@ -126,7 +134,9 @@ def _mirrored_by_another_policy(view: ConnectorView, candidates: Mapping[str, Ev
 
 
 def replicator(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find topics of another cluster, renamed by a format."""
+    """Find the topics that Confluent Replicator copies from another cluster. A format in the configuration determines the names of the
+    copies.
+    """
     form = view.setting("topic.rename.format", default="${topic}")
     if not form:
         return [FoundObject(topic, None, EvidenceKind.LISTED) for topic in view.list_of(["topic.whitelist"])]
@@ -140,20 +150,22 @@ def replicator(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> l
 
 
 def neo4j_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find the database; its topics are in the keys of the change-capture settings, or in the setting of a query."""
+    """Find the database that the Neo4j source reads. Its topics are in the keys of the change-capture settings, or in the setting of a
+    query.
+    """
     keys = (_CAPTURE.match(key) for key in view.config)
     topics = sorted({key[1] for key in keys if key} | set(view.list_of(["topic", "neo4j.query.topic"])))
     return [FoundObject(view.text(view.connector.object), topic, EvidenceKind.LISTED) for topic in topics]
 
 
 def generators(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find the topics of MSK's data generator and of Voluble: one for each name that has a generator."""
+    """Find the topics of MSK's data generator and of Voluble: one topic for each name for which a generator is configured."""
     topics = {match[1] for match in map(_GENERATOR.match, view.config) if match}
     return [FoundObject(topic, topic, EvidenceKind.LISTED) for topic in sorted(topics)]
 
 
 def file_pulse(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find the files of a folder or of a cloud bucket."""
+    """Find the files in a folder or a cloud bucket that the FilePulse source reads."""
     for scheme, key in (("s3", "aws.s3.bucket.name"), ("gs", "gcs.bucket.name")):
         if bucket := view.setting(key):
             name = naming.dataset(f"{scheme}://{bucket}", view.setting(key.replace("bucket.name", "bucket.prefix")))
@@ -187,20 +199,21 @@ def geode_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
 
 
 def job_types(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find the types of Zeebe's jobs; a header of each job names its topic."""
+    """Find the types of Zeebe's jobs that a source reads. The topic of each job is in one of its headers."""
     return [FoundObject(kind, None, EvidenceKind.LISTED) for kind in view.list_of(["job.types"])]
 
 
 def addresses(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find feeds or folders by their URLs, separated by spaces or commas; all go to one topic."""
+    """Find feeds or folders by their URLs, which are separated by spaces or commas. A source writes all of them to one topic."""
     urls = re.split(r"[\s,]+", without_user(view.setting(*view.connector.objects)))
     return [FoundObject(url, view.setting("topic") or None, EvidenceKind.LISTED) for url in urls if url]
 
 
 def column_mappings(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
-    """Read the mappings of DataStax' sink: `topic.<topic>.<keyspace>.<table>.mapping` names the table, and maps its columns.
+    """Find the tables of a topic in the mappings of DataStax' sink: `topic.<topic>.<keyspace>.<table>.mapping` names the table, and
+    maps its columns.
 
-    Without a mapping, the template names the topic's object, if the class has one.
+    Without a mapping, the template of the class, if it has one, names the object of the topic.
     """
     pattern = re.compile(rf"topic\.(?:{re.escape(topic)}|{re.escape(seen)})\.([^.]+)\.([^.]+)\.mapping")
     mapped = [f"{match[1]}.{match[2]}" for match in map(pattern.fullmatch, sorted(view.config)) if match]
@@ -210,7 +223,9 @@ def column_mappings(view: ConnectorView, topic: str, seen: str) -> list[FoundObj
 
 
 def couchbase_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
-    """Find the collections of a topic, or the default collection."""
+    """Find the Couchbase collections that a topic's records are written to: those that the configuration lists, else the default
+    collection.
+    """
     pairs = dict(pair.partition("=")[::2] for pair in view.list_of(["couchbase.topic.to.collection"]))
     chosen = pairs.get(seen) or pairs.get(topic) or view.setting("couchbase.default.collection", default="_default._default")
     bucket = view.setting("couchbase.bucket", "connection.bucket")
@@ -219,7 +234,9 @@ def couchbase_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObje
 
 
 def kusto_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
-    """Read the mapping of Azure Data Explorer's sink: a list of objects with `topic`, `db` and `table`, often in single quotes."""
+    """Find the tables of a topic in the mapping of Azure Data Explorer's sink: a list of objects with `topic`, `db` and `table`, often
+    in single quotes.
+    """
     mapped = (
         dict(_MEMBER.findall(text)) for text in _MEMBERS.findall(view.setting("kusto.tables.topics.mapping", "kusto.tables.topics_mapping"))
     )
@@ -228,7 +245,9 @@ def kusto_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
 
 
 def positional(view: ConnectorView, topic: str, _seen: str) -> list[FoundObject]:
-    """Match objects to topics by position, or all topics to the only object. Without objects, the server decides."""
+    """Find the object of a topic by its position: the first listed topic has the first object, and so on. A single object is that of
+    all topics. Without objects, the server decides.
+    """
     things, topics = view.list_of(view.connector.objects), view.list_of(["topics"])
     if len(things) > 1 and topic in topics and topics.index(topic) < len(things):
         things = [things[topics.index(topic)]]
@@ -270,7 +289,7 @@ SINK_READERS: dict[str, SinkReader] = {
 
 
 def _bindings(text: str) -> list[tuple[str, list[str]]]:
-    """Return the bracketed bindings, each of a name to a list."""
+    """Parse bindings in square brackets, each of a name to a list: `[name:item,item]`."""
     split = (match[1].partition(":") for match in _BINDING.finditer(text))
     return [(first.strip(), listed(second)) for first, sign, second in split if sign]
 

@@ -13,14 +13,14 @@ _PART, _FULL_NAME = "[^.]+", r"(?P<database>[^.]+)\.(?P<schema>[^.]+)\.(?P<table
 
 
 def table_topics(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find the tables that the pattern lists by name, and the tables of observed topics."""
+    """Find the tables that the configuration's pattern lists by name, and the tables whose names occur in observed topics."""
     found = find_objects(view, candidates)
     explained = {entry.topic for entry in found}
     return [*found, *(entry for entry in _observed(view, candidates) if entry.topic not in explained)]
 
 
 def _observed(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> Iterator[FoundObject]:
-    """The tables of observed topics whose names contain schema and table, if the patterns allow them."""
+    """Find tables in the names of observed topics, which contain schema and table, if the configuration's patterns allow them."""
     pattern = _inverted(view.setting("table.topic.name.template", default="${fullyQualifiedTableName}"))
     included, excluded = (view.list_of([f"table.{way}.regex"]) for way in ("inclusion", "exclusion"))
     for topic, how in sorted(candidates.items()):
@@ -35,7 +35,9 @@ def _observed(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> It
 
 
 def _inverted(template: str) -> re.Pattern[str] | None:
-    """The pattern of the topic names that a template yields; None if it has another variable, or the same one twice."""
+    """Make a pattern that matches the topic names which a template yields; None if it has an unknown variable, or the same variable
+    twice.
+    """
     pieces, end, seen = [], 0, set()
     for variable in _VARIABLE.finditer(template):
         part = _PARTS.get(variable[1])

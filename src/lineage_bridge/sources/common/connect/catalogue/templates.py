@@ -1,11 +1,16 @@
 """Templates over a connector's settings: the language of the catalogue.
 
-`{key}` is replaced by a setting. `{key|other|=text}` is the first setting that exists, otherwise `text`; a setting that is there, but
-empty, does not have a default `==text`: it is missing. `[...]` is left out if a setting in it is missing. `{key!filter:argument!filter}` is
-changed by filters. `<topic>` within a key is replaced by a topic's name, so `{topic.override.<topic>.collection}` is a setting of that
-topic. The names `topic` and `object` take precedence over settings. `one||other` is the first of the templates that can be filled. If a
-setting has a value that only the worker can read, or an unresolved placeholder, later alternatives are not tried, in brackets too: the
-template cannot be filled.
+- `{key}` is replaced by a setting.
+- `{key|other|=text}` is replaced by the first setting that exists, otherwise by `text`. Default `==text` applies only to a setting that
+  does not exist: one that is there but empty counts as missing.
+- `[...]` is left out if a setting in it is missing.
+- `{key!filter:argument!filter}` is a setting that filters have changed.
+- `<topic>` within a key is replaced by a topic's name, so `{topic.override.<topic>.collection}` is a setting of that topic.
+- The names `topic` and `object` take precedence over settings.
+- `one||other` is the first of several templates that can be filled.
+
+If a setting has a value that only the worker can read, or an unresolved placeholder, the template cannot be filled, and later alternatives
+are not tried, not even in brackets.
 """
 
 import re
@@ -26,12 +31,12 @@ ANY_VALUE = "(?P<value>.+)"
 
 
 class _UnreadableError(Exception):
-    """A value depends on a setting that cannot be read."""
+    """A template cannot be filled, because a setting in it has a value that only the worker can read."""
 
 
 @dataclass(frozen=True)
 class _Hole:
-    """A placeholder in a template, to be replaced by a setting."""
+    """A placeholder in a template, which a setting replaces."""
 
     alternatives: tuple[str, ...]
     filters: tuple[tuple[str, str], ...]
@@ -50,14 +55,15 @@ def fill(template: str, config: Scope, scope: Scope | None = None) -> str | None
 
 
 def is_unreadable(value: str) -> bool:
-    """Whether only the worker can read a setting, or it has a placeholder that its user has not filled in. Options after an address do not
-    count.
+    """Whether a setting has a value that only the worker can read, or a placeholder that its user was meant to replace. Options after
+    an address are ignored.
     """
     return has_placeholder(value) or bool(TO_FILL_IN.search(VARIABLE.sub("x", _OPTIONS.split(value, maxsplit=1)[0])))
 
 
 def invert(template: str, hole: str, config: Scope) -> re.Pattern[str] | None:
-    """Return a pattern of the texts that the template yields for any value of one name, with that value as the group `value`.
+    """Return a pattern that matches every text which the template yields for some value of one name. The pattern's group `value` is
+    that value.
 
     None if the template does not contain the name, or another setting is missing.
     """
@@ -142,7 +148,7 @@ def _filled(parts: tuple[_Part, ...], config: Scope, scope: Scope) -> str | None
 
 
 def _flat(parts: tuple[_Part, ...], config: Scope, hole: str) -> list[str | _Hole | None]:
-    """Fill all placeholders of a template except the one with this name."""
+    """Fill all placeholders of a template except the one with the name `hole`."""
     found: list[str | _Hole | None] = []
     for part in parts:
         if isinstance(part, str):
@@ -156,7 +162,9 @@ def _flat(parts: tuple[_Part, ...], config: Scope, hole: str) -> list[str | _Hol
 
 
 def _opened(part: _Hole, config: Scope, hole: str) -> list[str | _Hole | None]:
-    """Return the placeholder of a name; if a setting takes precedence, the setting's text with its only variable as the placeholder."""
+    """Return the placeholder of a name. If a setting takes precedence over the name, return the setting's text with its only variable
+    as the placeholder.
+    """
     before = part.alternatives[: part.alternatives.index(hole)]
     text = next((value for value in (_setting(name, config, {}) for name in before) if value is not None), None)
     if text is None:
@@ -192,6 +200,6 @@ def _setting(name: str, config: Scope, scope: Scope) -> str | None:
 
 
 def _readable(name: str, config: Scope, scope: Scope) -> str:
-    """The setting without user and password; empty if the setting is missing."""
+    """The value of a setting without user and password; empty if the setting is missing. Raises _UnreadableError."""
     value = without_login(config.get(_key(name, scope), "").strip())
     return value if value.startswith("jdbc:") else without_user(value)

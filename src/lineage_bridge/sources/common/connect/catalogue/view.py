@@ -1,4 +1,4 @@
-"""A connector's configuration with its class and the other evidence, as all readers use it."""
+"""A connector's configuration with its class and all other evidence, in the form in which the readers use it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ _MOST_BARS, _MOST_BRACKETS = 32, 3
 
 @dataclass(frozen=True)
 class ConnectorView:
-    """A connector's configuration and evidence. `config` includes values of settings known from elsewhere."""
+    """A connector's configuration and evidence. In `config`, placeholders have their values if these are known from other evidence."""
 
     connector: ConnectorClass
     config: Mapping[str, str]
@@ -61,7 +61,7 @@ class ConnectorView:
         return is_unreadable(next(filter(None, (self.config.get(key, "").strip() for key in keys)), ""))
 
     def names(self, topic: str) -> bool:
-        """Whether the configuration contains the topic's name as a separate word."""
+        """Whether the configuration mentions a topic, by its name as a separate word."""
         text = "\n".join([*self.config, *self.config.values()])
         return topic in text and bool(re.search(rf"(?<![\w.\-]){re.escape(topic)}(?![\w\-])(?!\.\w)", text))
 
@@ -88,7 +88,7 @@ class ConnectorView:
         return tuple(name for name in made if name is not None)
 
     def missing(self) -> list[str]:
-        """Return the settings without which a dataset has no name, sorted: missing, unreadable, or to be filled in."""
+        """Return the settings that are missing, unreadable or still a placeholder, so that a dataset has no name; sorted."""
         parts = [self.connector.jdbc, self.connector.path, self.connector.namespace, self.connector.name]
         scope = {**_ANY, "object": "object.object.object"} if self.list_of(self.connector.within) else _ANY
         lacking = {key for part in parts if part and fill(part, self.config, scope) is None for key in holes(part) if not self.setting(key)}
@@ -96,7 +96,7 @@ class ConnectorView:
         return sorted({*lacking, *(key for key in given if self._is_left_open(key))} - {*_ANY})
 
     def is_named_by(self, thing: str) -> bool:
-        """Whether an object's name has all parts that its dataset's name takes from it, whatever the other settings are."""
+        """Whether an object has all the parts of a name from which the name of its dataset is built."""
         return fill(self.connector.name, _Anything(), {"object": thing, "topic": thing}) is not None
 
     def _is_left_open(self, key: str) -> bool:
@@ -109,7 +109,7 @@ class ConnectorView:
 
 
 class _Anything(dict[str, str]):
-    """Settings in which every setting has a value."""
+    """A mapping of settings in which every setting has a value, for checking templates."""
 
     def get(self, key: str, default: str | None = None) -> str:  # type: ignore[override]  # never None
         """Return a value for any setting."""
@@ -120,7 +120,7 @@ _ANY = {"object": "object", "topic": "topic"}
 
 
 def literal(pattern: str) -> str | None:
-    """Return the only name that an anchored regular expression is meant to match; None if it has more than dots and escapes."""
+    """Return the only name that an anchored regular expression is meant to match; None if it contains more than dots and escapes."""
     bare = pattern.strip().removeprefix("^")
     text = bare if bare.endswith(r"\$") else bare.removesuffix("$")
     if _METACHARACTERS.search(_ESCAPED.sub("", text)):
@@ -134,7 +134,9 @@ def name_in_list(element: str) -> str | None:
 
 
 def alternatives(pattern: str) -> list[str]:
-    """Return the names that an anchored regular expression is meant to match if it has a few bracketed alternatives; else none."""
+    """Return the names that an anchored regular expression is meant to match if it consists of a few alternatives in brackets;
+    otherwise none.
+    """
     if pattern.count("|") > _MOST_BARS or pattern.count("(") > _MOST_BRACKETS:
         return []
     group = _ALTERNATIVES.search(pattern)
@@ -147,6 +149,6 @@ def alternatives(pattern: str) -> list[str]:
 
 
 def matches_any(patterns: Iterable[str], *names: str) -> bool:
-    """Whether a pattern matches a whole name, ignoring case."""
+    """Whether one of the patterns matches the whole name; case is ignored."""
     compiled = [found for found in (compile_java(pattern, re.IGNORECASE) for pattern in patterns) if found is not None]
     return any(pattern.fullmatch(name) for pattern in compiled for name in names)

@@ -1,4 +1,4 @@
-"""Builds the events of one connector: changes of its state, configuration and tasks start and end runs."""
+"""Builds the events of one connector. Changes of its state, configuration and tasks start and end runs."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -22,10 +22,10 @@ MOST_FAILURES = 20
 
 
 class EventContext(NamedTuple):
-    """The context of all events of a poll.
+    """What all events of a poll have in common.
 
-    `cluster`: the Kafka cluster's id. `space`: the namespace of its topics. `version`: of Kafka Connect. `period_s`: seconds between
-    heartbeats. `now_us`: the time.
+    `cluster`: the Kafka cluster's id. `space`: the namespace of its topics. `version`: that of Kafka Connect. `period_s`: seconds
+    between heartbeats. `now_us`: the time of the poll.
     """
 
     cluster: str
@@ -36,7 +36,9 @@ class EventContext(NamedTuple):
 
 
 class ConnectorLifecycle:
-    """Builds the events of one connector at one poll. `job` is its name; `memory` is its part of the snapshot, which is updated."""
+    """Builds the events of one connector at one poll. `job`: the name of its job; `memory`: the connector's part of the snapshot, which
+    is updated.
+    """
 
     def __init__(self, out: EventBuilder, context: EventContext, job: DatasetName, memory: ConnectorMemory) -> None:
         self.out, self.context, self.job, self.memory = out, context, job, memory
@@ -45,9 +47,10 @@ class ConnectorLifecycle:
     def existing(
         self, connector: ConnectorState, same: bool, described: Json, content: ConnectorContent, counts: Mapping[str, int]
     ) -> list[Json]:
-        """Return the events of an existing connector.
+        """Return the events of a connector that exists.
 
-        `same`: its configuration is that of the previous poll. `described`: its facet. `counts`: the rows of the current run, by topic.
+        `same`: whether its configuration is that of the previous poll. `described`: the connector's own facet. `counts`: the rows
+        of the current run, by topic.
         """
         self.memory.ids = sorted(connector.tasks)
         self.job_facets = connector.service.job if connector.service else {}
@@ -72,7 +75,7 @@ class ConnectorLifecycle:
             return [event, *self._tasks(connector)]
         if connector.failed and self.memory.failure != _failure(connector):
             return [self._fails(connector, facets, content, counts), *self._tasks(connector)]
-        return [*self._learnt(content), *self._tasks(connector)]
+        return [*self._report_new_facts(content), *self._tasks(connector)]
 
     def deleted(self) -> list[Json]:
         """Return the events of a connector that was deleted."""
@@ -81,8 +84,8 @@ class ConnectorLifecycle:
     # the connector's runs
 
     def _begins(self, connector: ConnectorState, same: bool) -> bool:
-        """Whether a new run begins: the first run, a run with another configuration, or a run after an end; after a failure, once a task
-        runs again.
+        """Whether a new run begins now: the connector has none, its configuration changed, its run has ended, or, after a failure,
+        one of its tasks runs again.
         """
         if not same or self.memory.state in ("", ENDED):
             return True
@@ -103,8 +106,8 @@ class ConnectorLifecycle:
         error = {"errorMessage": self._error(connector.failures[0][1])}
         return self._event("FAIL", {**self._new_facets(facets), **error}, self._counted(content, counts))
 
-    def _learnt(self, content: ConnectorContent) -> list[Json]:
-        """Report new facts about a failed run's datasets, without changing its state."""
+    def _report_new_facts(self, content: ConnectorContent) -> list[Json]:
+        """Return an event with new facts about the datasets of a failed run, which stays failed."""
         new = self._new_content(content, {})
         return [self._event("OTHER", datasets=new)] if any(new) else []
 
@@ -115,7 +118,7 @@ class ConnectorLifecycle:
         return self._ends("ABORT", facets, content, counts)
 
     def _ends(self, how: str, facets: Mapping[str, Json], content: ConnectorContent | None, counts: Mapping[str, int]) -> list[Json]:
-        """End the run and its tasks' runs, if they have not ended yet."""
+        """Return the events that end the run, and the runs of its tasks, unless they have already ended."""
         alive = self.memory.state == ALIVE
         datasets = self._counted(content, counts) if content else _Datasets({}, {})
         own = [self._event(how, self._new_facets(facets), datasets)] if alive else []
@@ -125,7 +128,7 @@ class ConnectorLifecycle:
     # the tasks' runs
 
     def _tasks(self, connector: ConnectorState) -> list[Json]:
-        """Return the events of the tasks' runs, if there are several; the connector's run covers a single task."""
+        """Return the events of the runs of tasks if there are several tasks. A single task has no run of its own."""
         if not self.memory.run:
             return []
         tasks = connector.tasks if len(connector.tasks) > 1 else {}
@@ -233,7 +236,7 @@ class ConnectorLifecycle:
         return new._replace(job_facets={"lineage": self.out.lineage(content.entries)})
 
     def _counted(self, content: ConnectorContent, counts: Mapping[str, int]) -> "_Datasets":
-        """Return the topics with the rows written to them or read from them."""
+        """Return the topics, each with the number of rows written to it or read from it."""
         name, facet = ("outputStatistics", self.out.output_statistics) if content.writes else ("inputStatistics", self.out.input_statistics)
         counted: dict[DatasetName, _Access] = {
             (self.context.space, topic): ({}, {name: facet(rows)}) for topic, rows in sorted(counts.items())
@@ -248,7 +251,7 @@ _Access = tuple[Mapping[str, Json], Mapping[str, Json]]
 
 
 class _Datasets(NamedTuple):
-    """The datasets of an event, each with its facets and its input or output facets, and the related job facets."""
+    """The datasets of an event, each with its facets and its input or output facets, and those facets of the job that concern datasets."""
 
     inputs: dict[DatasetName, _Access]
     outputs: dict[DatasetName, _Access]

@@ -7,18 +7,18 @@ _MadeT = TypeVar("_MadeT")
 
 
 class Memo(Generic[_MadeT]):
-    """Cached values by name. `make` must only depend on `basis`: a value is computed again when that changes."""
+    """Cached values by name. Each was computed by a function `make` from a `basis`; a value is computed again when its basis changes."""
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[object, _MadeT]] = {}
 
     def get(self, name: str, basis: object, make: Callable[[], _MadeT]) -> _MadeT:
-        """Return the value of this name for this basis."""
+        """Return the value with this name: the cached one if its basis is equal, else the result of `make`."""
         known = self._made.get(name)
         if known is None or known[0] != basis:
             self._made[name] = known = (basis, make())
         return known[1]
 
     def keep(self, names: Collection[str]) -> None:
-        """Drop all other names."""
+        """Remove all cached values whose names are not among `names`."""
         self._made = {name: made for name, made in self._made.items() if name in names}

@@ -1,4 +1,4 @@
-"""What is kept about one connector between two polls: its part of the snapshot."""
+"""What a source remembers about one connector from one poll to the next: the connector's part of the snapshot."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,13 +19,14 @@ class TaskRun(msgspec.Struct):
 
 
 class ConnectorMemory(msgspec.Struct, omit_defaults=True):
-    """One connector.
+    """What is remembered about one connector.
 
     `config`: the fingerprint of its configuration. `ids`: its tasks. `number`: the number of its runs so far; `run`: the id of the last
-    one; `state`: its last reported state (empty: none yet), `failure`: the fingerprint of its failure. `children`: the runs of its tasks.
+    one; `state`: its last reported state (empty: none yet), `failure`: the fingerprint of its failure. `children`: the runs of its
+    tasks.
 
-    `given`, `topics`, `partitions`: the settings of tasks, the topics used, and the partitions of offsets, as last fetched; None: never.
-    `last`: the sums of offsets by topic; `base`: those when the run was first seen; `counted`: the rows that were reported.
+    `given`, `topics`, `partitions`: the settings of tasks, the topics used, and the partitions of offsets, as last fetched; None:
+    never. `last`: the sums of offsets by topic; `base`: those when the run was first seen; `counted`: the rows that were reported.
 
     `datasets`: fingerprints of the datasets reported in this run, by the fingerprints of their names; `facets`: the same for facets, by
     key.
@@ -50,13 +51,13 @@ class ConnectorMemory(msgspec.Struct, omit_defaults=True):
     facets: dict[str, str] = msgspec.field(default_factory=dict)
 
     def begin(self, run: str, number: int) -> None:
-        """Start another run: nothing is reported or counted yet."""
+        """Start another run, for which nothing has been reported or counted yet."""
         self.run, self.number, self.state, self.failure = run, number, ALIVE, ""
         self.base, self.counted, self.datasets, self.facets = dict(self.last), {}, {}, {}
         self.children = {}
 
     def count(self, sums: Mapping[str, int]) -> dict[str, int]:
-        """Return the rows since the run was first seen, by topic, if more than reported before.
+        """Return the rows by topic since the run was first seen; only for topics with more rows than were reported before.
 
         Counts never decrease: after offsets were reset, counting continues from the reported rows.
         """

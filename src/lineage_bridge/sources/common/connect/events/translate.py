@@ -28,7 +28,7 @@ PRODUCER = "https://lineagebridge.dev/sources/connect"
 
 
 class Memos:
-    """What the previous poll computed from configurations, for one catalogue of classes."""
+    """Results that the previous poll computed from configurations with one catalogue of classes, and that this poll may reuse."""
 
     def __init__(self) -> None:
         self.connections: Memo[Connection] = Memo()
@@ -36,7 +36,7 @@ class Memos:
 
 
 class _Kafka(NamedTuple):
-    """The Kafka cluster of a connector, if it is known: its id (may be empty), and the namespace of its topics."""
+    """The Kafka cluster of a connector: its id, which is empty if unknown, and the namespace of its topics."""
 
     cluster: ClusterMetadata | None
     id: str
@@ -44,10 +44,10 @@ class _Kafka(NamedTuple):
 
 
 class _PolledConnector(NamedTuple):
-    """A connector after a poll, before its events are built.
+    """A connector as a poll found it, before its events are built.
 
-    `same`: its configuration has not changed since the previous poll. `config`: its configuration, with values known from elsewhere.
-    `masked`: without secrets; None if it is unknown which settings are secret.
+    `same`: its configuration has not changed since the previous poll. `config`: its configuration, in which placeholders have their
+    values if these are known. `masked`: the configuration without secrets; None if it is unknown which settings are secret.
     """
 
     seen: ConnectorState
@@ -61,7 +61,7 @@ class _PolledConnector(NamedTuple):
 
 
 class Translation:
-    """Translates one poll. `namespace` is the namespace of the jobs."""
+    """Converts the result of one poll to events. `namespace` is the namespace of the connectors' jobs."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Translation:
         self.out = EventBuilder(PRODUCER)
 
     def observation(self, before: Snapshot) -> Observation:
-        """Return the events in the order of the connectors' names, and the next snapshot."""
+        """Return the events, ordered by the connectors' names, and the next snapshot."""
         earlier = before.get("connectors", {}).items()
         memories = {name: read_memory(entry) for name, entry in earlier if self.settings.matters(name)}
         past: dict[str, int] = dict(before.get("past", {}))
@@ -120,7 +120,7 @@ class Translation:
         return Observation(snapshot, tuple(events), tuple(new[key] for key in new if key not in emitted), self.fetched.unseen)
 
     def _kafka_of(self, servers: str) -> _Kafka:
-        """Return the cluster of these servers, unless the settings name one for all connectors."""
+        """Return the Kafka cluster with these bootstrap servers. If the settings name a cluster, it is that one for all connectors."""
         address, shared = self.settings.kafka or servers, self.shared
         cluster = shared.cluster(address) or shared.cluster(self.fetched.cluster)
         space = shared.namespace(self.fetched.cluster, address)
@@ -151,7 +151,7 @@ class Translation:
         return _PolledConnector(connector, kafka, memory, same, {**connector.config, **evidence.settings}, masked, connection, sums)
 
     def _by_its_class(self, connector: ConnectorState) -> ConnectorState:
-        """Return the connector, with the full class name if its configuration has a short one."""
+        """Return a copy of the connector whose configuration has the full name of its class instead of a short one."""
         plugin = self.fetched.plugins.get(connector.config.get("connector.class", "").strip())
         return (
             connector._replace(config={**connector.config, "connector.class": plugin.name})
@@ -183,7 +183,9 @@ class Translation:
         return connector.service.version if connector.service else self.fetched.version
 
     def _written(self, connector: _PolledConnector, writers: Mapping[DatasetName, int]) -> dict[str, int]:
-        """Return the end offsets of the topics that only this connector writes, except for topics that do not exist yet."""
+        """Return the end offset of each topic that no other connector writes, so that its growth counts this connector's rows; 0 if
+        the topic does not exist yet.
+        """
         cluster, space = connector.kafka.cluster, connector.kafka.space
         if cluster is None or cluster.topics is None:
             return {}
@@ -217,7 +219,7 @@ class Translation:
         )
 
     def _same_cluster(self, before: Snapshot) -> list[SameJob | SameNamespace]:
-        """Return the namespace with the cluster's id as an alias, if topics were reported in it before a server was known."""
+        """Return an alias for topics that were reported in a namespace with the cluster's id, before a server of the cluster was known."""
         by_id, space = f"kafka://{self.fetched.cluster}", self.kafka.space
         evidence = f"the id of the Kafka cluster, as the worker {self.settings.address} reports it"
         return [SameNamespace(space, by_id, evidence)] if self.fetched.cluster and before.get("space") == by_id != space else []
@@ -230,14 +232,16 @@ class Translation:
         )
 
     def _groups(self, before: Snapshot, polled: Mapping[str, _PolledConnector], kept: Mapping[str, ConnectorMemory]) -> dict[str, str]:
-        """Return the consumer group of each connector that is a sink."""
+        """Return the consumer group of each sink. `kept`: connectors that could not be polled keep their previous group."""
         earlier = {name: group for name, group in before.get("groups", {}).items() if name in kept and name not in polled}
         return earlier | {
             name: group_of(connector.seen) for name, connector in sorted(polled.items()) if not connector.connection.is_source
         }
 
     def _clusters(self, before: Snapshot, polled: Mapping[str, _PolledConnector], kept: Mapping[str, ConnectorMemory]) -> dict[str, str]:
-        """Return the Kafka cluster id of each connector whose cluster is not the worker's."""
+        """Return the Kafka cluster id of each connector that uses another cluster than its worker. `kept`: connectors that could
+        not be polled keep theirs.
+        """
         earlier = {name: cluster for name, cluster in before.get("clusters", {}).items() if name in kept and name not in polled}
         return earlier | {
             name: connector.kafka.id for name, connector in sorted(polled.items()) if connector.kafka.id != self.fetched.cluster
@@ -245,7 +249,7 @@ class Translation:
 
 
 def _writers(polled: Iterable[_PolledConnector]) -> dict[DatasetName, int]:
-    """Count the connectors that write each topic."""
+    """Count, for each topic, the connectors that write it."""
     writers: dict[DatasetName, int] = {}
     for connector in polled:
         for topic in {(connector.kafka.space, use.name) for use in connector.connection.topics_out if use.role == DATA}:
@@ -263,7 +267,9 @@ def translate(
     classes: Catalogue,
     made: Memos | None = None,
 ) -> Observation:
-    """Return the events and the next snapshot. `made` caches results of earlier polls with these classes, only to save time."""
+    """Return the events and the next snapshot of a poll. `made` has cached results of earlier polls with these classes, which only save
+    time.
+    """
     made = made or Memos()
     made.connections.keep(fetched.connectors)
     made.contents.keep(fetched.connectors)
@@ -271,7 +277,7 @@ def translate(
 
 
 def shared_metadata(snapshot: Mapping[str, Any]) -> SharedMetadata:
-    """Return the jobs that own consumer groups."""
+    """Return the metadata for other sources: the consumer groups of sinks, each with the job that owns it."""
     clusters, jobs = snapshot.get("clusters", {}), snapshot["namespace"]
     return SharedMetadata(
         owners={(clusters.get(name, snapshot["cluster"]), group): (jobs, name) for name, group in snapshot["groups"].items()}

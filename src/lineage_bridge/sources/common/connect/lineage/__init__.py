@@ -1,1 +1,1 @@
-"""Derives a connector's datasets, topics and flows from its configuration and other evidence."""
+"""Derives the datasets, topics and flows of a connector from its configuration and other evidence."""

@@ -1,4 +1,4 @@
-"""Maps the columns on both sides of a connector to each other, and finds which are masked."""
+"""Maps the columns of a connector's table to the fields of its topic, and finds which are masked."""
 
 from collections.abc import Iterable, Mapping
 
@@ -27,12 +27,13 @@ _UNWRAP = Transform("", "", VALUE, {})
 def across(
     connection: Connection, flow: ConnectorFlow, values: Iterable[str], keys: Iterable[str] = (), config: Mapping[str, str] | None = None
 ) -> Record:
-    """Return the fields at the end of a flow, each with its origins at the start.
+    """Follow columns through a connector. Returns the fields at the end of a flow, each with the fields at the start that it comes
+    from.
 
-    For a source, `values` are the table's columns, `keys` are those of them that form the record's key, and the end is the topic's records.
-    For a sink, they are the fields of the topic's values and keys, and the end is the table, whose columns are the fields of the value. For
-    a connector that copies topics, both ends are topics. `config`: the connector's configuration, if it maps columns itself. The result is
-    empty for a flow that was only observed.
+    For a source, `values` are the table's columns, `keys` are those of them that form the record's key, and the end is the topic's
+    records. For a sink, they are the fields of the topic's values and keys, and the end is the table, whose columns are the fields of
+    the value. For a connector that copies topics, both ends are topics. `config`: the connector's configuration, if it maps columns
+    itself. The result is empty for a flow that was only observed.
     """
     start = _start(connection, list(values), list(keys))
     if not flow.before or not start.fields:
@@ -63,7 +64,7 @@ def _start(connection: Connection, values: list[str], keys: list[str]) -> Record
 
 
 def _columns(connection: Connection, flow: ConnectorFlow, end: Record, config: Mapping[str, str]) -> Record:
-    """Convert a sink's record to the columns of its table."""
+    """Convert the record that a sink gets to the columns of its table."""
     value = end.part(VALUE)
     if connection.connector.shape == "debezium" and any(is_in(path, "after") for path in value):
         end = unwrap(end, _UNWRAP)
@@ -74,7 +75,7 @@ def _columns(connection: Connection, flow: ConnectorFlow, end: Record, config: M
 
 
 def _mapped(end: Record, mapping: str) -> Record:
-    """Apply DataStax' mapping of columns: `column=value.field, column=key.field`."""
+    """Apply the mapping of columns in DataStax' sink: `column=value.field, column=key.field`."""
     if end.unknown:
         return end.forgetting([VALUE])
     columns: dict[str, Origins] = {}

@@ -1,4 +1,4 @@
-"""A connector's external datasets, its topics, and the flows between them, with the evidence for each."""
+"""The values that describe a connector's external datasets, its topics, and the flows between them, with the evidence for each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from lineage_bridge.sources.common.connect.transforms.chain import Chain
 
 
 class EvidenceKind(IntEnum):
-    """Kinds of evidence, in the order of the search."""
+    """The kinds of evidence for a dataset, topic or flow, in the order in which they are searched."""
 
     LISTED = 0
     """The configuration lists the name."""
@@ -75,12 +75,12 @@ class ConnectorFlow(NamedTuple):
 
 @dataclass(frozen=True)
 class ConnectorEvidence:
-    """The evidence apart from the configuration.
+    """What is known about a connector apart from its configuration.
 
     `direction`: source or sink, as the worker reports. `known_topics`: the topics of the cluster, None if they were not listed.
-    `observed_topics`: the used topics that the worker reports. `tasks`: the configuration of each task. `offsets`: the worker's offsets,
-    each with `partition` and `offset`. `settings`: values of settings that only the worker can resolve, by key; `connector.id` is a managed
-    connector's id, `aws.account` the account.
+    `observed_topics`: the used topics that the worker reports. `tasks`: the configuration of each task. `offsets`: the worker's
+    offsets, each with `partition` and `offset`. `settings`: values of settings that only the worker can resolve, by key; `connector.id`
+    is a managed connector's id, `aws.account` the account.
     """
 
     direction: str = ""
@@ -93,7 +93,7 @@ class ConnectorEvidence:
 
 @dataclass(frozen=True)
 class Connection:
-    """A connector's external datasets, topics and flows, each sorted. `unknown` describes what could not be determined, and why."""
+    """A connector's external datasets, topics and flows, each sorted. `unknown`: texts about what could not be determined, and why."""
 
     connector: ConnectorClass
     chain: Chain
@@ -105,14 +105,14 @@ class Connection:
 
     @property
     def is_source(self) -> bool:
-        """Whether the connector writes topics; otherwise, it reads them."""
+        """Whether the connector writes topics. If not, it reads them."""
         return self.connector.direction == "source"
 
 
 class FoundObject(NamedTuple):
-    """An external object and its topic (of a source: before the transforms), as a reader found them; None if unknown.
+    """An external object that a reader of configurations found, and its topic (for a source, before the transforms); None if unknown.
 
-    `dataset`: its name, if not built from templates. `maybe`: possibly only some records go there.
+    `dataset`: the object's dataset, if its name is not built from templates. `maybe`: possibly only some records go to the object.
     """
 
     object: str | None
@@ -123,5 +123,5 @@ class FoundObject(NamedTuple):
 
 
 def merge_evidence(found: Sequence[EvidenceKind]) -> tuple[EvidenceKind, ...]:
-    """Return the kinds of evidence without duplicates, in order."""
+    """Return the kinds of evidence in their defined order, each once."""
     return tuple(sorted(set(found)))

@@ -1,4 +1,4 @@
-"""Builds the facets of the datasets that a connector reads and writes: schemas, other names, and the flows between them."""
+"""Builds the facets of the datasets that a connector reads and writes: schemas, other names, and flows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,9 @@ _REPORTS = frozenset(("dead-letter", "report"))
 
 @dataclass(frozen=True)
 class ConnectorContent:
-    """The facets of each dataset by its name, and the lineage facet's entries. `writes`: the connector writes topics."""
+    """The facets of each dataset of a connector, by the dataset's name, and the entries of its lineage facet. `writes`: the connector
+    writes topics.
+    """
 
     inputs: Mapping[DatasetName, Mapping[str, Json]]
     outputs: Mapping[DatasetName, Mapping[str, Json]]
@@ -29,13 +31,13 @@ class ConnectorContent:
 
     @cached_property
     def marks(self) -> Mapping[tuple[bool, DatasetName], tuple[str, str]]:
-        """The fingerprints of a dataset's name and facets, by whether it is an input, and its name."""
+        """The fingerprints of each dataset's name and facets. The key is whether it is an input, and its name."""
         sides = ((True, self.inputs), (False, self.outputs))
         return {(side, name): (digest([*name, side]), digest(facets)) for side, named in sides for name, facets in named.items()}
 
     @cached_property
     def entries_mark(self) -> str:
-        """The fingerprint of the entries."""
+        """The fingerprint of the lineage facet's entries."""
         return digest(self.entries)
 
 
@@ -49,10 +51,10 @@ def content_of(
     *,
     sources: bool = False,
 ) -> ConnectorContent:
-    """Return the datasets and flows of a connection.
+    """Return the facets of a connection's datasets, and its flows.
 
-    `space`: the namespace of its topics. `links`: additional names of external datasets. `sources`: whether external datasets get a data
-    source facet.
+    `space`: the namespace of its topics. `links`: additional names of external datasets. `sources`: whether external datasets get a
+    data source facet.
     """
     topics = {
         (space, use.name): _topic_facets(out, (space, use.name), shared)
@@ -82,7 +84,7 @@ def content_of(
 
 
 def basis_of(connection: Connection, config: Mapping[str, str], space: str, shared: SharedMetadata) -> object:
-    """Return everything that the content of a connection depends on, so that it is computed again only if this changes."""
+    """Return all values from which the content of a connection is computed. It need not be computed again while they are equal."""
     topics = {(space, use.name) for use in (*connection.topics_in, *connection.topics_out)}
     outside = {named(dataset.dataset, shared) for dataset in connection.datasets}
     schemas = [shared.schemas.get((name, part)) for name in sorted(topics | outside) for part in (KEY, VALUE)]
@@ -90,7 +92,9 @@ def basis_of(connection: Connection, config: Mapping[str, str], space: str, shar
 
 
 def named(dataset: DatasetName, shared: SharedMetadata) -> DatasetName:
-    """Return the name of an external dataset; a topic of another known cluster gets that cluster's namespace."""
+    """Return the namespace and name of an external dataset. If it is a topic of another known cluster, the namespace is that of the
+    cluster.
+    """
     namespace, name = dataset
     cluster = shared.cluster(namespace.removeprefix("kafka://")) if namespace.startswith("kafka://") else None
     return (cluster.namespace, name) if cluster else dataset
@@ -118,7 +122,7 @@ def _outside_facets(
 def _entries(
     connection: Connection, config: Mapping[str, str], space: str, shared: SharedMetadata, outside: frozenset[DatasetName]
 ) -> list[Json]:
-    """Return one entry per target, sorted by target."""
+    """Return the entries of the lineage facet, one per target, sorted by target."""
     whole: dict[DatasetName, set[DatasetName]] = {}
     columns: dict[DatasetName, dict[str, list[Json]]] = {}
     for flow in connection.flows:
@@ -140,7 +144,9 @@ def _entries(
 def _columns(
     connection: Connection, flow: ConnectorFlow, config: Mapping[str, str], topic: DatasetName, other: DatasetName, shared: SharedMetadata
 ) -> dict[RecordField, Origins]:
-    """Return the columns of a flow, from the schema of its topic or, if the connector copies topics, of the other topic."""
+    """Return the column flows of a connection. They follow from the schema of its topic or, if it copies topics, from that of the other
+    topic.
+    """
     at = next((name for name in (topic, other) if shared.fields(name)), None)
     if at is None:
         return {}

@@ -1,4 +1,4 @@
-"""Collects the evidence about a connector apart from its configuration: from its own calls, the last poll, and its Kafka cluster."""
+"""Collects the evidence about a connector apart from its configuration: the answers about it, the last poll, and its Kafka cluster."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -33,7 +33,7 @@ def group_of(connector: ConnectorState) -> str:
 
 
 def remember(memory: ConnectorMemory, detail: ConnectorDetail, passwords: frozenset[str]) -> None:
-    """Update the memory with the answers of this poll."""
+    """Store the answers of this poll in what is remembered about a connector."""
     if detail.given is not None:
         memory.given = [mask_config(entry, passwords) for entry in detail.given]
     if detail.topics is not None:
@@ -43,7 +43,7 @@ def remember(memory: ConnectorMemory, detail: ConnectorDetail, passwords: frozen
 
 
 def evidence_of(connector: ConnectorState, memory: ConnectorMemory, cluster: ClusterMetadata | None) -> ConnectorEvidence:
-    """Return all evidence about a connector, including values of placeholders found in other evidence."""
+    """Return all evidence about a connector. Values of placeholders that follow from other evidence are included."""
     topics, partitions = memory.topics or [], memory.partitions or []
     if connector.direction == SINK and cluster is not None:
         partitions = [*partitions, *({"kafka_topic": topic} for topic in sorted(cluster.groups.get(group_of(connector), ())))]
@@ -58,7 +58,9 @@ def evidence_of(connector: ConnectorState, memory: ConnectorMemory, cluster: Clu
 
 
 def sums_of(connector: ConnectorState, detail: ConnectorDetail, cluster: ClusterMetadata | None) -> dict[str, int]:
-    """Return a sink's committed offsets, summed by topic: from its worker, else those of its group in the cluster."""
+    """Return the committed offsets of a sink, summed by topic, as its worker reports them, or else as the cluster reports them for its
+    group.
+    """
     if detail.offsets is None:
         group = group_of(connector)
         return {topic: total for (reader, topic), total in cluster.read.items() if reader == group} if cluster else {}
@@ -72,13 +74,13 @@ def sums_of(connector: ConnectorState, detail: ConnectorDetail, cluster: Cluster
 
 
 def _distinct(partitions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the partitions without their numbers, without duplicates, sorted."""
+    """Return the partitions of offsets without partition numbers and repeats, sorted."""
     named = ({str(k): v for k, v in partition.items() if isinstance(v, str)} for partition in partitions)
     return [dict(items) for items in sorted({tuple(sorted(partition.items())) for partition in named})]
 
 
 def _readable(config: Mapping[str, str], topics: list[str], partitions: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the values of placeholder settings for which the evidence allows exactly one value."""
+    """Return values for placeholder settings, where the evidence allows exactly one value."""
     hidden = {key for key, value in config.items() if has_placeholder(value)}
     candidates = {
         key: {partition[member] for partition in partitions if partition.get(member)}
@@ -91,6 +93,6 @@ def _readable(config: Mapping[str, str], topics: list[str], partitions: list[dic
 
 
 def _prefixes(config: Mapping[str, str], topics: list[str]) -> set[str]:
-    """Return the prefixes of the listed tables' names in the names of used topics."""
+    """Return the prefixes before the names of listed tables in the names of used topics."""
     tables = [table.replace("\\.", ".") for key in _TABLES for table in listed(config.get(key, ""))]
     return {topic[: -len(table) - 1] for topic in topics for table in tables if topic.endswith(f".{table}")}

@@ -1,4 +1,6 @@
-"""Traces flows between external datasets and topics through the transforms: objects to topics for a source, the reverse for a sink."""
+"""Traces the flows between external objects and topics through the transforms: from object to topic for a source, from topic to object for
+a sink.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -23,14 +25,14 @@ _SAMPLES = ("a1.b2", "c3.d4.e5", "f6")
 
 @dataclass
 class TracedFlows:
-    """The datasets, topics and flows found, before merging."""
+    """The datasets, topics and flows found so far; some may be repeated."""
 
     flows: list[ConnectorFlow] = field(default_factory=list)
     topics: list[TopicUse] = field(default_factory=list)
     datasets: list[ExternalDataset] = field(default_factory=list)
 
     def see(self, view: ConnectorView, found: FoundObject, topic: str, how: tuple[EvidenceKind, ...]) -> DatasetName | None:
-        """Add the dataset of an object, and return its name; None if it cannot be named."""
+        """Add the dataset of an object, and return its name; None if the dataset has no name."""
         name = found.dataset or (None if found.object is None else view.dataset(found.object, topic))
         if name is not None and not is_dataset(name):
             return None
@@ -41,7 +43,7 @@ class TracedFlows:
 
 
 def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
-    """Trace external objects to topics. Topics in `side` carry no data."""
+    """Trace the external objects of a source to topics. The topics in `side` have no data and are skipped."""
     traced = TracedFlows()
     observed = sorted(set(view.evidence.observed_topics) - side)
     reader = SOURCE_READERS.get(view.connector.reader, find_objects)
@@ -65,7 +67,7 @@ def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Tra
 
 
 def _topics_of_objects(view: ConnectorView, chain: Chain) -> re.Pattern[str] | None:
-    """A pattern for the topics of single objects, such as objects that were listed earlier; None if it would match any name."""
+    """Make a pattern that matches the topics of single objects, such as formerly listed ones; None if it would match any name."""
     if "object" not in holes(view.connector.topic) or any(transform.kind in TOPIC_STEPS for transform in chain.transforms):
         return None
     pattern = invert(view.connector.topic, "object", view.config)
@@ -73,13 +75,15 @@ def _topics_of_objects(view: ConnectorView, chain: Chain) -> re.Pattern[str] | N
 
 
 def _only(traced: TracedFlows) -> DatasetName | None:
-    """The dataset, if there is exactly one."""
+    """Return the dataset if exactly one was found, else None."""
     datasets = {outside.dataset for outside in traced.datasets}
     return next(iter(datasets)) if len(datasets) == 1 else None
 
 
 def _literal_topics(view: ConnectorView, chain: Chain) -> list[str]:
-    """The topics of a source that do not depend on its objects: the configuration names them, or routes all records to them."""
+    """Return the topics of a source that do not depend on its objects, because the configuration names them or routes all records to
+    them.
+    """
     template = view.connector.topic
     if template and "object" in holes(template):
         found = [set(replay(chain, view.text(template, object=name) or name).topics) for name in _SAMPLES]
@@ -91,7 +95,7 @@ def _literal_topics(view: ConnectorView, chain: Chain) -> list[str]:
 
 
 def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
-    """Trace topics to external objects. Topics in `side` carry no data."""
+    """Trace the topics of a sink to external objects. The topics in `side` have no data and are skipped."""
     traced = TracedFlows()
     asked = bool(view.setting("topics", "topics.regex"))
     for use in _consumed(view, side):
@@ -115,7 +119,9 @@ def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Trace
 
 
 def _before_routing(view: ConnectorView, chain: Chain, observed: list[str], side: frozenset[str]) -> dict[str, EvidenceKind]:
-    """Return topics' names before the transforms: of all topics or, if transforms rename topics, of used topics, where reversible."""
+    """Return the names of topics before the transforms. If transforms rename topics, they are derived from used topics, where
+    reversible.
+    """
     if any(transform.kind in TOPIC_STEPS for transform in chain.transforms):
         return {
             before: EvidenceKind.OBSERVED for topic in observed for before in (*topics_before(chain, topic), *_solved(view, chain, topic))
@@ -127,7 +133,7 @@ def _before_routing(view: ConnectorView, chain: Chain, observed: list[str], side
 
 
 def _solved(view: ConnectorView, chain: Chain, topic: str) -> list[str]:
-    """The topic before the transforms that leads to this one, if exactly one does and a listed database contains its table."""
+    """Find the name before the transforms that becomes this topic, if there is exactly one, and its table is in a listed database."""
     parents = [name for name in map(literal, view.list_of(view.connector.parents)) if name]
     names = {topic, *(topic[at + 1 :] for at, sign in enumerate(topic) if not sign.isalnum())} - {""}
     found = set()
@@ -158,7 +164,9 @@ def _routed(
 
 
 def _topics_of(topic: TopicName, observed: list[str], known: Iterable[str]) -> list[tuple[TopicName, tuple[EvidenceKind, ...]]]:
-    """Return the topics that match a name or pattern, with the evidence for each: used topics, else known ones, else the pattern."""
+    """Return the topics that a name or pattern means, with the evidence for each: the used topics that match, else the known ones, else
+    the pattern itself.
+    """
     pattern = compile_java(topic.text) if topic.is_pattern else None
     if pattern is None:
         return [(topic, (EvidenceKind.OBSERVED,) if topic.text in observed else ())]
@@ -168,7 +176,7 @@ def _topics_of(topic: TopicName, observed: list[str], known: Iterable[str]) -> l
 
 
 def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
-    """Return the topics that a sink reads; the regex itself if it matches no known topic."""
+    """Return the topics that a sink reads. If none matches the configured regex, return the regex itself."""
     named = (topic for topic in view.list_of(["topics"]) if can_be_topic(topic))
     found: list[tuple[str, EvidenceKind]] = [(topic, EvidenceKind.LISTED) for topic in named]
     if view.connector.numbered:
@@ -191,7 +199,7 @@ def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
 
 
 def _targets(view: ConnectorView, topic: str, seen: TopicName) -> list[FoundObject]:
-    """Return the objects that a topic's records go to, from the topic's name as the connector sees it."""
+    """Return the objects to which a topic's records go. `seen`: the topic's name after the transforms."""
     connector = view.connector
     if _is_open(view, topic):
         return [FoundObject(None, None, EvidenceKind.LISTED)]
@@ -204,7 +212,9 @@ def _targets(view: ConnectorView, topic: str, seen: TopicName) -> list[FoundObje
 
 
 def _is_open(view: ConnectorView, topic: str) -> bool:
-    """Whether records, a class of the user's own, or a setting that cannot be read decide the object of a topic."""
+    """Whether it is unknown to which object a topic's records go, because a field of the records, a class of the user's own, or an
+    unreadable setting decides it.
+    """
     connector = view.connector
     varies = any(view.text(template, topic=topic) is not None for template in connector.varies)
     deciding = [*connector.maps, *connector.objects, *(holes(template)[0] for template in connector.varies)]
@@ -212,14 +222,14 @@ def _is_open(view: ConnectorView, topic: str) -> bool:
 
 
 def _mapped(mapping: list[tuple[str, str]], *names: str) -> list[str]:
-    """Return the map's entries for these names of a topic, else the entries whose patterns match."""
+    """Return the entries of a map for a topic under one of its names, else the entries whose patterns match one of them."""
     exact = [thing for topic, thing in mapping if topic in names]
     patterns = [(compile_java(topic), thing) for topic, thing in mapping if literal(topic) is None]
     return exact or [thing for pattern, thing in patterns if pattern and any(map(pattern.fullmatch, names))]
 
 
 def _by_topic(view: ConnectorView, seen: TopicName) -> list[FoundObject]:
-    """Return the object that the template yields for a topic; for a pattern, only if the object does not depend on the topic."""
+    """Return the object that the template names for a topic. For a pattern of topics, only an object that does not depend on the topic."""
     template = view.connector.object
     if not template:
         return []

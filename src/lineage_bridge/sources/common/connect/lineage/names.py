@@ -1,7 +1,7 @@
-"""What can be the name of a dataset or a topic: whatever cannot is an expression, a pattern or a placeholder, and names nothing.
+"""Decides whether a text can be the name of a dataset or topic. An expression, a pattern or a placeholder cannot.
 
-Every name that a configuration yields passes here, however it was put together. A name is refused for what it looks like, so that a value
-of a program or a template, which no worker has but which configurations are stored with, does not become a dataset.
+Every name that a configuration yields is checked here. Only the form of a name counts. So the code of a program or a template, which a
+worker would never have, does not become a dataset if a configuration is stored with it.
 """
 
 import re
@@ -13,9 +13,9 @@ from lineage_bridge.sources.common.connect.lineage.programs import is_member
 from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN
 from lineage_bridge.sources.common.connect.transforms.topics import is_topic
 
-_IN_ADDRESS = re.compile(r"[<>{}()'\"`|^*?\\;=&\s]|\[(?![0-9A-Fa-f:.]*:)|\$(?!(?:web|root|logs)@)|%\w+%")
-"""What no address contains: brackets other than those of IPv6, quotes, wildcards and variables. The names of Azure's own containers have a
-`$`, too; several hosts are separated by commas.
+_IN_ADDRESS = re.compile(r"[<>{}()'\"`|^*?\\;=&\s]|\[(?![0-9A-Fa-f:.]*:)|\$(?!(?:web|root|logs)@)|%\w+%|\bYOUR[_-][A-Z]")
+"""What no address contains: brackets other than those of IPv6, quotes, wildcards, variables and `YOUR_CLUSTER`. The names of Azure's own
+containers have a `$`, too; several hosts are separated by commas.
 """
 _LONGEST = 512
 """The longest address, in characters."""
@@ -39,7 +39,7 @@ _WEB = re.compile(r"https?://")
 
 
 def is_dataset(name: DatasetName) -> bool:
-    """Whether both parts can be a dataset's, and its address is not itself a secret."""
+    """Whether a namespace and a name can be those of a dataset. An address that is a secret itself cannot be a namespace."""
     namespace, text = name
     if len(namespace) > _LONGEST or len(text) > _LONGEST_NAME or any(map(TO_FILL_IN.search, name)):
         return False
@@ -50,17 +50,17 @@ def is_dataset(name: DatasetName) -> bool:
 
 
 def is_code(text: str) -> bool:
-    """Whether a setting is an expression of a program."""
+    """Whether the value of a setting is an expression in a program."""
     return len(text) <= _LONGEST and bool(is_member(text) or _CALL.search(text))
 
 
 def can_be_topic(name: str) -> bool:
-    """Whether a name can be a topic's, and has no unresolved placeholder."""
+    """Whether a text can be the name of a topic, and contains no unresolved placeholder."""
     return is_topic(name) and not TO_FILL_IN.search(name)
 
 
 def _is_address(namespace: str) -> bool:
-    """Whether a namespace has a server's form or, for a database that is a file, its path's."""
+    """Whether a namespace has the form of a server's address or, for a database in a file, of a path."""
     if namespace.startswith(_FILES):
         return not _IN_PATH.search(namespace.partition("://")[2])
     return not (_IN_ADDRESS.search(namespace) or is_member(namespace))

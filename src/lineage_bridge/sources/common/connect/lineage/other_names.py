@@ -1,4 +1,5 @@
-"""Derives the names that other producers give to a connector and its datasets: Debezium's own OpenLineage, and Factor House's transform.
+"""Derives the names that other producers of OpenLineage give to a connector and its datasets: Debezium itself, and Factor House's
+transform.
 
 Debezium 3.5: job `<topic.prefix>.<task>` of a source, `<connector>.<task>` of the JDBC sink, in `openlineage.integration.job.namespace`;
 datasets of most sources in `<kind>://<database.hostname>:<database.port>` as configured, with `null` for a missing port.
@@ -41,11 +42,11 @@ def same_names(
     *,
     alone: bool,
 ) -> list[SameJob | SameNamespace]:
-    """Return the names that other producers give to the connector's job and to its datasets' namespaces; `space` is the namespace of its
-    topics.
+    """Return the names that other producers give to a connector's job and to the namespaces of its datasets, each with the connector's
+    own name.
 
-    `settings` are its configuration, with values known from elsewhere. `alone`: no other Kafka cluster is known, so that an ambiguous name
-    (`kafka:9092`) refers to this one.
+    `space`: the namespace of its topics. `settings`: its configuration, in which placeholders have their values if these are known.
+    `alone`: no other Kafka cluster is known, so an ambiguous name (`kafka:9092`) denotes this one.
     """
     found: list[SameJob | SameNamespace] = []
     if settings.get(f"{_INTEGRATION}enabled", "").strip().lower() == "true":
@@ -95,7 +96,7 @@ def _debezium_spaces(
 ) -> list[SameJob | SameNamespace]:
     found: list[SameJob | SameNamespace] = []
     servers = _plain(settings, f"{_INTEGRATION}dataset.kafka.bootstrap.servers", "schema.history.internal.kafka.bootstrap.servers")
-    if servers and (alone or not _is_anybodys(first_server(servers))):
+    if servers and (alone or not _is_ambiguous(first_server(servers))):
         evidence = f"connector {connector.name}: {_INTEGRATION}dataset.kafka.bootstrap.servers"
         found.append(SameNamespace(space, f"kafka://{first_server(servers)}", evidence))
     kind, host = _KINDS.get(settings.get("connector.class", "").strip()), _plain(settings, "database.hostname")
@@ -110,8 +111,8 @@ def _debezium_spaces(
     return found
 
 
-def _is_anybodys(server: str) -> bool:
-    """Whether a name may denote different machines: a host without a domain, a loopback or private address."""
+def _is_ambiguous(server: str) -> bool:
+    """Whether a server's name may denote different machines: a host without a domain, a loopback or a private address."""
     host = server.rpartition(":")[0].strip("[]")
     try:
         return ipaddress.ip_address(host).is_private
@@ -120,7 +121,7 @@ def _is_anybodys(server: str) -> bool:
 
 
 def _smts(settings: Mapping[str, str]) -> list[str]:
-    """Return the prefix of the settings of each OpenLineageLifecycleSmt."""
+    """Return the prefix of the settings of each OpenLineageLifecycleSmt in the configuration."""
     prefixes = [f"transforms.{alias}." for alias in listed(settings.get("transforms", ""))]
     return [prefix for prefix in prefixes if settings.get(f"{prefix}type", "").strip() == SMT]
 

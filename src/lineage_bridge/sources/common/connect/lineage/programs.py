@@ -1,7 +1,8 @@
-"""The values of settings that are members of a program's object: `var.db_host`, `process.env.TOPIC`, `options.tableName`.
+"""Recognises settings whose value is code: a member of an object in a program, such as `var.db_host`, `process.env.TOPIC` or
+`options.tableName`.
 
-No worker has such a value, but programs and templates that configurations are stored in do. A dotted name in small letters may be a real
-one (`source.server` is a host, `input.orders` a topic): it is taken for one unless what is around it shows that it is not.
+Workers never have such values, but programs and templates in which configurations are stored do. A dotted name in small letters may be a
+real value (`source.server` is a host, `input.orders` a topic). It counts as real unless other settings show that it is code.
 """
 
 import re
@@ -78,28 +79,30 @@ _OF_RECORDS = ("transforms.", "predicates.")
 
 
 def is_member(address: str) -> bool:
-    """Whether a server in an address, or a whole setting, is a member of a program's object. At most 512 characters."""
+    """Whether the server in an address, or the whole value of a setting, is a member of an object in a program. At most 512 characters
+    are read.
+    """
     return any(_is_of_program(server["name"]) for server in _SERVERS.finditer(address))
 
 
 def without_code(settings: Mapping[str, str]) -> Mapping[str, str]:
-    """The settings, with a placeholder for each value that is a member of a program's object: no name is made with it.
+    """Replace each value that is a member of a program's object by a placeholder, so that no name is made from it.
 
-    A member of an object that topics and tables are called after, too, is one if the settings have several members of it that programs
-    have: in camel case, or called like their setting (`bucket.name=options.bucket`).
+    If topics and tables also have names with the object's name, a value is only replaced if several settings have members of that
+    object in a form that programs use: in camel case, or with the name of their setting (`bucket.name=options.bucket`).
     """
     found = {key: match for key, value in settings.items() if len(value) <= _LONGEST and (match := _MEMBER.fullmatch(value.strip()))}
     seen: defaultdict[str, set[str]] = defaultdict(set)
     for key, match in found.items():
         if key not in _OWN and not key.startswith(_OF_RECORDS) and _is_called_by_program(match["last"], key):
             seen[match["root"]].add(match[0])
-    objects = {root for root, values in seen.items() if root in _NEVER_NAMES | _OBJECTS and len(_apart(values)) >= _SEVERAL}
+    objects = {root for root, values in seen.items() if root in _NEVER_NAMES | _OBJECTS and len(_separate_names(values)) >= _SEVERAL}
     members = {key for key, match in found.items() if match["root"] in objects or _SURE.fullmatch(match[0])}
     return {key: f"${{{value}}}" if key in members else value for key, value in settings.items()} if members else settings
 
 
 def _is_of_program(name: str) -> bool:
-    """Whether a dotted name is one that only a program has."""
+    """Whether only a program can use this dotted name."""
     root, *_, last = name.split(".")
     has_sign = "_" in last or bool(_CAMEL.search(last))
     if _ENVIRONMENT.match(name):
@@ -112,13 +115,13 @@ def _is_of_program(name: str) -> bool:
 
 
 def _is_called_by_program(member: str, key: str) -> bool:
-    """Whether a program would call a member so, which is the value of this setting."""
+    """Whether a member has the name that a program would use for the value of this setting."""
     words = {word.lower().removesuffix("s") for word in _WORD.findall(key)}
     return bool(_CAMEL.search(member)) or member.lower() in _CALLED or {word.lower() for word in _WORD.findall(member)} <= words
 
 
-def _apart(values: Iterable[str]) -> set[str]:
-    """The last parts of values, without values that go on where another ends: `input.orders.dlq` is no second to `input.orders`."""
+def _separate_names(values: Iterable[str]) -> set[str]:
+    """The last parts of values. A value that continues another one is left out, as `input.orders.dlq` does `input.orders`."""
     last, kept = "", set()
     for value in sorted(values):
         if not last or not value.startswith(last):

@@ -31,7 +31,7 @@ _AFTER_ONLY_BY_DEFAULT = frozenset(("PostgresCdcSource", "MySqlCdcSource", "SqlS
 
 
 def resolve(config: Mapping[str, str], evidence: ConnectorEvidence = NOTHING_ELSE, classes: Catalogue | None = None) -> Connection:
-    """Resolve the connection from the configuration and the evidence. `classes`: the catalogue, including a user's own mappings."""
+    """Determine a connector's external datasets, topics and flows. `classes`: the catalogue, including a user's own mappings."""
     settings = without_code({**config, **evidence.settings})
     connector = _as_configured((catalogue() if classes is None else classes).find(settings, evidence.direction), settings)
     view = ConnectorView(connector, _as_observed(connector, settings, evidence), evidence)
@@ -52,7 +52,9 @@ def resolve(config: Mapping[str, str], evidence: ConnectorEvidence = NOTHING_ELS
 
 
 def _as_configured(connector: ConnectorClass, settings: Mapping[str, str]) -> ConnectorClass:
-    """Return the family. A Debezium connector in Confluent Cloud that writes rows instead of the envelope gets the shape `row`."""
+    """Return the family with the shape that the settings select: a Debezium connector in Confluent Cloud that writes rows instead of
+    envelopes has the shape `row`.
+    """
     named = settings.get("connector.class", "")
     if connector.shape != "debezium" or named not in connector.managed:
         return connector
@@ -61,7 +63,9 @@ def _as_configured(connector: ConnectorClass, settings: Mapping[str, str]) -> Co
 
 
 def _as_observed(connector: ConnectorClass, settings: Mapping[str, str], evidence: ConnectorEvidence) -> Mapping[str, str]:
-    """Return the settings, without Debezium's newer setting for the server's name if the topics used have the older setting's name."""
+    """Return the settings without Debezium's newer setting for the server's name, if the names of used topics show that the older
+    setting is in effect.
+    """
     prefix, *names = (settings.get(key, "").strip() for key in (_SERVER, *_SERVERS_OF_OLD))
     name = next(filter(None, names), "")
     if _SERVER not in holes(connector.topic) or not prefix or not name:
@@ -73,7 +77,7 @@ def _as_observed(connector: ConnectorClass, settings: Mapping[str, str], evidenc
 
 
 def _merged_datasets(found: Iterable[ExternalDataset], more: tuple[EvidenceKind, ...]) -> tuple[ExternalDataset, ...]:
-    """Return one entry per dataset, with all its evidence."""
+    """Merge repeated datasets: return one entry per dataset, with all evidence for it."""
     merged: dict[DatasetName, ExternalDataset] = {}
     for dataset in found:
         earlier = merged.get(dataset.dataset, dataset)
@@ -83,7 +87,7 @@ def _merged_datasets(found: Iterable[ExternalDataset], more: tuple[EvidenceKind,
 
 
 def _merged_topics(found: Iterable[TopicUse]) -> tuple[TopicUse, ...]:
-    """Return one entry per topic and role, with all its evidence."""
+    """Merge repeated topics: return one entry per topic and role, with all evidence for it."""
     merged: dict[tuple[str, str, bool], tuple[EvidenceKind, ...]] = {}
     for use in found:
         key = (use.name, use.role, use.is_pattern)
@@ -92,7 +96,9 @@ def _merged_topics(found: Iterable[TopicUse]) -> tuple[TopicUse, ...]:
 
 
 def _merged_flows(found: Iterable[ConnectorFlow], more: tuple[EvidenceKind, ...]) -> tuple[ConnectorFlow, ...]:
-    """Return one entry per dataset and topic; it is certain if any merged flow is. Flows without a dataset come first."""
+    """Merge repeated flows: return one entry per dataset and topic. It is certain if one of the merged flows is. Flows without a
+    dataset come first.
+    """
     merged: dict[tuple[DatasetName, str, str, bool], ConnectorFlow] = {}
     for flow in found:
         key = (flow.outside or ("", ""), flow.topic, flow.before, flow.is_pattern)
@@ -103,7 +109,7 @@ def _merged_flows(found: Iterable[ConnectorFlow], more: tuple[EvidenceKind, ...]
 
 
 def _unknown(view: ConnectorView, chain: Chain, traced: TracedFlows) -> tuple[str, ...]:
-    """Return what could not be determined, and why."""
+    """Return texts about what could not be determined about a connector, and why."""
     reasons = [f"the class {view.setting('connector.class') or '(none)'} is not known"] if view.connector.inferred else []
     reasons += [f"the transform {alias} is not known: fields after it are unknown" for alias in chain.unknown]
     has_none = not traced.datasets or any(flow.outside is None for flow in traced.flows)

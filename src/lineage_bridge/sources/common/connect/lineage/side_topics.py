@@ -1,4 +1,4 @@
-"""Topics other than the data topics: for a connector's internal state, its reports, and records it could not process."""
+"""Finds topics that a connector does not use for data: those for its internal state, its reports, and records that it could not process."""
 
 from dataclasses import replace
 
@@ -38,7 +38,8 @@ _ROUTERS = (regex_router, by_logical_table)
 
 
 def side_topics(view: ConnectorView, chain: Chain) -> list[tuple[str, TopicUse]]:
-    """Return the side topics, each with its direction: `in`, `out` or `both`. Observed topics are included, whatever their conditions.
+    """Return the side topics, each with its direction: `in`, `out` or `both`. Observed topics are included even if their conditions are
+    not met.
 
     Topics that Confluent Cloud creates for every sink are only included if the cluster has them, or if its topics are unknown.
     """
@@ -59,14 +60,16 @@ def side_topics(view: ConnectorView, chain: Chain) -> list[tuple[str, TopicUse]]
 
 
 def _routed(name: str, chain: Chain) -> str:
-    """The topic's name after the routers; the name itself if they also turn other topics into that one, which then carries data."""
+    """The name of a side topic after the routers. If the routers give other topics that name too, it has data, and the original name is
+    returned.
+    """
     routers = replace(chain, transforms=tuple(transform for transform in chain.transforms if TOPIC_STEPS.get(transform.kind) in _ROUTERS))
     after, of_another = replay(routers, name).topics, replay(routers, f"{name}.a1.b2").topics
     return after[0].text if len(after) == 1 and not after[0].is_pattern and after != of_another else name
 
 
 def _is_on(view: ConnectorView, when: str) -> bool:
-    """Whether all comma-separated conditions are true: `setting` is on, `setting=value`, `setting!=value`."""
+    """Whether all comma-separated conditions hold. A condition is `setting` (it is on), `setting=value` or `setting!=value`."""
     return all(_holds(view, condition) for condition in listed(when))
 
 

@@ -1,1 +1,1 @@
-"""Single message transforms, replayed on topic names and fields, forwards and backwards."""
+"""Replays single message transforms, which change the names of topics and the fields of records, forwards and backwards."""

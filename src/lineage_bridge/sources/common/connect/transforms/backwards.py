@@ -1,4 +1,6 @@
-"""Derives a table's columns from the known fields of its topic: reverses the transforms, and checks the result by replaying them."""
+"""Derives the columns of a table from the known fields of its topic. It reverses the transforms, and checks the result by
+replaying them.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -15,7 +17,7 @@ _INSIDE = frozenset(("_element", "key", "value"))
 
 
 def leaves(schema: Iterable[SchemaField], lead: str = "") -> list[str]:
-    """Return the dotted paths of the fields without nested fields; an array or a map counts as one field."""
+    """Return the dotted paths of those fields that have no fields inside them; an array or a map counts as one field."""
     found: list[str] = []
     for field in schema:
         path = lead + field.name
@@ -28,9 +30,11 @@ def leaves(schema: Iterable[SchemaField], lead: str = "") -> list[str]:
 def columns_between(
     connection: Connection, flow: ConnectorFlow, values: Iterable[str], keys: Iterable[str], config: Mapping[str, str]
 ) -> dict[RecordField, Origins]:
-    """Return the columns or fields at the end of a flow, each with its origins at the start; empty if nothing is known.
+    """Return the columns or fields at the end of a flow, each with the fields at the start that it comes from; empty if nothing is
+    known.
 
-    `values` and `keys` are the known fields of the flow's topic, which is the start if the connector reads it, and the end if it writes it.
+    `values` and `keys` are the known fields of the flow's topic, which is the start if the connector reads it, and the end if it writes
+    it.
     """
     known = {*(RecordField(VALUE, path) for path in values), *(RecordField(KEY, path) for path in keys)}
     paths = {part: [field.path for field in sorted(known) if field.part == part] for part in (KEY, VALUE)}
@@ -72,7 +76,7 @@ def _extracted(path: str, transform: Transform) -> list[str]:
 
 
 def _flattened(path: str, transform: Transform) -> list[str]:
-    """Reverse flattening. Only the sides of an envelope can be recognized in a name that contains the delimiter."""
+    """Reverse the flattening of a field. In a name that contains the delimiter, only the parts of Debezium's envelope can be recognised."""
     delimiter = transform.option("delimiter", default=".")
     sides = [side for side in _SIDES if path.startswith(side + delimiter)]
     return [f"{side}.{path[len(side + delimiter) :]}" for side in sides] or [path]

@@ -126,7 +126,9 @@ _DROPS_ALL = frozenset((_KAFKA + "Filter", _CLOUD + "Filter"))
 
 @dataclass(frozen=True)
 class ReplayedTopic:
-    """A topic after the chain, and the fields of its records. With `maybe`, only some of the records go there, or none."""
+    """A topic to which a chain of transforms sends records, and the fields of these records. `maybe`: only some of the records go
+    there, or none.
+    """
 
     topic: TopicName
     record: Record
@@ -135,31 +137,35 @@ class ReplayedTopic:
 
 @dataclass(frozen=True)
 class Replay:
-    """The topics after the chain, sorted (empty if all records are dropped), and the aliases of unknown transforms."""
+    """The result of replaying a chain: the topics after it, sorted (none if all records are dropped), and the aliases of unknown
+    transforms.
+    """
 
     outcomes: tuple[ReplayedTopic, ...]
     unknown: tuple[str, ...] = ()
 
     @property
     def topics(self) -> tuple[TopicName, ...]:
-        """The topics after the chain."""
+        """The topics after the chain of transforms."""
         return tuple(outcome.topic for outcome in self.outcomes)
 
 
 @dataclass(frozen=True)
 class Chain:
-    """A connector's transforms in order. `predicates`: alias to topic pattern, None for predicates on the content of records."""
+    """A connector's transforms in order. `predicates`: by alias, the topic pattern of a predicate; None if it tests the content of
+    records.
+    """
 
     transforms: tuple[Transform, ...]
     predicates: Mapping[str, str | None]
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The aliases of unknown transforms."""
+        """The aliases of transforms whose effect is unknown."""
         return tuple(transform.alias for transform in self.transforms if transform.kind not in FIELD_STEPS)
 
     def applies(self, transform: Transform, topic: TopicName) -> bool | None:
-        """Whether a transform applies to the records of a topic; None if it only applies to some of them."""
+        """Whether a transform applies to the records of a topic. None: it applies to some of them."""
         if not transform.predicate:
             return True
         pattern = self.predicates.get(transform.predicate)
@@ -170,7 +176,7 @@ class Chain:
 
 
 def read_chain(config: Mapping[str, str]) -> Chain:
-    """Read the chain in a connector's configuration, preceded by Debezium's naming of topics by a regex."""
+    """Read the transforms in a connector's configuration. Debezium's own naming of topics by a regex comes before them."""
     naming: list[Transform] = []
     if config.get("topic.naming.strategy", "").endswith("RegexTopicNamingStrategy"):
         options = {"regex": config.get("topic.regex", ""), "replacement": config.get("topic.replacement", "")}
@@ -182,7 +188,7 @@ def read_chain(config: Mapping[str, str]) -> Chain:
 
 
 def replay(chain: Chain, topic: str, record: Record | None = None) -> Replay:
-    """Apply the chain to a topic's records; without a record, no fields are known."""
+    """Apply the chain to the records of a topic. Without `record`, the fields are unknown."""
     start = ReplayedTopic(TopicName(topic), Record.nothing_known() if record is None else record)
     outcomes = [start]
     for transform in chain.transforms:
@@ -232,7 +238,7 @@ def _applied(transform: Transform, before: ReplayedTopic) -> list[ReplayedTopic]
 
 
 def _merged(outcomes: Iterable[ReplayedTopic]) -> list[ReplayedTopic]:
-    """Return one result per topic, names before patterns; it is certain if any merged result is."""
+    """Merge repeated results into one per topic. It is certain if one of the merged results is. Plain names come before patterns."""
     found: dict[TopicName, ReplayedTopic] = {}
     for outcome in outcomes:
         known = found.get(outcome.topic)

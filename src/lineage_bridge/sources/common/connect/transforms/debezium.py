@@ -1,4 +1,4 @@
-"""The effects of Debezium's transforms on a record."""
+"""How Debezium's transforms change a record."""
 
 from lineage_bridge.sources.common.connect.transforms.fields import MADE, named
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
@@ -52,7 +52,9 @@ def unwrap(record: Record, transform: Transform) -> Record:
 
 
 def outbox(record: Record, transform: Transform) -> Record:
-    """Convert a row to its payload as the value and a column as the key; other columns are added next to the payload or as headers."""
+    """Apply Debezium's outbox router: the payload becomes the value, one column the key; other columns are put next to the payload or
+    into headers.
+    """
     if VALUE in record.unknown:
         return record.forgetting([KEY])
     fields = record.part(VALUE)

@@ -1,4 +1,4 @@
-"""The effects of field transforms on a record. Each takes the record and the transform's settings, and returns the resulting record."""
+"""How transforms change the fields of a record. Each function takes the record and the transform's settings, and returns the new record."""
 
 from collections.abc import Iterable
 
@@ -22,7 +22,7 @@ MADE: Origins = frozenset()
 
 
 def keep(record: Record, _: Transform) -> Record:
-    """Leave all fields unchanged."""
+    """Return the record with all its fields unchanged."""
     return record
 
 
@@ -95,7 +95,7 @@ def cast(record: Record, transform: Transform) -> Record:
 
 
 def convert_timestamp(record: Record, transform: Transform) -> Record:
-    """Change the format of a time."""
+    """Change the format of a field that contains a time."""
     fields = record.part(transform.on)
     names = transform.options_list("field", "fields")
     return record.with_part(transform.on, mapped(fields, names or fields, changed))
@@ -128,7 +128,7 @@ def key_to_value(record: Record, transform: Transform) -> Record:
 
 
 def drop(record: Record, transform: Transform) -> Record:
-    """Remove the whole key or value."""
+    """Remove the whole key or the whole value."""
     return record.knowing(transform.on, {})
 
 
@@ -175,12 +175,12 @@ def concat_fields(record: Record, transform: Transform) -> Record:
 
 
 def only_topic_known(record: Record, _: Transform) -> Record:
-    """Forget all fields: the transform's effect is unknown."""
+    """Return a record without known fields, because the transform's effect on the fields is unknown."""
     return record.forgetting([KEY, VALUE])
 
 
 def named(path: str, names: Iterable[str]) -> bool:
-    """Whether a path is one of these fields, or nested in one."""
+    """Whether a path is one of these fields or is inside one."""
     return any(is_in(path, name) for name in names)
 
 

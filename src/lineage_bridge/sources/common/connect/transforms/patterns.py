@@ -1,4 +1,4 @@
-"""Converts Java's regular expressions, used in settings of connectors and transforms, to Python's."""
+"""Converts regular expressions of Java, in settings of connectors and transforms, to those of Python."""
 
 import re
 import warnings
@@ -17,7 +17,7 @@ _REFERENCE = re.compile(r"\\(.)|\$\{(\w+)\}|\$(\d)", re.DOTALL)
 
 @lru_cache(4096)
 def compile_java(pattern: str, flags: int = 0) -> re.Pattern[str] | None:
-    """Compile the pattern as a Python pattern; None if it cannot be converted."""
+    """Compile a Java pattern as a Python pattern; None if it cannot be converted."""
     text = _QUOTED.sub(lambda match: re.escape(match[1]), pattern)
     for java, python in _TO_PYTHON:
         text = java.sub(python, text)
@@ -32,8 +32,8 @@ def compile_java(pattern: str, flags: int = 0) -> re.Pattern[str] | None:
 
 
 def replace_all_of(pattern: str, replacement: str, text: str) -> str | None:
-    """Return the result of Java's `matches` and then `replaceFirst`; None if the pattern does not match the whole text or cannot be
-    converted.
+    """Replace a match in a text, as Java's `matches` followed by `replaceFirst` do. None if the pattern does not match the whole text
+    or cannot be converted.
     """
     compiled = compile_java(pattern)
     if compiled is None or not compiled.fullmatch(text):

@@ -1,4 +1,4 @@
-"""The known fields of records in a connector, with the origins of each."""
+"""The known fields of a record on its way through a connector, and the original fields from which each comes."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -15,16 +15,17 @@ HEADER = "header"
 
 
 class RecordField(NamedTuple):
-    """A field of a record. `part`: key, value or header. `path`: dotted; empty if the part is a single value."""
+    """A field of a record. `part`: key, value or header. `path`: its dotted path; empty if the part is a single value."""
 
     part: str
     path: str
 
 
 class FieldOrigin(NamedTuple):
-    """The origin of a field: `field` before the first transform, unchanged (IDENTITY) or not, masked or not.
+    """An original field from which a field comes. `field`: the field before the first transform. The subtype is IDENTITY if the value
+    is unchanged, and `masking` tells whether it is masked.
 
-    With `maybe`, this may not apply to every record: a predicate or a filter decides.
+    `maybe`: this may not be true of every record, because a predicate or filter decides.
     """
 
     field: RecordField
@@ -38,14 +39,14 @@ Origins = frozenset[FieldOrigin]
 
 @dataclass(frozen=True)
 class Record:
-    """The fields with their origins (none for a field that a transform creates), and the parts whose fields are unknown."""
+    """The fields of a record, each with its origins (none if a transform creates it), and the parts whose fields are unknown."""
 
     fields: Mapping[RecordField, Origins]
     unknown: frozenset[str] = frozenset()
 
     @staticmethod
     def starting(keys: Iterable[str] = (), values: Iterable[str] = ()) -> "Record":
-        """Return a record before its first transform: every field is its own origin."""
+        """Make a record as it is before the first transform: each field is its own origin."""
         fields = [*(RecordField(KEY, path) for path in keys), *(RecordField(VALUE, path) for path in values)]
         return Record({field: frozenset((FieldOrigin(field),)) for field in fields})
 
@@ -59,25 +60,25 @@ class Record:
         return {field.path: origins for field, origins in self.fields.items() if field.part == part}
 
     def with_part(self, part: str, fields: Mapping[str, Origins]) -> "Record":
-        """Return the record with the fields of a part replaced; an unknown part stays unknown."""
+        """Return a copy with other fields in a part. If the part is unknown, it stays unknown."""
         if part in self.unknown:
             return self
         others = {field: origins for field, origins in self.fields.items() if field.part != part}
         return replace(self, fields={**others, **{RecordField(part, path): origins for path, origins in fields.items()}})
 
     def forgetting(self, parts: Iterable[str]) -> "Record":
-        """Return the record with these parts unknown."""
+        """Return a copy in which the fields of these parts are unknown."""
         gone = frozenset(parts)
         kept = {field: origins for field, origins in self.fields.items() if field.part not in gone}
         return Record(kept, self.unknown | gone)
 
     def knowing(self, part: str, fields: Mapping[str, Origins]) -> "Record":
-        """Return the record with a part replaced and marked as known."""
+        """Return a copy with other fields in a part, which becomes known."""
         return replace(self, unknown=self.unknown - {part}).with_part(part, fields)
 
 
 def either(first: Record, other: Record) -> Record:
-    """Merge two possible records: fields and origins that only one of them has are `maybe`."""
+    """Merge the two records that are possible after a transform. What only one of them has becomes `maybe`."""
     merged: dict[RecordField, Origins] = {}
     for field in {**first.fields, **other.fields}:
         here, there = first.fields.get(field, frozenset()), other.fields.get(field, frozenset())
@@ -87,7 +88,7 @@ def either(first: Record, other: Record) -> Record:
 
 
 def changed(origins: Origins, masking: bool = False) -> Origins:
-    """Return the origins of a value that is computed from a value with these origins."""
+    """Return origins for a value that is computed from another one. `origins` are those of the other value."""
     return frozenset(origin._replace(subtype=TRANSFORMATION, masking=origin.masking or masking) for origin in origins)
 
 
@@ -97,7 +98,9 @@ def is_in(path: str, name: str) -> bool:
 
 
 def moved(fields: Mapping[str, Origins], name: str, to: str) -> dict[str, Origins]:
-    """Return the origins of a field and its nested fields by their new paths after moving it to `to` (empty: the top level)."""
+    """Return the origins of a field and of the fields inside it under their new paths, after the field was moved to `to` (empty: the
+    top level).
+    """
     found = {}
     for path, origins in fields.items():
         if is_in(path, name):
@@ -107,12 +110,12 @@ def moved(fields: Mapping[str, Origins], name: str, to: str) -> dict[str, Origin
 
 
 def mapped(fields: Mapping[str, Origins], names: Iterable[str], how: Callable[[Origins], Origins]) -> dict[str, Origins]:
-    """Return the fields, with `how` applied to the origins of the named fields and of the fields nested in them."""
+    """Return the fields after applying `how` to the origins of the named fields and of the fields inside them."""
     patterns = list(names)
     return {path: how(origins) if any(is_in(path, name) for name in patterns) else origins for path, origins in fields.items()}
 
 
 def dropped(start: Record, end: Record) -> list[RecordField]:
-    """Return the fields at the start that are not an origin of any field at the end, sorted. Empty if a part of the end is unknown."""
+    """Return the fields at the start from which no field at the end comes, sorted. Empty if a part of the end is unknown."""
     origin_fields = {origin.field for origins in end.fields.values() for origin in origins}
     return [] if end.unknown else sorted(field for field in start.fields if field not in origin_fields)

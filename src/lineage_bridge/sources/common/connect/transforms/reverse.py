@@ -12,7 +12,9 @@ _REFERENCE = re.compile(r"\$(\d)|\$\{(\d)\}")
 
 
 def topics_before(chain: Chain, topic: str) -> list[str]:
-    """Return the names that the chain turns into this one, as far as regexes are reversible. Each is checked by replaying the chain."""
+    """Return the topic names that the chain turns into this one, as far as regexes are reversible. Each result is checked by replaying
+    the chain.
+    """
     names = {topic}
     for transform in reversed(chain.transforms):
         step = TOPIC_STEPS.get(transform.kind)
@@ -24,7 +26,9 @@ def topics_before(chain: Chain, topic: str) -> list[str]:
 
 
 def _before(regex: str, replacement: str, name: str) -> str | None:
-    """Return the name that a regex of plain text and groups turns into this one; None if it cannot be determined."""
+    """Find the name that a regex replacement turns into this one. It must consist of plain text and groups; None if it cannot be
+    determined.
+    """
     regex, replacement = (f"({regex})", replacement.replace("$0", "$1")) if _WHOLE.fullmatch(regex) else (regex, replacement)
     groups = _groups(replacement, name)
     pieces, end, number = [], 0, 0
@@ -43,7 +47,7 @@ def _before(regex: str, replacement: str, name: str) -> str | None:
 
 
 def _groups(replacement: str, name: str) -> dict[int, str]:
-    """Return the values of the regex's groups, from their positions in the replaced name."""
+    """Return the values of a regex's groups, found by their positions in the name after the replacement."""
     pattern, end, seen = "", 0, set()
     for reference in _REFERENCE.finditer(replacement):
         number = reference[1] or reference[2]

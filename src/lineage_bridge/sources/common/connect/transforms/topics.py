@@ -1,4 +1,6 @@
-"""The effects of transforms on topic names. Each takes a name and the transform's settings, and returns the possible resulting names."""
+"""How transforms change topic names. Each function takes a name and the transform's settings, and returns the names that are possible
+afterwards.
+"""
 
 import re
 from typing import NamedTuple
@@ -9,9 +11,9 @@ from lineage_bridge.sources.common.connect.transforms.transform import Transform
 
 
 class TopicName(NamedTuple):
-    """The name of a topic or, with `is_pattern`, a regular expression for it, because only the data determines the name.
+    """The name of a topic or, with `is_pattern`, a regular expression for names that depend on the data.
 
-    `form`: what the names have in common, with the format of the time instead of the time. `time`: that format.
+    `form`: the common part of the names; it has the format of a time in place of the time. `time`: that format.
     """
 
     text: str
@@ -35,12 +37,12 @@ _LEGAL = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 def is_topic(name: str) -> bool:
-    """Whether Kafka allows this name for a topic; any other name is an unresolved variable or a mistake."""
+    """Whether Kafka allows this name for a topic. A name that it does not allow contains an unresolved variable or a mistake."""
     return bool(_LEGAL.fullmatch(name))
 
 
 def regex_router(topic: TopicName, transform: Transform) -> list[TopicName]:
-    """Replace the first match if the regex matches the whole name."""
+    """Replace the first match of a regex in the topic's name, if the regex matches the whole name."""
     return [_replaced(topic, transform.option("regex"), transform.option("replacement"))]
 
 
@@ -66,25 +68,25 @@ def timestamped(topic: TopicName, transform: Transform) -> list[TopicName]:
 
 
 def by_field(topic: TopicName, transform: Transform) -> list[TopicName]:
-    """Route by a field: the data determines the name; records without the field may keep their name."""
+    """Route records by one of their fields, so the data determines the name. Records without the field may keep the topic's name."""
     keeps = transform.is_on("skip.missing.or.null") or transform.is_on("skip.missing.or.empty")
     return [ANY, topic] if keeps else [ANY]
 
 
 def by_condition(topic: TopicName, _: Transform) -> list[TopicName]:
-    """Route by a script, which may return any name, or keep the name."""
+    """Route records by a script. It may return any name, or keep the topic's name."""
     return [ANY, topic]
 
 
 def outbox_topic(_: TopicName, transform: Transform) -> list[TopicName]:
-    """Route by a column of the outbox table."""
+    """Route records by a column of the outbox table, so the data determines the name."""
     text = transform.option("route.topic.replacement", default="outbox.event.${routedByValue}")
     pieces = [".+" if at % 2 else re.escape(piece) for at, piece in enumerate(re.split(r"(\$\{routedByValue\}|\$\d)", text))]
     return [TopicName("".join(pieces), is_pattern="$" in text)] if len(pieces) > 1 else [TopicName(text)]
 
 
 def change_case(topic: TopicName, transform: Transform) -> list[TopicName]:
-    """Change the case of the name; cases have Guava's names."""
+    """Convert the name from one case to another; the cases have the names that the library Guava gives them."""
     if topic.is_pattern:
         return [ANY]
     words = re.split(r"[-_]", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", topic.text))

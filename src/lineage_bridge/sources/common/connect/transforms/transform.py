@@ -9,8 +9,10 @@ from lineage_bridge.sources.common.connect.transforms.records import KEY, VALUE
 
 @dataclass(frozen=True)
 class Transform:
-    """`alias`: its name in the configuration. `kind`: its class without `$Key` or `$Value`. `options`: its settings without their prefix.
-    `on`: the part it works on. `predicate`: the alias of its predicate, empty without one.
+    """A transform of a connector's configuration.
+
+    `alias`: its name in the configuration. `kind`: its class without `$Key` or `$Value`. `options`: its settings without their prefix.
+    `on`: the part of the record that it changes. `predicate`: the alias of its predicate; empty without one.
     """
 
     alias: str
@@ -21,7 +23,7 @@ class Transform:
     negated: bool = False
 
     def option(self, *names: str, default: str = "") -> str:
-        """Return the first of these settings that exists."""
+        """Return the first of these settings that exists, otherwise the default."""
         return next((self.options[name].strip() for name in names if name in self.options), default)
 
     def options_list(self, *names: str) -> list[str]:
@@ -39,6 +41,8 @@ class Transform:
 
 
 def part_of(kind: str) -> tuple[str, str]:
-    """Return a transform's class without its suffix, and the part that it works on: the key for `$Key`, else the value."""
+    """Split a transform's class into the name without suffix and the part of the record that it changes: the key for `$Key`, else the
+    value.
+    """
     bare, _, suffix = kind.partition("$")
     return bare, KEY if suffix.lower() == "key" else VALUE

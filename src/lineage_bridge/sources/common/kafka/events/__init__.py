@@ -1,1 +1,1 @@
-"""Converts the state of a cluster to OpenLineage events."""
+"""Converts the state of a Kafka cluster to OpenLineage events."""

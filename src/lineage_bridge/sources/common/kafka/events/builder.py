@@ -1,4 +1,4 @@
-"""Builds events about a cluster: what those about topics, groups and producers have in common."""
+"""Builds events about a Kafka cluster: the parts that events about topics, groups and producers have in common."""
 
 import hashlib
 import json
@@ -12,9 +12,10 @@ OUT = EventBuilder("https://lineagebridge.dev/sources/kafka")
 
 @dataclass(frozen=True)
 class KafkaEventBuilder:
-    """Builds the events about one cluster at one time.
+    """Builds the events about a Kafka cluster at one time.
 
-    Topics, groups and producers are named in `namespace`; `groups` and `producers` are the prefixes of the names of their jobs.
+    Topics, groups and producers have names in `namespace`; `groups` and `producers` are the prefixes of the names of the jobs that
+    represent these.
     """
 
     cluster: str
@@ -29,11 +30,11 @@ class KafkaEventBuilder:
         return self.namespace, name
 
     def group(self, name: str) -> DatasetName:
-        """The namespace and name of the job that stands for a consumer group."""
+        """The namespace and name of the job that represents a consumer group."""
         return self.namespace, f"{self.groups}{name}"
 
     def producer(self, name: str) -> DatasetName:
-        """The namespace and name of the job that stands for a producer."""
+        """The namespace and name of the job that represents a producer."""
         return self.namespace, f"{self.producers}{name}"
 
     def job_facets(self, kind: str) -> dict[str, Json]:
@@ -42,5 +43,5 @@ class KafkaEventBuilder:
 
 
 def digest(value: object) -> str:
-    """A short digest of a JSON value."""
+    """A short digest of a JSON value, for comparing the value with that of the previous poll."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:8]

@@ -28,7 +28,9 @@ open: `start` (us), `rows` (topic to rows since), `alive` (us), `had` (whether m
 
 @dataclass(frozen=True)
 class GroupContext:
-    """Metadata from other sources: topics that each group's transactions write, groups that other jobs own, topics to report."""
+    """What other parts of the poll and other sources know about groups: topics that each group's transactions write, groups that other
+    jobs own, and the topics to report.
+    """
 
     written: Mapping[str, frozenset[str]] = field(default_factory=dict)
     owned: frozenset[str] = frozenset()
@@ -36,7 +38,7 @@ class GroupContext:
 
 
 def is_streams(name: str, group: KafkaGroup) -> bool:
-    """Whether a group is an application of Kafka Streams."""
+    """Whether a consumer group is that of a Kafka Streams application."""
     if group.kind == STREAMS or group.assignor == "stream":
         return True
     return any(is_streams_client(member.client_id) and member.client_id.startswith(name) for member in group.members or ())
@@ -45,7 +47,7 @@ def is_streams(name: str, group: KafkaGroup) -> bool:
 def group_events(
     builder: KafkaEventBuilder, seen: ClusterState, before: Mapping[str, GroupRecord], context: GroupContext
 ) -> tuple[list[Json], dict[str, GroupRecord]]:
-    """Return the events about groups, and their part of the next snapshot."""
+    """Return the events about consumer groups, and the groups' part of the next snapshot."""
     after: dict[str, GroupRecord] = {name: state for name, state in before.items() if name not in seen.groups_gone}
     ended = [name for name in sorted(seen.groups_gone & set(before)) if before[name].get("run")]
     events = [_GroupEvents(builder, name, before[name], seen, context).end("ABORT") for name in ended]
@@ -59,7 +61,7 @@ def group_events(
 
 
 class _GroupEvents:
-    """Builds the events about one group at one poll."""
+    """Builds the events about a single group in a poll."""
 
     def __init__(
         self,
@@ -109,13 +111,13 @@ class _GroupEvents:
 
     @property
     def active(self) -> bool:
-        """Whether the group is reading now."""
+        """Whether the group is reading at the time of the poll."""
         if self.group.members is None:
             return self.group.state not in _ASLEEP
         return bool(self.group.members)
 
     def step(self) -> tuple[list[Json], GroupRecord]:
-        """Return the events of this poll about the group, and the group's part of the next snapshot."""
+        """Return the events about the group in this poll, and the group's part of the next snapshot."""
         events: list[Json] = []
         stated = self.before.get("told", "")
         if self.name in self.context.owned:
@@ -161,7 +163,7 @@ class _GroupEvents:
         run |= {"rows": rows, "had": run["had"] or bool(self.group.members)}
 
     def end(self, kind: str) -> Json:
-        """Return the event that ends the open run: COMPLETE or ABORT."""
+        """Return the event that ends the group's open run: COMPLETE or ABORT."""
         return self._event(kind, whole=False)
 
     def _digest(self) -> str:
@@ -257,7 +259,7 @@ def _dataset(name: DatasetName) -> Json:
 
 
 def _moved(before: Mapping[str, list[int]], now: Mapping[str, list[int]]) -> dict[str, int]:
-    """Count the rows read between two polls, over the partitions whose offset is known at both and increased."""
+    """Count the rows that a group read between two polls. Only partitions count whose offset is known at both and has increased."""
     return {
         topic: sum(max(0, offset - was) for offset, was in zip(offsets, before.get(topic, ()), strict=False) if offset >= 0 and was >= 0)
         for topic, offsets in now.items()

@@ -30,7 +30,7 @@ def producer_events(
     groups: Collection[str],
     is_selected: Callable[[str], bool],
 ) -> tuple[list[Json], dict[str, ProducerRecord], dict[str, frozenset[str]]]:
-    """Return the events about producers, their part of the next snapshot, and the topics that groups' applications write."""
+    """Return the events about producers, the producers' part of the next snapshot, and the topics that the applications of groups write."""
     if seen.transactions is None:
         return [], dict(before), {name: frozenset(before[name]["topics"]) for name in before if name in groups}
     held = _gathered(seen, groups)
@@ -61,7 +61,9 @@ def producer_events(
 
 
 def _gathered(seen: ClusterState, groups: Collection[str]) -> dict[str, tuple[list[str], set[str], int]]:
-    """Return producers by name: their transactional ids, the topics they write, and the time of their newest record."""
+    """Group transactional ids by producer. Returns, by its name, each producer's ids, the topics that it writes, and the time of its
+    newest record.
+    """
     by_id: dict[int, tuple[set[str], int]] = {}
     for topic, producers in seen.producers.items():
         for producer in producers:
@@ -78,7 +80,7 @@ def _gathered(seen: ClusterState, groups: Collection[str]) -> dict[str, tuple[li
 
 
 def _step(builder: KafkaEventBuilder, name: str, state: dict[str, Any], known: ProducerRecord, *, alive: bool) -> list[Json]:
-    """Return the events of a producer that is a job of its own, and complete `state`."""
+    """Return the events of a producer that is not part of a group's job, and update `state`, its part of the snapshot."""
     if "start" in known:
         state |= {"start": known["start"], "alive": builder.now_us if alive else known["alive"]}
         if builder.now_us - state["alive"] >= QUIET_US:

@@ -1,4 +1,4 @@
-"""Reports topics as datasets: their configuration, who may use them, how much data they contain. Pure."""
+"""Reports topics as datasets: their configuration, who may use them, and how much data they contain. Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
@@ -25,7 +25,7 @@ def _no_more(_: str, __: KafkaTopic) -> Mapping[str, Json]:
 
 
 def settled(topics: Mapping[str, TopicRecord]) -> frozenset[str]:
-    """Return the topics whose configurations need not be fetched at each poll."""
+    """Return the topics whose configurations are known from earlier polls, so that they are not fetched at each poll."""
     return frozenset(name for name, state in topics.items() if state["said"][_CONFIG] and not state.get("blind"))
 
 
@@ -37,10 +37,10 @@ def topic_events(
     more: ExtraFacets = _no_more,
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[Json], dict[str, TopicRecord]]:
-    """Return the events about topics, and their part of the next snapshot.
+    """Return the events about topics, and the topics' part of the next snapshot.
 
-    `columns`: the fields seen in the records of sampled topics. `more`: additional facets. `names`: ids of principals (`sa-1` of
-    `User:sa-1`) to their names.
+    `columns`: the fields seen in the records of sampled topics. `more`: additional facets. `names`: for ids of principals (`sa-1` in
+    `User:sa-1`), their names.
     """
     if seen.topics is None:
         return [], dict(before)
@@ -133,7 +133,9 @@ def _facets(
 
 
 def _statistics(builder: KafkaEventBuilder, seen: ClusterState, name: str, counted: list[int] | None) -> Json | None:
-    """Rows in the topic, and rows written since the previous statistics; at most once an hour, and only if something changed."""
+    """The number of rows in the topic, and of rows written since the previous statistics. They are reported at most once an hour, and
+    only if they changed.
+    """
     if name not in seen.ends or name not in seen.starts:
         return None
     start, end = sum(seen.starts[name]), sum(seen.ends[name])
@@ -152,7 +154,7 @@ def _statistics(builder: KafkaEventBuilder, seen: ClusterState, name: str, count
 
 
 class TopicAccess:
-    """Who may read and write topics by the access rules: for each principal, denials override permissions."""
+    """Which principals may read and write topics according to the access rules. A rule that denies overrides those that allow."""
 
     def __init__(self, rules: Iterable[AclRule], names: Mapping[str, str]) -> None:
         self._names = names
@@ -165,7 +167,9 @@ class TopicAccess:
                 self._wide.append(rule)
 
     def facet_members(self, name: str) -> Json:
-        """`mayRead` and `mayWrite`: principals, sorted; `names`: the names of those that have one."""
+        """The members of a topic's facet: `mayRead` and `mayWrite`, sorted principals; `names`, the names of those principals that
+        have one.
+        """
         rules = [rule for rule in self._wide if rule.name == "*" or name.startswith(rule.name)] + self._literal.get(name, [])
         may = {"mayRead": _may(rules, "READ"), "mayWrite": _may(rules, "WRITE")}
         named = {principal: self._names.get(principal.rpartition(":")[2]) for principal in sorted({*may["mayRead"], *may["mayWrite"]})}

@@ -21,9 +21,9 @@ _CONFIGURED_EVERY_US = 600_000_000
 
 
 def recorded_names(before: Snapshot | None, now_us: int) -> RecordedNames:
-    """Return the names in a snapshot, and the topics whose configurations need not be fetched now.
+    """Return the names in the previous snapshot, and the topics whose configurations need not be fetched at this poll.
 
-    All configurations are fetched only once in ten minutes: they rarely change, and are most of the size of the answers.
+    All configurations are fetched only once in ten minutes, because they rarely change and are most of the size of the answers.
     """
     held = before or {}
     topics: Mapping[str, Any] = held.get("topics", {})
@@ -37,7 +37,9 @@ def recorded_names(before: Snapshot | None, now_us: int) -> RecordedNames:
 
 
 def topics_to_sample(settings: KafkaSettings, seen: ClusterState, before: Snapshot | None, now_us: int) -> dict[str, tuple[int, ...]]:
-    """Return the topics whose records to read now, with their end offsets: those with new records, each at most once an hour."""
+    """Return the topics of which this poll reads some records, with their end offsets: topics with new records, each at most once an
+    hour.
+    """
     samples: Mapping[str, Any] = (before or {}).get("samples", {})
     ends = {name: offsets for name, offsets in seen.ends.items() if matches(name, settings.sample) and any(offsets)}
     topics = [name for name, offsets in ends.items() if name not in samples or _is_old(samples[name], sum(offsets), now_us)]
@@ -49,7 +51,7 @@ def _is_old(sample: Mapping[str, Any], end: int, now_us: int) -> bool:
 
 
 def translate(settings: KafkaSettings, seen: ClusterState, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-    """Return the events and the next snapshot of a cluster."""
+    """Return the events of a Kafka cluster, and its next snapshot."""
     held = before or {}
     builder = KafkaEventBuilder(seen.cluster, f"kafka://{settings.server}", now_us, settings.heartbeat_s)
 
@@ -98,13 +100,15 @@ def _is_registered(shared: SharedMetadata, topic: DatasetName) -> bool:
 
 
 def _spaces(builder: KafkaEventBuilder, others: list[str], reported: list[str]) -> list[SameNamespace]:
-    """Return the namespaces of the cluster that were not yet reported as equal to `builder.namespace`."""
+    """Return the other namespaces of the cluster that have not been reported as equal to `builder.namespace` before."""
     new = [other for other in others if other and other not in reported and f"kafka://{other}" != builder.namespace]
     return [SameNamespace(builder.namespace, f"kafka://{other}", f"cluster id {builder.cluster} answered by {other}") for other in new]
 
 
 def group_aliases(builder: KafkaEventBuilder, groups: dict[str, Any], owners: Mapping[str, DatasetName]) -> list[SameJob]:
-    """Return groups that were reported as jobs before the job that owns them was known. Each is returned once, and marked in `groups`."""
+    """Return aliases for groups that were reported as jobs before the job that owns them was known. Each is returned once, and is
+    marked in `groups`.
+    """
     same = []
     for name in sorted(group for group in groups.keys() & owners.keys() if groups[group].get("told")):
         ours = builder.group(name)
@@ -115,7 +119,7 @@ def group_aliases(builder: KafkaEventBuilder, groups: dict[str, Any], owners: Ma
 
 
 def shared_metadata(settings: KafkaSettings, snapshot: Snapshot) -> SharedMetadata:
-    """The cluster, its topics, groups and offsets, and the fields seen in sampled records."""
+    """The metadata for other sources: the cluster, its topics, groups and offsets, and the fields in sampled records."""
     topics, groups, samples = snapshot["topics"], snapshot["groups"], snapshot["samples"]
     namespace = f"kafka://{settings.server}"
     looks = {(name, part): from_json(state[part]) for name, state in samples.items() for part in (KEY, VALUE)}

@@ -1,1 +1,1 @@
-"""Polls a cluster: topics, groups, producers and samples of records, as plain values."""
+"""Polls a Kafka cluster: its topics, groups and producers, and samples of records."""

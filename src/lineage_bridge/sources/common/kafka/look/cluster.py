@@ -1,4 +1,4 @@
-"""The state of a cluster at one poll, as plain values."""
+"""Values for the state of a Kafka cluster, as one poll found it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ UNDER_WAY = frozenset(("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpoch
 
 
 class KafkaTopic(NamedTuple):
-    """A topic, as one poll found it."""
+    """A topic of Kafka, as one poll found it."""
 
     id: str = ""
     internal: bool = False
@@ -22,10 +22,10 @@ class KafkaTopic(NamedTuple):
 
 
 class GroupMember(NamedTuple):
-    """A member of a group.
+    """A member of a consumer group.
 
-    `topics`: its subscribed and assigned topics; `pattern`: the regular expression of its subscription. `partitions` is -1 if their
-    number is unknown.
+    `topics`: the topics that it subscribed to or was assigned; `pattern`: the regular expression of its subscription. `partitions` is
+    -1 if their number is unknown.
     """
 
     client_id: str = ""
@@ -36,7 +36,7 @@ class GroupMember(NamedTuple):
 
 
 class Subtopology(NamedTuple):
-    """A subtopology of a Kafka Streams application: the topics it reads, and the internal topics it writes."""
+    """A part of a Kafka Streams application that runs on its own: the topics it reads, and the internal topics it writes."""
 
     sources: tuple[str, ...] = ()
     sinks: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class KafkaGroup(NamedTuple):
     """A consumer group, as one poll found it.
 
     `members` is None if they could not be fetched. `protocol` is empty for groups that only commit offsets. `topics`: the topics that
-    the group reads, if they are only known for the group as a whole.
+    the group as a whole reads, if they are not known for each member.
     """
 
     kind: str = CLASSIC
@@ -59,7 +59,7 @@ class KafkaGroup(NamedTuple):
 
 
 class Transaction(NamedTuple):
-    """A transactional id. `topics` are those of its open transaction."""
+    """A transactional id of the cluster. `topics`: those that its open transaction writes to."""
 
     producer_id: int
     state: str = ""
@@ -67,14 +67,14 @@ class Transaction(NamedTuple):
 
 
 class Producer(NamedTuple):
-    """A producer that the leaders of a topic remember. `last_ms` is the time of its newest record."""
+    """A producer that the brokers of a topic's partitions remember. `last_ms`: the time of its newest record."""
 
     id: int
     last_ms: int = -1
 
 
 class AclRule(NamedTuple):
-    """An access rule for reading or writing topics. `pattern` is LITERAL (`*` matches all) or PREFIXED."""
+    """An access rule for reading or writing topics. `pattern` is LITERAL (with `*` for all topics) or PREFIXED."""
 
     name: str
     pattern: str
@@ -84,7 +84,7 @@ class AclRule(NamedTuple):
 
 
 class RecordSample(NamedTuple):
-    """The content of a topic's newest records: their fields, and the ids of their schemas in a registry."""
+    """What the newest records of a topic contain: the fields, and the ids of schemas in a registry."""
 
     fields: tuple[SchemaField, ...] = ()
     ids: tuple[int, ...] = ()
@@ -92,11 +92,12 @@ class RecordSample(NamedTuple):
 
 @dataclass(frozen=True)
 class ClusterState:
-    """The state of a cluster at one poll.
+    """The state of a Kafka cluster, as one poll found it.
 
-    None means that a listing failed; a name missing from a mapping could not be fetched; `unseen` has the reasons. Names that were known
-    before and are not listed now were deleted if they are in `topics_gone`, `groups_gone` or `transactions_gone`; the others are hidden
-    from this user. Offsets are by partition, -1 where there is none. The configurations of `settled` topics were not fetched.
+    A listing that failed is None. A name that a mapping lacks could not be fetched; `unseen` has the reasons. Names that were known
+    before and are not listed now were deleted if they are in `topics_gone`, `groups_gone` or `transactions_gone`; all others are hidden
+    from the user of the source. Offsets are by partition, -1 where there is none. The configurations of `settled` topics were not
+    fetched.
     """
 
     cluster: str

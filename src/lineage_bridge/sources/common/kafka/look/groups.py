@@ -23,7 +23,7 @@ _MEMBERS = "groups: members"
 
 
 def listed(wire: KafkaProtocol, failures: Failures) -> tuple[dict[str, tuple[int, KafkaGroup]], bool]:
-    """Fetch the groups that the coordinators list, with the id of each coordinator, and whether all brokers answered."""
+    """Fetch the groups of the cluster, each with the id of its coordinator, and whether all brokers answered."""
     found: dict[str, tuple[int, KafkaGroup]] = {}
     whole = True
     for node, _, answer in request_each(wire, [(node, ListGroupsRequest(states_filter=[], types_filter=[])) for node in wire.brokers]):
@@ -42,7 +42,7 @@ def listed(wire: KafkaProtocol, failures: Failures) -> tuple[dict[str, tuple[int
 
 
 def coordinators(wire: KafkaProtocol, names: Iterable[str], kind: int, what: str, failures: Failures) -> dict[int, list[str]]:
-    """Group the names by the broker that coordinates them. `kind` is GROUP or TRANSACTION."""
+    """Find the broker that coordinates each of these names, and return the names by broker. `kind` is GROUP or TRANSACTION."""
     found: dict[int, list[str]] = defaultdict(list)
     for batch in batches(sorted(names), _AT_ONCE):
         if wire.supports(FindCoordinatorRequest, 4):
@@ -61,8 +61,10 @@ def coordinators(wire: KafkaProtocol, names: Iterable[str], kind: int, what: str
     return found
 
 
-def vanished(wire: KafkaProtocol, known: Mapping[str, str], failures: Failures) -> frozenset[str]:
-    """Return the groups (name to kind) that were deleted. Brokers do not report a group as dead to a user who may not see it."""
+def find_deleted(wire: KafkaProtocol, known: Mapping[str, str], failures: Failures) -> frozenset[str]:
+    """Return those of the known groups (name to kind) that were deleted. Brokers do not report a group as dead to a user who may not
+    see it.
+    """
     what = "groups that are no longer listed"
     gone = set()
     for node, names in coordinators(wire, known, GROUP, what, failures).items():
@@ -81,7 +83,7 @@ def vanished(wire: KafkaProtocol, known: Mapping[str, str], failures: Failures) 
 
 
 def _describing(groups: Iterable[tuple[str, str]]) -> Iterator[tuple[Any, list[str]]]:
-    """Yield requests that describe groups (name, kind), and the names in each."""
+    """Yield requests that describe groups (pairs of name and kind), each with the names of its groups."""
     by_kind: dict[str, list[str]] = defaultdict(list)
     for name, kind in groups:
         by_kind[kind].append(name)
@@ -94,7 +96,7 @@ def _describing(groups: Iterable[tuple[str, str]]) -> Iterator[tuple[Any, list[s
 
 
 def described(wire: KafkaProtocol, found: Mapping[str, tuple[int, KafkaGroup]], failures: Failures) -> dict[str, KafkaGroup]:
-    """Fetch the members of the groups. A group that cannot be described has unknown members."""
+    """Fetch the members of groups. If a group cannot be described, its members are None."""
     groups = {name: group for name, (_, group) in found.items()}
     by_node: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for name, (node, group) in found.items():
@@ -181,7 +183,7 @@ _NEWER: dict[str, tuple[Any, Callable[[Any, KafkaGroup], KafkaGroup]]] = {
 def committed(
     wire: KafkaProtocol, found: Mapping[str, tuple[int, KafkaGroup]], failures: Failures
 ) -> dict[str, dict[str, tuple[int, ...]]]:
-    """Fetch the committed offsets of each group by topic; for share groups, their start offsets. Includes groups without members."""
+    """Fetch the committed offsets of each group by topic; for share groups, their start offsets. Groups without members are included."""
     requests = list(_offset_requests(wire, found))
     read: dict[str, dict[str, tuple[int, ...]]] = {}
     for (_, _, names), answer in zip(requests, wire.request_all([(node, request) for node, request, _ in requests]), strict=True):
@@ -199,7 +201,7 @@ def committed(
 
 
 def _offset_requests(wire: KafkaProtocol, found: Mapping[str, tuple[int, KafkaGroup]]) -> Iterator[tuple[int, Any, list[str]]]:
-    """Yield (broker, request, names of the groups in the request)."""
+    """Yield the requests for committed offsets: the broker, the request, and the names of the groups in it."""
     by_node: dict[tuple[int, bool], list[str]] = defaultdict(list)
     for name, (node, group) in found.items():
         by_node[node, group.kind == SHARE].append(name)

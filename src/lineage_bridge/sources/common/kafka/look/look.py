@@ -1,4 +1,4 @@
-"""One poll of a cluster, limited to what the settings select."""
+"""Polls a cluster once. The settings select what is fetched."""
 
 from collections.abc import Callable, Iterable
 
@@ -13,13 +13,13 @@ from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
 
-def look(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> ClusterState:
-    """Poll everything. Raises SourceError if not even the topics can be listed."""
+def poll_cluster(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> ClusterState:
+    """Poll everything in the cluster that the settings select. Raises SourceError if not even the topics can be listed."""
     failures = Failures()
     answer, listed = kafka_topics.cluster(wire)
     topics = {name: topic for name, topic in listed.items() if is_reported(settings, name, topic.internal)}
     missed = {name for name in known.topics - set(topics) if is_reported(settings, name)}
-    found, topics_gone = kafka_topics.sought(wire, missed, failures)
+    found, topics_gone = kafka_topics.find_by_name(wire, missed, failures)
     topics |= found
     ends = kafka_topics.offsets(wire, topics, kafka_topics.LATEST, failures)
     starts = kafka_topics.offsets(wire, topics, kafka_topics.EARLIEST, failures)
@@ -47,7 +47,7 @@ def look(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> 
     )
 
 
-def look_at_groups(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> ClusterState:
+def poll_groups(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> ClusterState:
     """Poll only groups, transactions and the end offsets of topics. Raises SourceError."""
     failures = Failures()
     answer, listed = kafka_topics.cluster(wire)
@@ -74,7 +74,7 @@ def _groups(
     every, whole = kafka_groups.listed(wire, failures)
     found = {name: held for name, held in every.items() if matches(name, settings.groups)}
     missed = {name: kind for name, kind in known.groups.items() if name not in found and matches(name, settings.groups)}
-    gone = kafka_groups.vanished(wire, missed, failures) if whole and missed else frozenset()
+    gone = kafka_groups.find_deleted(wire, missed, failures) if whole and missed else frozenset()
     return kafka_groups.described(wire, found, failures), gone, kafka_groups.committed(wire, found, failures)
 
 
@@ -86,12 +86,12 @@ def _transactions(
         return None, frozenset()
     found = {name: held for name, held in every.items() if matches(name, settings.groups)}
     missed = known.transactions - set(found)
-    gone = kafka_producers.vanished(wire, missed, failures) if whole and missed else frozenset()
+    gone = kafka_producers.find_deleted(wire, missed, failures) if whole and missed else frozenset()
     return found, gone
 
 
 def checked(wire: KafkaProtocol, settings: KafkaSettings) -> Iterable[tuple[str, str, str]]:
-    """Try each listing by itself; yield its name, what it found, and why it failed (empty if it did not)."""
+    """Try each listing by itself. Yields its name, what it found, and why it failed (empty if it did not fail)."""
     topics: dict[str, KafkaTopic] = {}
     try:
         answer, listed = kafka_topics.cluster(wire)

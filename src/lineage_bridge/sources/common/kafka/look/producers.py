@@ -16,7 +16,7 @@ _AT_ONCE, _PARTITIONS_AT_ONCE = 250, 5000
 
 
 def transactions(wire: KafkaProtocol, failures: Failures) -> tuple[dict[str, Transaction] | None, bool]:
-    """Fetch the transactional ids, and whether all brokers answered. None if the brokers are too old."""
+    """Fetch the transactional ids of the cluster, and whether all brokers answered. None if the brokers are too old to list them."""
     found: dict[str, Transaction] = {}
     running: dict[int, list[str]] = defaultdict(list)
     whole = True
@@ -60,8 +60,10 @@ def _written(wire: KafkaProtocol, running: Mapping[int, list[str]], failures: Fa
     return written
 
 
-def vanished(wire: KafkaProtocol, known: Iterable[str], failures: Failures) -> frozenset[str]:
-    """Return the transactional ids that no longer exist. Brokers do not report an id as gone to a user who may not see it."""
+def find_deleted(wire: KafkaProtocol, known: Iterable[str], failures: Failures) -> frozenset[str]:
+    """Return those of the known transactional ids that no longer exist. Brokers do not report an id as gone to a user who may not see
+    it.
+    """
     what = "transactions that are no longer listed"
     gone = set()
     held = coordinators(wire, known, TRANSACTION, what, failures)
@@ -80,7 +82,7 @@ def vanished(wire: KafkaProtocol, known: Iterable[str], failures: Failures) -> f
 
 
 def producers(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], failures: Failures) -> dict[str, tuple[Producer, ...]]:
-    """Fetch each topic's recent producers: those that number their records, which newer clients do by default."""
+    """Fetch the recent producers of each topic. Brokers only know producers that number their records, as newer clients do by default."""
     topic_request = DescribeProducersRequest.TopicRequest
     requests = [
         (

@@ -1,4 +1,6 @@
-"""Derives the purpose of a topic from its name: internal topics of Kafka, Connect, registries, Kafka Streams, MirrorMaker; dead letters."""
+"""Derives from a topic's name what the topic is for: an internal topic of Kafka, Connect, a registry, Kafka Streams or MirrorMaker, or dead
+letters.
+"""
 
 import re
 from collections.abc import Collection, Iterable
@@ -20,18 +22,20 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 def purpose(name: str) -> str:
-    """Return KAFKA, REGISTRY, CONFLUENT, MIRROR_MAKER, CONNECT, CHANGELOG, REPARTITION, DEAD_LETTERS or CONTROL; for other names DATA."""
+    """Return what a topic with this name is for: KAFKA, REGISTRY, CONFLUENT, MIRROR_MAKER, CONNECT, CHANGELOG, REPARTITION,
+    DEAD_LETTERS or CONTROL, else DATA.
+    """
     return next((kind for kind, rule in _RULES if rule.fullmatch(name)), "DATA")
 
 
 def mirrors(names: Iterable[str]) -> frozenset[str]:
-    """The aliases of the clusters that MirrorMaker copies topics from; its heartbeat and checkpoint topics contain them."""
+    """The aliases of the clusters from which MirrorMaker copies topics. They occur in the names of its heartbeat and checkpoint topics."""
     found = (re.fullmatch(r"(?P<alias>[^.].*?)\.(heartbeats|checkpoints\.internal)", name) for name in names)
     return frozenset(match["alias"] for match in found if match)
 
 
 def mirror_of(name: str, aliases: Collection[str]) -> tuple[str, str] | None:
-    """The cluster alias and topic that this topic is a copy of, by MirrorMaker's naming."""
+    """The alias of the cluster, and the topic in it, from which MirrorMaker copied a topic, by the topic's name."""
     alias = max((alias for alias in aliases if name.startswith(f"{alias}.")), key=len, default=None)
     return None if alias is None else (alias, name[len(alias) + 1 :])
 
@@ -40,7 +44,9 @@ _COUNTED = re.compile(r"[-_.]?([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12
 
 
 def stems(name: str) -> tuple[str, ...]:
-    """Return a transactional id, and its prefixes without the generated numbers and UUIDs at its end; longest first."""
+    """Return a transactional id, and then shorter and shorter prefixes of it, each without one of the generated numbers and UUIDs at
+    its end.
+    """
     found = [name]
     while (shorter := _COUNTED.sub("", found[-1])) and shorter != found[-1]:
         found.append(shorter)

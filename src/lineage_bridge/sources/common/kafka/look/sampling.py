@@ -1,4 +1,4 @@
-"""Finds what records contain: names and types of their fields, or the id of a schema in a registry. Keeps no values. Pure."""
+"""Finds the names and types of the fields in records, or the ids of the records' schemas in a registry. Keeps no values. Pure."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def _json(record: bytes) -> object:
 
 
 def _plain(found: Mapping[str, Any], depth: int) -> dict[str, SchemaField]:
-    """The fields of an object in a sampled record; none if the object is a map, whose keys are data."""
+    """The fields of a JSON object in a sampled record; none if the object is a map, whose keys are data and not names of fields."""
     if depth >= _DEEPEST or len(found) > _MOST_FIELDS or not all(_NAME.fullmatch(name) for name in found):
         return {}
     return {name: _field(name, value, depth) for name, value in found.items()}
@@ -83,7 +83,7 @@ def _either(first: str | None, other: str | None) -> str | None:
 
 
 def _declared(schema: Mapping[str, Any]) -> tuple[SchemaField, ...]:
-    """The fields that Kafka Connect's converter writes next to each value."""
+    """The fields in the schema that Kafka Connect's converter writes next to each value."""
     inner = schema.get("fields")
     if schema.get("type") != "struct" or not isinstance(inner, list):
         return ()

@@ -1,4 +1,4 @@
-"""Selects the topics of a cluster to report; has the names reported before. Pure."""
+"""Decides which topics of a cluster are reported, and has the names that were reported before. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -27,9 +27,9 @@ def is_reported(settings: KafkaSettings, name: str, internal: bool = False) -> b
 
 @dataclass(frozen=True)
 class RecordedNames:
-    """Names in the previous snapshot that the poll looks for if they are no longer listed, and the end offsets of topics.
+    """Names in the previous snapshot, which a poll looks for if they are no longer listed, and the end offsets of topics.
 
-    The configurations of `settled` topics are not fetched this time.
+    `settled`: topics whose configurations are not fetched at this poll.
     """
 
     topics: frozenset[str] = frozenset()

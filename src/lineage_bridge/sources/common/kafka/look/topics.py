@@ -35,8 +35,8 @@ def _topic(topic: Any) -> KafkaTopic:  # noqa: ANN401  # kafka-python has no typ
     return KafkaTopic(ident, bool(topic.is_internal), tuple(leaders), copies)
 
 
-def sought(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> tuple[dict[str, KafkaTopic], frozenset[str]]:
-    """Look for topics by name; return those that exist, and those that do not.
+def find_by_name(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> tuple[dict[str, KafkaTopic], frozenset[str]]:
+    """Look for topics by their names. Returns those that exist, and those that do not.
 
     A listing leaves out topics that the user may not see; a request by name reports a topic as missing only to users who may see it.
     """
@@ -60,7 +60,7 @@ def sought(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> tup
 
 
 def configs(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> dict[str, dict[str, str]]:
-    """Fetch the configuration set on each topic itself, without secrets and without values inherited from the cluster."""
+    """Fetch the settings that each topic has of its own, without secrets and without values that apply to the whole cluster."""
     resource = DescribeConfigsRequest.DescribeConfigsResource
     found: dict[str, dict[str, str]] = {}
     for batch in batches(sorted(names), _AT_ONCE):
@@ -111,7 +111,9 @@ def offsets(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], when: int, fa
 
 
 def rules(wire: KafkaProtocol, failures: Failures) -> tuple[AclRule, ...] | None:
-    """Fetch the access rules for topics; empty if the cluster has no access control, None if the user may not list them."""
+    """Fetch the access rules for topics. The result is empty if the cluster has no access control, and None if the user may not list
+    the rules.
+    """
     request = DescribeAclsRequest(
         resource_type_filter=_TOPIC_RESOURCE,
         resource_name_filter=None,

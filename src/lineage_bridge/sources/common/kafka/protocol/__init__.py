@@ -1,1 +1,1 @@
-"""Requests to brokers, logging in, and reading records."""
+"""Talks to Kafka brokers: logs in, sends requests, and reads records."""

@@ -1,4 +1,6 @@
-"""Whether librdkafka may connect to the brokers that a cluster advertises. It does not show its connections."""
+"""Checks whether the brokers that a cluster advertises may be connected to. librdkafka, which connects to them, offers no check
+of its own.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,9 +12,9 @@ from lineage_bridge.sources.common.kafka.settings import KafkaConnection
 
 
 def check_brokers(settings: KafkaConnection, admin: AdminClient) -> None:
-    """Check where a cluster's brokers are now, by their own answer. Raises KafkaException, SourceError.
+    """Check the addresses of a cluster's brokers, as the cluster itself reports them now. Raises KafkaException, SourceError.
 
-    The brokers are listed by any broker: a new client has connections to `bootstrap_servers` alone, which were checked before.
+    Any broker reports all of them. A new client only has connections to `bootstrap_servers`, which were checked before.
     """
     try:
         found = admin.list_topics(timeout=settings.timeout_s)
@@ -23,5 +25,5 @@ def check_brokers(settings: KafkaConnection, admin: AdminClient) -> None:
 
 
 def check_cluster(settings: KafkaConnection, config: Mapping[str, Any]) -> None:
-    """Like the method, with a separate client of this configuration. Raises KafkaException, SourceError, ValueError."""
+    """Like `check_brokers`, with a client of its own for this configuration. Raises KafkaException, SourceError, ValueError."""
     check_brokers(settings, AdminClient({**config, "log_level": 0}))

@@ -1,4 +1,4 @@
-"""Batches requests: sends as few as Kafka's protocol allows, each for many topics, groups or partitions."""
+"""Sends requests in batches: as few as Kafka's protocol allows, each for many topics, groups or partitions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,14 +11,14 @@ _ItemT = TypeVar("_ItemT")
 
 
 class Failures:
-    """The failed requests of a poll. Many failures of one kind are reported as one, with some of the names."""
+    """The failed requests of a poll. Failures of the same kind are reported as a single one, with some of the names."""
 
     def __init__(self) -> None:
         self._whole: dict[str, str] = {}
         self._parts: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
 
     def add_listing(self, what: str, why: object) -> None:
-        """Record that a listing failed."""
+        """Record that a listing failed, and why."""
         self._whole.setdefault(what, str(why))
 
     def add_name(self, what: str, why: str | int, name: str) -> None:
@@ -26,7 +26,7 @@ class Failures:
         self._parts[what][error_name(why) if isinstance(why, int) else why].append(name)
 
     def unseen(self) -> tuple[Unseen, ...]:
-        """All failures, sorted, one for each kind."""
+        """All failures, sorted, as reports of what could not be observed; one for each kind."""
         reasons = {what: [why] for what, why in self._whole.items()}
         for what, by in self._parts.items():
             reasons.setdefault(what, []).extend(_several(why, names) for why, names in sorted(by.items()))
@@ -46,7 +46,7 @@ def batches(items: Iterable[_ItemT], size: int) -> Iterator[list[_ItemT]]:
 
 
 def by_leader(leaders: dict[str, tuple[int, ...]], size: int) -> Iterator[tuple[int, dict[str, list[int]]]]:
-    """Group the partitions of topics by their leader, about `size` partitions at a time; partitions without a leader are left out."""
+    """Group partitions by the broker that leads them, about `size` partitions at a time. Partitions without a leader are left out."""
     held: dict[int, dict[str, list[int]]] = defaultdict(dict)
     counts: Counter[int] = Counter()
     for topic, nodes in leaders.items():
@@ -61,6 +61,6 @@ def by_leader(leaders: dict[str, tuple[int, ...]], size: int) -> Iterator[tuple[
 
 
 def request_each(wire: KafkaProtocol, requests: Sequence[tuple[int, Any]]) -> Iterator[tuple[int, Any, Any]]:
-    """Send the requests; yield (broker, request, response or SourceError) for each."""
+    """Send requests to their brokers. Yields the broker, the request, and the response or SourceError of each."""
     for (node, request), answer in zip(requests, wire.request_all(requests), strict=True):
         yield node, request, answer

@@ -1,4 +1,4 @@
-"""Kerberos logins with a principal and keytab from the settings; kafka-python itself only supports the ticket cache."""
+"""Logs in by Kerberos with a principal and keytab from the settings. kafka-python itself only supports the ticket cache."""
 
 from typing import Any
 
@@ -11,7 +11,9 @@ from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
 
 class KerberosService(str):
-    """The service name of the brokers, which also carries the credentials: kafka-python passes nothing else to the mechanism."""
+    """The Kerberos service name of the brokers. It also has the credentials, because kafka-python passes nothing else to the login
+    mechanism.
+    """
 
     __slots__ = ("keytab", "principal")
 
@@ -19,14 +21,14 @@ class KerberosService(str):
     principal: str
 
     def __new__(cls, settings: KafkaSettings) -> Self:
-        """The service name of these settings."""
+        """Make the service name that these settings state, with their credentials."""
         made = super().__new__(cls, settings.kerberos_service_name)
         made.keytab, made.principal = settings.kerberos_keytab, settings.kerberos_principal
         return made
 
 
 class Mechanism(SaslMechanismGSSAPI):  # type: ignore[misc]  # a class without types
-    """GSSAPI with the credentials of KerberosService; the exchange itself is kafka-python's."""
+    """The SASL mechanism GSSAPI with the credentials in a KerberosService. The exchange with the broker is kafka-python's."""
 
     def __init__(self, **config: Any) -> None:  # noqa: ANN401  # kafka-python has no types
         import gssapi  # noqa: PLC0415  # an optional dependency

@@ -1,4 +1,4 @@
-"""Connection settings for both clients: kafka-python for the protocol, librdkafka for reading records."""
+"""The connection settings of both Kafka clients: kafka-python sends requests of the protocol, librdkafka reads records."""
 
 import ssl
 import time
@@ -21,7 +21,7 @@ _AZURE_VERSION: Final = "2018-02-01"
 
 
 class Hidden(str):
-    """A secret that does not appear in its repr, because clients log their configuration."""
+    """A secret that is not shown in its repr, because clients log their configuration."""
 
     __slots__ = ()
 
@@ -75,7 +75,7 @@ def _login(settings: KafkaSettings) -> dict[str, Any]:
 
 
 def tls_context(settings: KafkaSettings) -> ssl.SSLContext:
-    """Return the TLS context with the trusted authorities and the client's certificate. Raises ConfigError."""
+    """Make a TLS context with the trusted authorities and the client's certificate. Raises ConfigError."""
     try:
         context = ssl.create_default_context(cafile=settings.ssl_ca_file or None)
         if settings.ssl_cert_file:
@@ -91,7 +91,7 @@ def tls_context(settings: KafkaSettings) -> ssl.SSLContext:
 
 
 def records_config(settings: KafkaConnection) -> dict[str, Any]:
-    """The configuration of librdkafka, after a check where it would connect to. Raises ConfigError, SourceError."""
+    """The configuration of librdkafka, after checking the addresses that it would connect to. Raises ConfigError, SourceError."""
     settings.outbound.check_servers(_host_and_port(server) for server in settings.bootstrap_servers.split(","))
     if settings.oauth_token_url:
         url = urlsplit(settings.oauth_token_url)
@@ -135,14 +135,14 @@ def records_config(settings: KafkaConnection) -> dict[str, Any]:
 
 
 def check_identity(settings: KafkaConnection) -> None:
-    """Check whether the connection may use the identity that a cloud gives this machine. Raises ConfigError."""
+    """Check whether the settings allow a connection to use the identity that a cloud gives to this machine. Raises ConfigError."""
     if settings.oauth_identity in settings.context.withheld:
         hint = "use client credentials; an operator can allow this machine's credentials with the setting `machine_credentials`"
         raise ConfigError("the settings do not allow connections to Kafka to use the credentials of this machine", hint)
 
 
 def _identity(settings: KafkaConnection) -> dict[str, str]:
-    """The parameters of a request for a token of a managed identity of Azure."""
+    """The parameters of a request that asks Azure for a token of a managed identity."""
     chosen = {"client_id": settings.oauth_client_id} if settings.oauth_client_id else {}
     return {"api-version": _AZURE_VERSION, "resource": settings.oauth_scope, **chosen}
 
@@ -168,14 +168,14 @@ def _revealed(reference: str | None) -> str:
 
 
 class Tokens:
-    """Fetches bearer tokens, with client credentials or as a managed identity, and reuses each until shortly before it expires."""
+    """Fetches bearer tokens, with client credentials or as a managed identity. Each token is reused until shortly before it expires."""
 
     def __init__(self, settings: KafkaSettings, clock: Callable[[], float] = time.monotonic) -> None:
         self._settings, self._clock = settings, clock
         self._token, self._until = "", 0.0
 
     def token(self) -> str:
-        """A valid token. Raises ForbiddenError, UnreachableError."""
+        """Return a valid token, fetched now if necessary. Raises ForbiddenError, UnreachableError."""
         if self._clock() >= self._until:
             answer = self._ask()
             self._token = Hidden(answer["access_token"])
@@ -218,13 +218,13 @@ class Tokens:
 
 
 def token_provider(settings: KafkaSettings) -> Any:  # noqa: ANN401  # kafka-python has no types
-    """Return the token provider for kafka-python."""
+    """Make the object from which kafka-python gets its tokens."""
     from kafka.net.sasl.oauth import AbstractTokenProvider  # noqa: PLC0415  # an optional dependency
 
     tokens = Tokens(settings)
 
     class Provider(AbstractTokenProvider):  # type: ignore[misc]  # a class without types
-        """Adapts Tokens to kafka-python's interface."""
+        """Gives tokens to kafka-python in the interface that it expects."""
 
         def token(self) -> str:
             return tokens.token()

@@ -1,4 +1,4 @@
-"""Reads the newest records of some topics without joining a group or committing offsets. librdkafka handles every compression."""
+"""Reads the newest records of some topics, without joining a group or committing offsets. librdkafka decompresses them."""
 
 import time
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _WHAT = "topics: records"
 def newest(
     settings: KafkaSettings, ends: Mapping[str, tuple[int, ...]], starts: Mapping[str, tuple[int, ...]], failures: Failures
 ) -> dict[str, dict[str, RecordSample]]:
-    """Read and sample the newest records of these topics, directly before `ends`. Takes no longer than the timeout."""
+    """Read the newest records of topics, directly before the offsets `ends`, and sample them. It ends at the timeout at the latest."""
     partitions = [partition for topic, offsets in ends.items() for partition in _partitions(topic, offsets, starts.get(topic, ()))]
     if not partitions:
         return {}
@@ -73,7 +73,7 @@ def _partitions(topic: str, ends: tuple[int, ...], starts: tuple[int, ...]) -> l
 def _read(
     consumer: Consumer, partitions: list[TopicPartition], held: dict[str, list[Any]], deadline: float, failures: Failures
 ) -> set[tuple[str, int]]:
-    """Read until all partitions are at their ends or the deadline has passed; return the partitions that are not."""
+    """Read until all partitions are at their ends, or until the deadline. Returns the partitions that are not at their ends."""
     left = {(partition.topic, partition.partition) for partition in partitions}
     while left and time.monotonic() < deadline:
         for record in consumer.consume(500, timeout=0.5):

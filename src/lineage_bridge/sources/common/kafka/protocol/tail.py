@@ -1,4 +1,6 @@
-"""Follows a topic from offsets that the caller keeps: joins no group, commits nothing. librdkafka handles every compression."""
+"""Reads a topic continuously, from offsets that the caller keeps. It joins no group and commits nothing. librdkafka decompresses the
+records.
+"""
 
 import time
 from collections.abc import Callable, Mapping
@@ -27,10 +29,10 @@ _LOST = frozenset((KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._AUTO_OFFSET_RESET
 
 
 class TailProgress(NamedTuple):
-    """Progress in reading a topic.
+    """How far a topic has been read.
 
-    `offsets`: the next offset of every partition. `gone`: partitions whose next records were already deleted. `is_whole`: whether the end
-    offsets at the start of the call were reached.
+    `offsets`: the next offset of every partition. `gone`: partitions whose next records were already deleted. `is_whole`: whether the
+    end offsets at the start of the call were reached.
     """
 
     offsets: Mapping[int, int]
@@ -39,7 +41,7 @@ class TailProgress(NamedTuple):
 
 
 class TopicTail:
-    """A reader of one topic, for one thread. Raises SourceError, ConfigError."""
+    """Reads a topic continuously; for use by one thread. Methods raise SourceError, ConfigError."""
 
     def __init__(self, settings: KafkaSettings, topic: str) -> None:
         self._settings, self._topic = settings, topic
@@ -72,7 +74,7 @@ class TopicTail:
         self._consumer.close()
 
     def begin(self, offsets: Mapping[int, int], since_ms: int | None) -> None:
-        """Start at these offsets; other partitions start at a time, or at their end. Raises SourceError."""
+        """Start reading at these offsets. Other partitions start at a time or, without one, at their end. Raises SourceError."""
         try:
             for attempt in self._retrying():
                 with attempt:
@@ -106,9 +108,10 @@ class TopicTail:
         return tuple(values)
 
     def read_to_end(self, take: Callable[[bytes], object], most: int) -> TailProgress:
-        """Pass the records up to the end offsets to `take`. After about `most` records, the rest is left to the next call.
+        """Read up to the current end offsets, and pass the records to `take`. After about `most` records, the rest is left to the
+        next call.
 
-        Takes no longer than the timeout after the last record. Raises SourceError.
+        It ends at the latest when no record has arrived for the time of the timeout. Raises SourceError.
         """
         count = 0
         deadline = time.monotonic() + self._settings.timeout_s
@@ -126,7 +129,7 @@ class TopicTail:
         return TailProgress(self.offsets, tuple(sorted(self._gone)), not self._left)
 
     def _begin_again(self, lost: set[int]) -> None:
-        """Restart partitions whose next record was deleted, at their first record."""
+        """Continue partitions whose next record was deleted at their first existing record."""
         if not lost:
             return
         try:
@@ -150,7 +153,7 @@ class TopicTail:
         return {number: self._bounds(number)[1] if offset == OFFSET_END else offset for number, offset in first.items()}
 
     def _retrying(self) -> tenacity.Retrying:
-        """Retry while a partition has no leader, for example just after its topic was created."""
+        """A context that repeats a call while a partition has no leader, for example just after its topic was created."""
         return tenacity.Retrying(
             retry=tenacity.retry_if_exception(lambda error: isinstance(error, KafkaException) and _is_passing(error.args[0])),
             wait=tenacity.wait_random_exponential(multiplier=0.1, max=1),
@@ -162,7 +165,7 @@ class TopicTail:
         self._consumer.assign([TopicPartition(self._topic, number, offset) for number, offset in self._offsets.items()])
 
     def _bounds(self, partition: int) -> tuple[int, int]:
-        """The first offset, and the one after the last record."""
+        """The first offset of a partition, and the offset after its last record."""
         first, end = self._consumer.get_watermark_offsets(TopicPartition(self._topic, partition), self._settings.timeout_s)
         return int(first), int(end)
 
@@ -171,7 +174,9 @@ class TopicTail:
             self._errors[:] = [error]
 
     def _failed(self, error: object) -> SourceError:
-        """Convert an error. librdkafka reports the cause of a timeout separately, to `error_cb`."""
+        """Convert an error of librdkafka to a SourceError. The cause of a timeout is reported separately, to `error_cb`, and is
+        included.
+        """
         self._consumer.poll(0)
         return self._source_error(error)
 
@@ -185,7 +190,9 @@ class TopicTail:
 
 
 def _is_passing(error: object) -> bool:
-    """Whether Kafka's protocol defines this error as retriable. librdkafka does not set its own flag on errors returned to a consumer."""
+    """Whether an error is one that Kafka's protocol defines as retriable. librdkafka does not mark such errors when it returns them to
+    a consumer.
+    """
     return isinstance(error, KafkaError) and error.code() not in _UNKNOWN and bool(for_code(error.code()).retriable)
 
 

@@ -40,7 +40,7 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], type[SourceError], str], ...] =
 
 
 def source_error(error: Exception) -> SourceError:
-    """Convert an error of kafka-python to an error of a source."""
+    """Convert an error of kafka-python to the SourceError that a source raises."""
     if isinstance(error, SourceError):
         return error
     for kinds, kind, what in _KINDS:
@@ -54,12 +54,12 @@ def _message(error: Exception) -> str:
 
 
 def error_name(code: int) -> str:
-    """The name of an error code of the protocol: `TopicAuthorizationFailedError`."""
+    """The name of an error code of Kafka's protocol, such as `TopicAuthorizationFailedError`."""
     return str(kafka_errors.for_code(code).__name__)
 
 
 class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without types
-    """A connection that reports why a login failed.
+    """A connection to a broker that reports why a login failed.
 
     The broker closes the connection right after it refuses a login. kafka-python then reports only the closed connection, often without
     having read the refusal.
@@ -69,7 +69,9 @@ class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without typ
     outbound: Outbound = ANYWHERE
 
     def connection_made(self, transport: Any) -> None:  # noqa: ANN401  # as below
-        """Raises SourceError if the address of the broker may not be called; the library then closes the connection."""
+        """Check the address of the broker when the connection is open. Raises SourceError for one that may not be called; the
+        library then closes the connection.
+        """
         address = str(transport.getPeer()[0])
         self.outbound.check(transport.host or address, address)
         super().connection_made(transport)
@@ -96,7 +98,7 @@ class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without typ
 
 
 class _Manager(KafkaConnectionManager):  # type: ignore[misc]  # as above
-    """Opens connections of our class. The library has no option for the class, so this method repeats the library's steps."""
+    """Opens connections of the class _Connection. The library has no option for the class, so this method repeats the library's steps."""
 
     outbound: Outbound = ANYWHERE
 
@@ -131,10 +133,10 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]  # as above
 
 
 class KafkaProtocol:
-    """A connection to a cluster, to be opened with `with`; not thread-safe.
+    """A connection to a Kafka cluster, to be opened with `with`; not thread-safe.
 
-    `requests` counts the requests sent, without logins. `version` is the brokers' version (`(2, 8)`), if it should not be requested from
-    them.
+    `requests`: the number of requests sent, without logins. `version`: the version of the brokers (`(2, 8)`) if it should not be
+    requested from them.
     """
 
     def __init__(self, settings: KafkaSettings, version: tuple[int, ...] | None = None) -> None:
@@ -145,7 +147,7 @@ class KafkaProtocol:
         self._manager.outbound = settings.outbound
 
     def __enter__(self) -> Self:
-        """Connect to a broker. Raises UnreachableError, ForbiddenError."""
+        """Connect to one of the brokers. Raises UnreachableError, ForbiddenError."""
         try:
             self._manager.run(self._find)
         except BaseException:
@@ -157,7 +159,7 @@ class KafkaProtocol:
         self.close()
 
     def close(self) -> None:
-        """Close connections."""
+        """Close all connections."""
         self._manager.close()
         self._net.close()
 
@@ -193,7 +195,7 @@ class KafkaProtocol:
             return False
 
     def request(self, request: Any, node: int | None = None) -> Any:  # noqa: ANN401  # as above
-        """Send a request to this broker, or to any; return its response. Raises SourceError."""
+        """Send a request to this broker, or to any if None, and return the response. Raises SourceError."""
         node = self.brokers[0] if node is None else node
         (answer,) = self.request_all([(node, request)])
         if isinstance(answer, SourceError):
@@ -201,7 +203,7 @@ class KafkaProtocol:
         return answer
 
     def request_all(self, requests: Iterable[tuple[int, Any]]) -> list[Any]:
-        """Send requests to their brokers in parallel; return the responses in the order of the requests, or the SourceError of each."""
+        """Send requests to their brokers in parallel. Returns, in the order of the requests, the response or SourceError of each."""
         asked = list(requests)
         self.requests += len(asked)
         answers: list[Any] = self._manager.run(self._gather, asked)

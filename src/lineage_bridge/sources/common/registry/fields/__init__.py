@@ -1,1 +1,1 @@
-"""Converts schemas in Avro, Protobuf and JSON Schema to OpenLineage's fields."""
+"""Converts schemas in Avro, Protobuf and JSON Schema to the fields of OpenLineage's schema facet."""

@@ -1,4 +1,4 @@
-"""Converts Avro schemas to fields."""
+"""Converts Avro schemas to the fields of OpenLineage's schema facet."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ _NAMED = ("record", "error", "enum", "fixed")
 
 
 def fields(text: str, references: Mapping[str, str]) -> tuple[SchemaField, ...]:
-    """The fields of a schema. Raises RequestError."""
+    """Convert an Avro schema to fields. `references`: the schemas to which it refers. Raises RequestError."""
     reader = _Reader()
     for other in references.values():
         reader.register(_parsed(other), "")
@@ -27,11 +27,11 @@ def _parsed(text: str) -> object:
     except (ValueError, RecursionError):
         if text.strip().replace(".", "").replace("_", "").isalnum():
             return text.strip()
-        raise RequestError("an Avro schema that is not JSON", "check the schema in the registry") from None
+        raise RequestError("the Avro schema is not JSON", "check the schema in the registry") from None
 
 
 class _Reader:
-    """Resolves named types by full name, in a schema and in the schemas that it refers to."""
+    """Converts the types of a schema. It finds named types by their full names, also in the schemas that this one refers to."""
 
     def __init__(self) -> None:
         self.named: dict[str, dict[str, Any]] = {}
@@ -57,7 +57,7 @@ class _Reader:
         return isinstance(found, dict) and found.get("type") in ("record", "error")
 
     def field(self, name: str, schema: object, space: str, doc: str | None, inside: tuple[str, ...]) -> SchemaField:
-        """Return a field of a type. `inside`: the named types that enclose it."""
+        """Convert a type to a field. `inside`: the named types that enclose it, by which recursion is noticed."""
         schema, space = self._resolved(schema, space)
         if isinstance(schema, list):
             return self._union(name, schema, space, doc, inside)
@@ -90,7 +90,9 @@ class _Reader:
         return made or None
 
     def _union(self, name: str, schema: list[object], space: str, doc: str | None, inside: tuple[str, ...]) -> SchemaField:
-        """Convert a union: a nullable type is that type; several types are a union with a field for each."""
+        """Convert a union. One of a type and null becomes that type; one of several types becomes a field of type union, with a
+        field for each.
+        """
         branches = [branch for branch in schema if branch != "null"]
         if len(branches) == 1:
             return self.field(name, branches[0], space, doc, inside)

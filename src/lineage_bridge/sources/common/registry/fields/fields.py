@@ -1,4 +1,4 @@
-"""Converts a schema's text to the fields of OpenLineage's schema facet. Pure.
+"""Converts the text of a schema to the fields of OpenLineage's schema facet. Pure.
 
 Nested fields are below their record, an array's element is `_element`, a map has `key` and `value`. A type that contains itself is expanded
 once.
@@ -22,20 +22,22 @@ _READERS: dict[str, Callable[[str, References], tuple[SchemaField, ...]]] = {
 
 
 def fields_of(kind: str, text: str, references: References) -> tuple[SchemaField, ...]:
-    """Return the fields of a schema. If it is not a record, it has one field without a name. Raises RequestError if it cannot be read."""
+    """Return the fields of a schema. One that is not a record has a single field without a name. Raises RequestError if the schema
+    cannot be read.
+    """
     read = _READERS.get(kind)
     if read is None:
-        raise RequestError(f"a schema of the unsupported kind {kind!r}", f"supported kinds: {', '.join(_READERS)}")
+        raise RequestError(f"the schema has the unsupported kind {kind!r}", f"supported kinds: {', '.join(_READERS)}")
     with reading(kind):
         return read(text, references)
 
 
 @contextmanager
 def reading(kind: str) -> Iterator[None]:
-    """Convert the errors that parsers and libraries raise for an invalid schema to RequestError."""
+    """A context in which the errors that parsers and libraries raise for an invalid schema become RequestError."""
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise RequestError(
-            f"a schema of kind {kind} that does not follow its specification: {type(error).__name__}", "check the schema in the registry"
+            f"the schema does not follow the specification of {kind}: {type(error).__name__}", "check the schema in the registry"
         ) from error

@@ -1,4 +1,4 @@
-"""Converts JSON Schemas to fields."""
+"""Converts JSON Schemas to the fields of OpenLineage's schema facet."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _Resolver = Any
 
 
 def fields(text: str, references: Mapping[str, str]) -> tuple[SchemaField, ...]:
-    """The fields of a schema. Raises RequestError."""
+    """Convert a JSON Schema to fields. `references`: the schemas to which it refers. Raises RequestError."""
     schema = _parsed(text)
     root = _resource(schema)
     known = [(name, _resource(_parsed(other))) for name, other in references.items()]
@@ -30,7 +30,7 @@ def _parsed(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise RequestError("a JSON Schema that is not JSON", "check the schema in the registry") from None
+        raise RequestError("the JSON Schema is not JSON", "check the schema in the registry") from None
 
 
 def _resource(schema: object) -> Resource[Any]:
@@ -63,7 +63,7 @@ def _field(name: str, schema: object, resolver: _Resolver, inside: tuple[int, ..
 
 
 def _parts(schema: dict[str, Any], resolver: _Resolver, inside: tuple[int, ...]) -> dict[str, SchemaField]:
-    """Return the properties of an object: its own, and those of the schemas that it refers to or is composed of."""
+    """Return the properties of an object: its own, and those of the schemas to which it refers or of which it is composed."""
     found: dict[str, SchemaField] = {}
     properties = schema.get("properties")
     for key, part in properties.items() if isinstance(properties, dict) else ():
@@ -77,7 +77,7 @@ def _parts(schema: dict[str, Any], resolver: _Resolver, inside: tuple[int, ...])
 
 
 def _branch(name: str, schema: dict[str, Any], resolver: _Resolver, inside: tuple[int, ...]) -> SchemaField:
-    """Convert a schema without a type: use the schema that it refers to, or its only branch that is not null."""
+    """Convert a schema without a type: as the schema to which it refers, or as its only branch that is not null."""
     reference = schema.get("$ref")
     if isinstance(reference, str):
         try:

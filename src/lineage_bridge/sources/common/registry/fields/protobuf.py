@@ -1,4 +1,6 @@
-"""Converts Protobuf schemas to fields. A topic's records have the type of the first message, as serializers write by default."""
+"""Converts Protobuf schemas to the fields of OpenLineage's schema facet. A topic's records have the type of the first message, as
+serializers write by default.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,7 +19,7 @@ Types = dict[str, "ast.Message | ast.Enum"]
 
 
 def fields(text: str, references: Mapping[str, str]) -> tuple[SchemaField, ...]:
-    """The fields of the first message. Raises RequestError."""
+    """Convert the first message of a Protobuf schema to fields. Raises RequestError."""
     types: Types = {}
     for other in references.values():
         types |= types_of(other)
@@ -25,17 +27,17 @@ def fields(text: str, references: Mapping[str, str]) -> tuple[SchemaField, ...]:
     types |= own
     first = next((name for name, found in own.items() if isinstance(found, ast.Message)), None)
     if first is None:
-        raise RequestError("a Protobuf schema without a message", "check the schema in the registry")
+        raise RequestError("the Protobuf schema contains no message", "check the schema in the registry")
     return _message(first, types, ())
 
 
 def types_of(text: str) -> Types:
-    """The messages and enums of a text. Raises RequestError."""
+    """The messages and enums in the text of a schema, by name. Raises RequestError."""
     return dict(_types(_parsed(text)))
 
 
 class _Strict(ErrorListener):  # type: ignore[misc]  # the library has no types
-    """Raises errors that the parser would only print."""
+    """Makes the parser raise errors that it would otherwise only print."""
 
     def syntaxError(self, *cause: Any) -> None:  # noqa: ANN401, N802 - the library's own signature
         """Raise an error with the line and the reason."""
@@ -81,7 +83,7 @@ def _message(full: str, types: Types, inside: tuple[str, ...]) -> tuple[SchemaFi
 def _members(
     elements: "list[ast.MessageElement] | list[ast.OneOfElement]", full: str, types: Types, inside: tuple[str, ...]
 ) -> list[SchemaField]:
-    """The fields of a message, each with the comment before it or at the end of its line."""
+    """The fields of a message. The description of each is the comment before it, or the one at the end of its line."""
     found: list[SchemaField] = []
     before: list[str] = []
     for part in elements:
@@ -125,7 +127,7 @@ def _typed(name: str, kind: str, full: str, types: Types, inside: tuple[str, ...
 
 
 def look_up(kind: str, space: str, types: Types) -> str | None:
-    """Return a type's full name, searched from the innermost scope outwards."""
+    """Find the full name of a type, searching from the innermost scope outwards, as Protobuf does."""
     if kind.startswith("."):
         return kind[1:] if kind[1:] in types else None
     while True:

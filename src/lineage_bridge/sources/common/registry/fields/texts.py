@@ -15,7 +15,9 @@ _TAGS = "confluent:tags"
 
 
 class SchemaDocumentation(NamedTuple):
-    """The full name of the record, as RecordNameStrategy names its subject; its description and tags."""
+    """What the text of a schema says about its record: the full name, by which RecordNameStrategy names the subject, the description
+    and the tags.
+    """
 
     record: str = ""
     doc: str = ""

@@ -1,4 +1,4 @@
-"""Messages of Kafka's protocol that the clients do not implement, from Kafka's published definitions: descriptions of groups of the newer
+"""Messages of Kafka's protocol that the clients do not implement, after Kafka's published definitions: descriptions of groups of the newer
 kinds.
 
 KIP-848 (consumer groups), KIP-932 (share groups), KIP-1071 (streams groups).

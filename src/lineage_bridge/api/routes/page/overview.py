@@ -1,4 +1,4 @@
-"""An overview of the whole graph, and its systems and environments with the flows between them."""
+"""Routes for an overview of the whole graph, and for its systems and environments with the flows between them."""
 
 from collections import Counter
 from typing import Annotated

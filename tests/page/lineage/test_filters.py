@@ -34,3 +34,32 @@ def test_trivial_jobs_are_folded_into_the_link_through_them(page: Page, shown: S
     expect(drawn.filter(has_text="snowflake-orders-sink")).to_have_count(0)
     expect(page.locator(".react-flow__edge-text", has_text="through snowflake-orders-sink")).to_have_count(1)
     assert "fold=yes" in page.url
+
+
+def test_only_one_side_of_a_node_is_kept_by_a_key_and_given_back(page: Page, shown: Shown) -> None:
+    open_view(page, f"{shown.url}view/lineage?{urlencode({**TOPIC, 'up': 3, 'down': 3})}")
+    cards, root = page.locator(".react-flow__node"), f"dataset {TOPIC['name']} in {TOPIC['namespace']}"
+    expect(cards.first).to_be_visible()
+
+    def labels() -> set[str]:
+        return set(cards.evaluate_all("nodes => nodes.map(node => node.ariaLabel.split(',')[0])"))
+
+    whole = labels()
+    page.keyboard.press("u")
+    chip = page.locator(".chip", has_text="Only what is upstream of")
+    expect(chip).to_contain_text(TOPIC["name"])
+    expect(cards).not_to_have_count(len(whole))
+    up = labels()
+    page.keyboard.press("d")
+    expect(page.locator(".chip", has_text="Only what is downstream of")).to_be_visible()
+    for label in up - {root}:
+        expect(page.locator(f'.react-flow__node[aria-label^="{label}"]')).to_have_count(0)
+    down = labels()
+    assert up | down == whole
+    assert up & down == {root}
+    page.reload()
+    expect(cards).to_have_count(len(down))
+    assert labels() == down
+    page.get_by_role("button", name="Show both sides again").press("Enter")
+    expect(cards).to_have_count(len(whole))
+    expect(chip).to_have_count(0)

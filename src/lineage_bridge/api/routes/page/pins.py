@@ -1,0 +1,101 @@
+"""Pins: short links to views of the web page."""
+
+import re
+from typing import Annotated, Final
+
+import msgspec
+from anyio import to_thread
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from lineage_bridge.api.bodies import read_body
+from lineage_bridge.api.dependencies import Offset, api_router, mend_argument, page
+from lineage_bridge.api.guard import admitted_principal
+from lineage_bridge.api.openapi import body_docs, response_docs
+from lineage_bridge.api.responses import json_response
+from lineage_bridge.api.schemas.names import ErrorAnswer
+from lineage_bridge.api.schemas.operations import PinItem, PinRemoved, PinRequest, PinsAnswer
+from lineage_bridge.api.services import Services
+from lineage_bridge.errors import NotFoundError, RefusedError, RequestError
+from lineage_bridge.model.access import AccessScope
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.ports.pins import Pin
+
+LONGEST_ADDRESS: Final = 8192
+LONGEST_NAME: Final = 200
+_VIEW: Final = re.compile(r"view/(?!pin\b)[a-z][a-z-]*(\?[!-~]*)?")
+"""An address of the page below its own base, as it writes it: nothing that leads elsewhere, and no other pin."""
+_REQUESTS: Final = msgspec.json.Decoder(PinRequest)
+PinId = Annotated[str, Path(max_length=64, description="The pin's id")]
+
+
+def routes(services: Services) -> APIRouter:
+    """The routes for pins."""
+    router = api_router("pins", "/pins")
+
+    @router.get("", response_model=None, responses=response_docs({200: PinsAnswer}, writes=False))
+    def get_pins(request: Request, limit: Annotated[int, Query(ge=1, le=1000)] = 100, offset: Offset = 0) -> Response:
+        """Pins, the newest first. Who is limited to namespaces sees only their own, because addresses contain names."""
+        principal = admitted_principal(request.scope)
+        author = None if principal.visibility is None else principal.name
+        shown, link = page(request, services.pins.records(author, limit + 1, offset), limit, offset)
+        return json_response(PinsAnswer(list(map(_item, shown))), headers=link)
+
+    @router.get("/{pin_id}", response_model=None, responses=response_docs({200: PinItem, 404: ErrorAnswer}, writes=False))
+    def get_pin(pin_id: PinId) -> Response:
+        """The address that is kept under an id, for whoever was given the id."""
+        return json_response(_item(_require(services, pin_id)))
+
+    @router.post(
+        "",
+        response_model=None,
+        status_code=201,
+        openapi_extra=body_docs(PinRequest),
+        responses=response_docs({201: PinItem, 422: ErrorAnswer}, writes=False),
+    )
+    async def post_pin(request: Request) -> Response:
+        """Keep the address of a view under a short id. A pin refers to the view: it shows what the graph has when it is opened."""
+        asked, author = _read(await read_body(request)), admitted_principal(request.scope).name
+        kept = await to_thread.run_sync(services.pins.keep, asked.address, mend_argument(asked.name), author, services.clock_us())
+        return json_response(_item(kept), 201)
+
+    @router.delete(
+        "/{pin_id}", response_model=None, responses=response_docs({200: PinRemoved, 403: ErrorAnswer, 404: ErrorAnswer}, writes=False)
+    )
+    def delete_pin(request: Request, pin_id: PinId) -> Response:
+        """Remove a pin: its author may, and whoever has the scope `operate`."""
+        pin, principal = _require(services, pin_id), admitted_principal(request.scope)
+        if pin.author != principal.name and AccessScope.OPERATE not in principal.scopes:
+            raise RefusedError(
+                403, "missing_scope", f"the pin is of {pin.author!r}", "its author removes it, or whoever has the scope operate"
+            )
+        return json_response(PinRemoved(services.pins.remove(pin_id)))
+
+    return router
+
+
+def _read(body: bytes) -> PinRequest:
+    """Decode a request. Raises RequestError for an address that is not one of this page, or is too long."""
+    try:
+        asked = _REQUESTS.decode(body)
+    except (ValueError, msgspec.DecodeError) as error:
+        raise RequestError(f"invalid request: {error}", 'send {"address": "view/...", "name"}') from error
+    if len(asked.address) > LONGEST_ADDRESS or len(asked.name) > LONGEST_NAME:
+        raise RequestError(
+            "the address or the name is too long", f"an address has up to {LONGEST_ADDRESS} characters, a name {LONGEST_NAME}"
+        )
+    if not _VIEW.fullmatch(asked.address):
+        raise RequestError(
+            f"not an address of a view: {asked.address[:100]!r}", "send the part of the page's address that begins with view/"
+        )
+    return asked
+
+
+def _require(services: Services, pin_id: str) -> Pin:
+    pin = services.pins.find(pin_id)
+    if pin is None:
+        raise NotFoundError(f"there is no pin {pin_id!r}", "it was removed, or the link is cut")
+    return pin
+
+
+def _item(pin: Pin) -> PinItem:
+    return PinItem(pin.id, pin.address, pin.name, pin.author, format_time(pin.created_us))

@@ -1,0 +1,26 @@
+"""Who owns datasets, and how long their data is kept, now or as of an earlier time."""
+
+from collections.abc import Iterable
+
+from lineage_bridge.errors import NotFoundError
+from lineage_bridge.graph.contents.keeping import KEYS, Keeping, keeping
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.graph import Node
+from lineage_bridge.model.history import FacetPage
+from lineage_bridge.ports.graph_reader import GraphReader
+
+_NEWEST = FacetPage(1, 0, 1_000_000)
+
+
+def read_keeping(graph: GraphReader, nodes: Iterable[Node], at_us: int | None) -> dict[Node, Keeping]:
+    """Of each of these nodes that is a dataset, in the order of their names; empty for datasets of which only the name may be seen."""
+    datasets = sorted((node for node in nodes if node.kind is NodeKind.DATASET), key=lambda node: (node.namespace, node.name))
+    return {node: keeping(graph.nodes.facets(node, keys=KEYS) if at_us is None else _facets_at(graph, node, at_us)) for node in datasets}
+
+
+def _facets_at(graph: GraphReader, node: Node, at_us: int) -> dict[str, str]:
+    try:
+        newest = {key: graph.history.facet(node, key, at_us, _NEWEST).entries for key in KEYS}
+    except NotFoundError:  # a neighbour, of which the principal may see the name alone
+        return {}
+    return {key: entries[0].text for key, entries in newest.items() if entries and not entries[0].deleted}

@@ -1,0 +1,122 @@
+"""Converts tables of AWS Glue to datasets. Pure.
+
+A table is named as OpenLineage's naming specification has it: `arn:aws:glue:REGION:ACCOUNT`, `table/DATABASE/TABLE`. The folder of its data
+is another name of it, which producers use that know the files only.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json, digest_of, schema_fields
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.aws.glue_parameters import own_descriptions
+
+EVENTS = EventBuilder("https://lineagebridge.dev/sources/glue")
+_LOCATION: Final = re.compile(r"(?P<namespace>(?:s3[an]?|gs|abfss?|hdfs)://[^/]+)/+(?P<path>.*[^/])/*")
+_DEFAULT_OWNER: Final = "owner"
+"""The owner that crawlers and the console give a table that has none."""
+_ACCOUNT: Final = re.compile(r"\d{12}")
+
+
+class CatalogLocation(NamedTuple):
+    """The catalog that a table is listed in, as far as an answer does not name another: region, partition of AWS, and account."""
+
+    region: str
+    partition: str
+    account: str
+
+    def name_of(self, entry: Mapping[str, Any], database: str) -> DatasetName | None:
+        """The dataset name of what `entry` names (CatalogId, DatabaseName, Name, Region); None if its account is unknown."""
+        account, region = str(entry.get("CatalogId") or self.account), str(entry.get("Region") or self.region)
+        name, held_by = str(entry.get("Name") or ""), str(entry.get("DatabaseName") or database)
+        if not _ACCOUNT.fullmatch(account) or not name:
+            return None
+        return f"arn:{self.partition}:glue:{region}:{account}", f"table/{held_by}/{name}"
+
+
+class TableFacts(NamedTuple):
+    """What a catalog has about one table. `changed_us`: when the table was changed last, None if the answer does not have it."""
+
+    name: DatasetName
+    facets: dict[str, Json]
+    changed_us: int | None
+
+    @property
+    def digest(self) -> str:
+        """A digest of the facets."""
+        return digest_of(self.facets)
+
+
+def read_table(entry: Mapping[str, Any], database: str, catalog: CatalogLocation) -> TableFacts | None:
+    """The facts in an answer of GetTables; None for a table without a name or account. Members of an unexpected form are left out."""
+    name = catalog.name_of(entry, database)
+    if name is None:
+        return None
+    facets: dict[str, Json] = {}
+    parameters, storage = _object(entry.get("Parameters")), _object(entry.get("StorageDescriptor"))
+    ours = own_descriptions(parameters)
+    fields = [*_fields(storage.get("Columns"), ours), *_fields(entry.get("PartitionKeys"), ours)]
+    if fields:
+        facets["schema"] = EVENTS.schema(schema_fields(fields))
+    if description := _described(entry.get("Description"), ours.get("")):
+        facets["documentation"] = EVENTS.documentation("Dataset", description)
+    owner = _text(entry.get("Owner"))
+    if owner and owner != _DEFAULT_OWNER:
+        facets["ownership"] = EVENTS.ownership("Dataset", owner)
+    target = entry.get("TargetTable")
+    if isinstance(target, dict):
+        if same := catalog.name_of(target, database):
+            facets["symlinks"] = EVENTS.symlinks([same], "TABLE")
+    elif location := _LOCATION.fullmatch(_text(storage.get("Location"))):
+        facets["symlinks"] = EVENTS.symlinks([(location["namespace"], location["path"])], "LOCATION")
+    is_view = entry.get("TableType") == "VIRTUAL_VIEW" or "ViewDefinition" in entry
+    facets["datasetType"] = EVENTS.dataset_type("VIEW" if is_view else "TABLE")
+    changed = entry.get("UpdateTime")
+    return TableFacts(name, facets, int(changed.timestamp() * 1_000_000) if isinstance(changed, datetime) else None)
+
+
+def table_event(facts: TableFacts, was: Mapping[str, Any] | None, now_us: int) -> tuple[dict[str, Any], list[Json]]:
+    """A table's part of the snapshot, and its event if anything differs from the previous part.
+
+    The first event of a table has the time at which the table was changed last, later ones that of the poll.
+    """
+    if was and was["digest"] == facts.digest and was["name"] == list(facts.name):
+        return dict(was), []
+    entry = {"name": list(facts.name), "facets": sorted(facts.facets), "digest": facts.digest}
+    ended = set(was["facets"]) - facts.facets.keys() if was else set()
+    deleted = dict.fromkeys(sorted(ended), EVENTS.deleted_facet())
+    at_us = now_us if was or facts.changed_us is None else min(now_us, facts.changed_us)
+    return entry, [EVENTS.dataset_event(at_us, facts.name, {**facts.facets, **deleted})]
+
+
+def gone_event(was: Mapping[str, Any], now_us: int) -> Json:
+    """The event of a table that is not in the catalog any more: it takes back all that the catalog had about it.
+
+    It is no DROP: the data of an external table stays where it is, and others go on using it by its location.
+    """
+    namespace, name = was["name"]
+    return EVENTS.dataset_event(now_us, (namespace, name), dict.fromkeys(was["facets"], EVENTS.deleted_facet()))
+
+
+def _fields(columns: Any, ours: Mapping[str, str]) -> Iterator[SchemaField]:  # noqa: ANN401  # JSON
+    for column in columns if isinstance(columns, list) else ():
+        if isinstance(column, dict) and (name := _text(column.get("Name"))):
+            description = _described(column.get("Comment"), ours.get(name.lower()))
+            yield SchemaField(name=name, type=_text(column.get("Type")) or None, description=description or None)
+
+
+def _described(text: Any, mark: str | None) -> str:  # noqa: ANN401  # JSON
+    """A description, empty if LineageBridge itself wrote it (`mark` is the digest of what it wrote)."""
+    found = _text(text)
+    return "" if mark and digest_of(found) == mark else found
+
+
+def _text(value: Any) -> str:  # noqa: ANN401  # JSON
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _object(value: Any) -> Mapping[str, Any]:  # noqa: ANN401  # JSON
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,55 @@
+"""The events that named a dataset: of each run or declaration and day, the first and the last."""
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Final, NamedTuple
+
+from lineage_bridge.graph.relations import Origin, Side
+from lineage_bridge.store.chunks import marks
+from lineage_bridge.store.connection import StoreConnection
+
+MOST_RUNS: Final = 5_000
+"""The maximum number of runs that are searched for a dataset, the newest of each job first."""
+_MOST_STATEMENTS = 50_000
+"""The maximum number of statements about a dataset that are read, those of the newest days of each side first."""
+_JOBS = "SELECT job FROM job_io WHERE dataset IN ({0}) UNION SELECT job FROM mentioned_node WHERE node IN ({0})"
+_RUNS = f"SELECT asserted_by FROM run_shape WHERE job = ? AND origin = {Origin.OBSERVED:d} ORDER BY last DESC LIMIT ?"
+_NAMED = "SELECT first, last FROM run_io WHERE run = ? AND job = ? AND dataset IN ({})"
+_TIMES = "first, first_event, last, last_event"
+_STATED = f"SELECT asserted_by, {_TIMES} FROM assertion WHERE node = ? AND side = ? ORDER BY day DESC LIMIT {_MOST_STATEMENTS}"
+_DECLARED = f"""SELECT asserted_by, {_TIMES} FROM assertion a WHERE node = ? AND side = {Side.SELF:d}
+AND EXISTS (SELECT 1 FROM declared_io d WHERE d.facet_set = a.facet_set AND d.dataset IN ({{}}))
+ORDER BY day DESC LIMIT {_MOST_STATEMENTS}"""
+
+
+class DatasetMention(NamedTuple):
+    """An event that named a dataset. `time` is the one that counts, in UTC microseconds: the event's own, or that of its arrival. If its id
+    is empty, it is whatever the run sent at that time.
+    """
+
+    time: int
+    event: bytes
+    asserted_by: bytes
+
+
+def mentions(connection: StoreConnection, datasets: Collection[int]) -> set[DatasetMention]:
+    """The events that named a dataset, given as the ids of all its names, and those that declared it as an input or output."""
+    names = sorted(datasets)
+    found: set[DatasetMention] = set()
+    for name in names:
+        for side in Side:
+            found.update(_ends(connection.execute(_STATED, (name, int(side)))))
+    rest = MOST_RUNS
+    for job in sorted(row[0] for row in connection.execute(_JOBS.format(marks(names)), (*names, *names))):
+        found.update(_ends(connection.execute(_DECLARED.format(marks(names)), (job, *names))))
+        runs = [bytes(row[0]) for row in connection.execute(_RUNS, (job, rest))]
+        rest -= len(runs)
+        for run in runs:
+            times = connection.execute(_NAMED.format(marks(names)), (run, job, *names))
+            found.update(DatasetMention(time, b"", run) for ends in times for time in ends)
+    return found
+
+
+def _ends(rows: Iterable[tuple[bytes, int, bytes, int, bytes]]) -> Iterator[DatasetMention]:
+    for asserted_by, first, first_event, last, last_event in rows:
+        yield DatasetMention(first, bytes(first_event), bytes(asserted_by))
+        yield DatasetMention(last, bytes(last_event), bytes(asserted_by))

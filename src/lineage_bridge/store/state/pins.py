@@ -1,0 +1,57 @@
+"""Pins, in the state database."""
+
+import secrets
+from base64 import b32encode
+from collections.abc import Callable
+from typing import Final
+
+from lineage_bridge.errors import RequestError
+from lineage_bridge.ports.pins import Pin
+from lineage_bridge.store.state.database import StateDatabase
+
+MOST_PINS: Final = 10_000
+_ID_BYTES: Final = 10
+"""An id is a secret as long as it is not passed on: 80 random bits."""
+_COLUMNS: Final = "id, address, name, author, created_us"
+
+
+class PinStore:
+    """Implements `ports.PinRepository`. `random_bytes` makes ids."""
+
+    def __init__(self, state: StateDatabase, random_bytes: Callable[[int], bytes] = secrets.token_bytes, most: int = MOST_PINS) -> None:
+        self._state, self._random_bytes, self._most = state, random_bytes, most
+
+    def records(self, author: str | None, limit: int, offset: int) -> list[Pin]:
+        """Pins, or those of an author, the newest first."""
+        which, values = ("", ()) if author is None else ("WHERE author = ?", (author,))
+        query = f"SELECT {_COLUMNS} FROM pin {which} ORDER BY created_us DESC, id LIMIT ? OFFSET ?"
+        with self._state.transaction() as connection:
+            return [Pin(*row) for row in connection.execute(query, (*values, limit, offset)).fetchall()]
+
+    def find(self, pin_id: str) -> Pin | None:
+        """The pin with an id."""
+        with self._state.transaction() as connection:
+            row = connection.execute(f"SELECT {_COLUMNS} FROM pin WHERE id = ?", (pin_id,)).fetchone()
+        return Pin(*row) if row else None
+
+    def keep(self, address: str, name: str, author: str, now_us: int) -> Pin:
+        """A pin of this address, name and author: the one that there is, or a new one. Raises RequestError if there are too many."""
+        with self._state.transaction() as connection:
+            same = f"SELECT {_COLUMNS} FROM pin WHERE address = ? AND name = ? AND author = ?"
+            row = connection.execute(same, (address, name, author)).fetchone()
+            if row:
+                return Pin(*row)
+            (count,) = connection.execute("SELECT count(*) FROM pin").fetchone()
+            if count >= self._most:
+                raise RequestError(f"there are {count} pins, as many as there may be", "remove pins that nobody needs any more")
+            pin = Pin(b32encode(self._random_bytes(_ID_BYTES)).decode().lower(), address, name, author, now_us)
+            values = (pin.id, pin.address, pin.name, pin.author, pin.created_us)
+            connection.execute(f"INSERT INTO pin ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", values)
+            return pin
+
+    def remove(self, pin_id: str) -> bool:
+        """Delete a pin; returns whether there was one."""
+        with self._state.transaction() as connection:
+            found = connection.execute("SELECT 1 FROM pin WHERE id = ?", (pin_id,)).fetchone()
+            connection.execute("DELETE FROM pin WHERE id = ?", (pin_id,))
+        return found is not None

@@ -1,0 +1,43 @@
+import { queryOptions } from "@tanstack/react-query";
+
+import { rootsOf, type ImpactView } from "../address/impact";
+import type { PathsView } from "../address/view";
+import { answered, client } from "./client";
+
+/** What a change affects, with the flows to it. */
+export function impact(view: ImpactView) {
+    const [roots, { direction }] = [rootsOf(view), view];
+    const query = {
+        kind: roots.map(({ kind }) => kind),
+        namespace: roots.map(({ namespace }) => namespace),
+        name: roots.map(({ name }) => name),
+        ...{ direction, flows: true, details: true, limit: 5000 },
+    };
+    return queryOptions({
+        queryKey: ["impact", query],
+        queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/impact", { signal, params: { query } })),
+        placeholderData: (previous) => (view.others.length > 0 ? previous : undefined),
+    });
+}
+
+export function pathsBetween({ source, target }: PathsView) {
+    return queryOptions({
+        queryKey: ["paths", source, target],
+        queryFn: ({ signal }) =>
+            answered(
+                client.GET("/api/v1/graph/paths", {
+                    signal,
+                    params: {
+                        query: {
+                            source_kind: source.kind,
+                            source_namespace: source.namespace,
+                            source_name: source.name,
+                            target_kind: target.kind,
+                            target_namespace: target.namespace,
+                            target_name: target.name,
+                        },
+                    },
+                }),
+            ),
+    });
+}
