@@ -1,16 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import type { Schemas } from "../api/client";
-import {
-    estateRows,
-    flowWidth,
-    flowWords,
-    itemsOf,
-    jobWords,
-    labelOf,
-    leftOutWords,
-    type EstateNode,
-} from "./estate";
+import { estateRows, flowWidth, flowWords, itemsOf, jobWords, labelOf, leftOutWords, type EstateNode } from "./estate";
 
 function node(id: string, system: string, environment: string, more: Partial<EstateNode> = {}): EstateNode {
     return { id, system, environment, datasets: 2, namespaces: 1, largest: [], readers: 0, writers: 0, ...more };

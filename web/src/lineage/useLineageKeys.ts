@@ -41,8 +41,7 @@ export function useLineageKeys(keyed: Keyed): void {
             "+": () => change.hops(1),
             "-": () => change.hops(-1),
             u: () => selected && !selected.members && change.keep(selected.id, "upstream"),
-            d: () =>
-                selected?.members ? takeApart(selected.id) : selected && change.keep(selected.id, "downstream"),
+            d: () => (selected?.members ? takeApart(selected.id) : selected && change.keep(selected.id, "downstream")),
             U: () => selected && selected.hidden.upstream > 0 && change.expand(selected.id, "upstream"),
             D: () => selected && selected.hidden.downstream > 0 && change.expand(selected.id, "downstream"),
             c: () => selected?.kind === "dataset" && change.toggleColumns(selected.id),
