@@ -6,7 +6,7 @@ import { impactOf } from "../address/impact";
 import { ledgerOf, type LineageView } from "../address/view";
 import { focusNode, nearest, WAYS } from "../graph/nearest";
 import { isTyping } from "../shell/keys";
-import type { Changes } from "./Lineage";
+import type { Changes } from "./changes";
 import type { Picture, PictureNode } from "./picture/picture";
 
 interface Keyed {
