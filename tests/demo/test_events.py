@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from lineage_bridge.demo.events import events, run_ids
+from lineage_bridge.demo.events import events, heartbeat_events, run_ids
 from lineage_bridge.openlineage.verdict import Clean, judge
 
 NOW_US = 1_795_225_921_123_456
@@ -33,6 +33,23 @@ def test_every_event_is_accepted_without_a_repair() -> None:
 
     assert [verdict for verdict in verdicts if not isinstance(verdict, Clean)] == []
     assert {verdict.event.kind for verdict in verdicts if isinstance(verdict, Clean)} == {"run"}
+
+
+def test_streams_go_on_reporting_with_greater_counts_in_the_same_runs() -> None:
+    later = [json.loads(raw) for raw in heartbeat_events(NOW_US + 3 * HOUR_US, NOW_US, "first")]
+    before = {event["job"]["name"]: event for event in parsed() if event["eventType"] == "RUNNING" and event["outputs"]}
+
+    def rows(event: dict[str, Any]) -> dict[str, int]:
+        return {output["name"]: output["outputFacets"]["outputStatistics"]["rowCount"] for output in event["outputs"]}
+
+    assert all(isinstance(judge(json.dumps(event).encode(), NOW_US + 3 * HOUR_US), Clean) for event in later)
+    written = {event["job"]["name"]: event for event in later if event["outputs"]}
+    assert len(written) == 3
+    for name, event in written.items():
+        assert event["run"]["runId"] == before[name]["run"]["runId"]
+        assert event["eventTime"] > before[name]["eventTime"]
+        earlier = rows(before[name])
+        assert all(count > earlier[output] for output, count in rows(event).items())
 
 
 def test_times_are_ordered_and_within_two_days_before_now() -> None:

@@ -102,7 +102,8 @@ def _check(options: KeyOptions, now_us: int) -> None:
     limits = (*options.namespaces, *options.teams)
     if len(limits) > MOST_NAMESPACES or any(not 0 < len(glob) <= MOST_CHARACTERS for glob in limits):
         raise RequestError(
-            "the key's namespaces or teams are too many, too long or empty", f"give up to {MOST_NAMESPACES} of {MOST_CHARACTERS} characters"
+            "the key has too many namespaces and teams, or one of them is empty or too long",
+            f"give at most {MOST_NAMESPACES} namespaces and teams, each of 1 to {MOST_CHARACTERS} characters",
         )
     if len(options.note) > MOST_CHARACTERS:
         raise RequestError("the key's note is too long", f"use up to {MOST_CHARACTERS} characters")

@@ -45,12 +45,17 @@ def measure_backlog(services: Services, written: position_tokens.Position | None
 
     Raises LogError, StoreError.
     """
+    return measure_progress(services, services.written() if written is None else written)[1]
+
+
+def measure_progress(services: Services, written: position_tokens.Position) -> tuple[position_tokens.Position, Backlog]:
+    """The position that the graph has applied, and how far answers lag. Arguments and errors are those of `measure_backlog`."""
     try:
         with services.graph() as reader:
             applied, settling = reader.progress.position(), reader.progress.settling()
     except StoreMissingError:
         applied, settling = {}, False
-    return _backlog(services, applied, services.written() if written is None else written, settling=settling)
+    return applied, _backlog(services, applied, written, settling=settling)
 
 
 def _backlog(services: Services, applied: position_tokens.Position, written: position_tokens.Position, *, settling: bool) -> Backlog:

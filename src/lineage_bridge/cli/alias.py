@@ -191,7 +191,9 @@ def _parse_line(line: bytes, number: int) -> tuple[str, Json]:
         raise RequestError(f"line {number} is not JSON: {error}") from error
     operation = statement.pop("operation", "alias") if isinstance(statement, dict) else ""
     if operation not in OPERATIONS:
-        raise RequestError(f"line {number} is not an alias", f"write a JSON object with an operation of {', '.join(OPERATIONS)}")
+        raise RequestError(
+            f"line {number} is not a statement about an alias", f"write a JSON object whose `operation` is one of {', '.join(OPERATIONS)}"
+        )
     return operation, statement
 
 

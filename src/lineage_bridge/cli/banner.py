@@ -1,32 +1,41 @@
 """Prints what `serve` shows in the terminal while its parts start."""
 
+import logging
 import shutil
 import threading
 from pathlib import Path
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.console import format_count, print_message
-from lineage_bridge.cli.demo import DASHBOARD, load_edition
+from lineage_bridge.cli.demo import DASHBOARD, load_edition, send_heartbeats
 from lineage_bridge.config import Settings
 from lineage_bridge.config.tls import trusted_by_clients
+from lineage_bridge.demo.jobs import HEARTBEAT_S
 from lineage_bridge.errors import LineageBridgeError
 from lineage_bridge.wiring.access import asks_for_keys
 from lineage_bridge.wiring.people import knows_people
 from lineage_bridge.wiring.shared import internal_credentials
 
-POLL_S = 0.3
+POLL_S, AGAIN_S = 0.3, 60.0
+log = logging.getLogger(__name__)
 
 
 class StartupBanner:
     """Prints the server's addresses, loads the demo, and reports when the graph is complete. `program` is the command that starts
     LineageBridge.
+
+    With `demo`, the streams of a loaded demo go on reporting while the server runs.
     """
 
     def __init__(self, settings: Settings, program: str, stop: threading.Event) -> None:
         self.settings, self.program, self.stop = settings, program, stop
 
-    def run(self, *, load_demo: bool) -> None:
-        """Print until the graph is complete. Prints nothing more once `stop` is set."""
+    def run(self, *, demo: bool, empty: bool) -> None:
+        """Print until the graph is complete, then send the demo's heartbeats. Does nothing more once `stop` is set.
+
+        `demo`: load the demo if the data folder is `empty`.
+        """
+        load_demo = demo and empty
         with Client(self.settings.address, lambda: internal_credentials(self.settings), trusted_by_clients(self.settings)) as client:
             if not self._wait_for(client, "/api/v1/health"):
                 return
@@ -37,6 +46,8 @@ class StartupBanner:
             if self._wait_for_graph(client, position):
                 print_message("Ready: the graph is complete, all events are in the answers.")
                 print_message(f"Try:\n\n  {self._suggestion(load_demo=load_demo)}\n\nPress Ctrl+C to stop.")
+            if demo:
+                self._send_heartbeats(client, HEARTBEAT_S if load_demo else AGAIN_S)
 
     def _print_addresses(self) -> None:
         address = self.settings.address
@@ -65,6 +76,21 @@ class StartupBanner:
             return ""
         print_message(f"The data folder was empty, so the demo was loaded: {format_count(count, 'event')}, not in the answers yet.")
         return position
+
+    def _send_heartbeats(self, client: Client, seconds: float) -> None:
+        """Let the demo's streams report until the server stops, first after some seconds. What cannot be sent is left out: the next report
+        counts its rows too.
+        """
+        while not self.stop.wait(seconds):
+            seconds = HEARTBEAT_S if self._has_sent(client) else AGAIN_S
+
+    def _has_sent(self, client: Client) -> bool:
+        try:
+            send_heartbeats(self.settings, client)
+        except LineageBridgeError as error:
+            log.debug("the demo's streams cannot report: %s", error)
+            return False
+        return True
 
     def _wait_for_graph(self, client: Client, position: str) -> bool:
         """Wait until answers contain all events and nothing is settling. Returns False if this failed, or the banner was stopped before."""

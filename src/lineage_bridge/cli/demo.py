@@ -2,6 +2,7 @@
 
 import json
 import secrets
+from collections.abc import Iterable
 from uuid import UUID
 
 import click
@@ -13,7 +14,7 @@ from lineage_bridge.cli.files import FoundEvent, batches
 from lineage_bridge.cli.options import with_output, with_settings
 from lineage_bridge.cli.send import Tally, post_batch
 from lineage_bridge.config import Settings
-from lineage_bridge.demo.events import events, run_ids
+from lineage_bridge.demo.events import events, heartbeat_events, run_ids
 from lineage_bridge.errors import LineageBridgeError
 from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import state_database
@@ -65,12 +66,26 @@ def remove(settings: Settings, as_json: bool) -> None:
 
 def load_edition(settings: Settings, client: Client) -> tuple[int, str]:
     """Send a new edition of the demo. Returns the number of its events and the position that contains them."""
-    edition = secrets.token_hex(8)
+    loaded_us = now_us()
+    edition = f"{secrets.token_hex(8)}@{loaded_us}"
     # Recorded before anything is sent, so that whatever arrives can be removed again.
     state_database(settings).add_edition(edition)
+    return _send(client, events(loaded_us, edition))
+
+
+def send_heartbeats(settings: Settings, client: Client) -> int:
+    """Send what the streams of all loaded editions report now. Returns the number of events; 0 if the demo was removed."""
+    at_us = now_us()
+    loaded = (
+        (edition, int(loaded_us)) for edition in state_database(settings).editions() for _, at, loaded_us in [edition.partition("@")] if at
+    )
+    found = [event for edition, loaded_us in loaded for event in heartbeat_events(at_us, loaded_us, edition)]
+    return _send(client, found)[0] if found else 0
+
+
+def _send(client: Client, found: Iterable[bytes]) -> tuple[int, str]:
     tally = Tally()
-    found = (FoundEvent("demo", index, raw, line=False) for index, raw in enumerate(events(now_us(), edition)))
-    for batch in batches(found):
+    for batch in batches(FoundEvent("demo", index, raw, line=False) for index, raw in enumerate(found)):
         tally.add(batch, post_batch(client, batch))
     if tally.count("rejected"):
         hint = "lineage-bridge quarantine list shows the reasons"

@@ -19,7 +19,7 @@ from lineage_bridge.wiring.sources import source_service
 
 
 @click.command(cls=Command, examples=("serve --port 8001 --data-dir ./lineage-data",))
-@click.option("--demo", is_flag=True, help="load the demo pipeline if the data folder is empty")
+@click.option("--demo", is_flag=True, help="load the demo pipeline if the data folder is empty; its streams report every half hour")
 @with_settings(*SERVER, *CONNECTIONS, *QUESTIONS, *SPARK, *LOG, "stop_timeout_s")
 def serve(settings: Settings, demo: bool) -> None:
     """Run LineageBridge: API, pipeline, sources, inputs, targets.
@@ -38,6 +38,6 @@ def serve(settings: Settings, demo: bool) -> None:
     program = program_name(sys.argv[0], Path.cwd())
 
     def print_messages(settings: Settings, stop: threading.Event, empty: bool) -> None:  # the supervisor's signature
-        StartupBanner(settings, program, stop).run(load_demo=demo and empty)
+        StartupBanner(settings, program, stop).run(demo=demo, empty=empty)
 
     supervise(settings, print_messages)

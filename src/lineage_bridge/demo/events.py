@@ -4,7 +4,7 @@ import json
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from lineage_bridge.demo.facets import PRODUCER, facets
-from lineage_bridge.demo.pipeline import Moment, Run, moments
+from lineage_bridge.demo.pipeline import Moment, Run, heartbeats, moments
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.openlineage.times import format_time
 
@@ -20,6 +20,12 @@ def events(now_us: int, edition: str) -> list[bytes]:
     twice, with the same bytes.
     """
     return [_encode(_event(moment, now_us, edition)) for moment in moments()]
+
+
+def heartbeat_events(now_us: int, loaded_us: int, edition: str) -> list[bytes]:
+    """What the streams of an edition that was loaded at `loaded_us` report at `now_us`, each event as JSON."""
+    since_s = max(0, (now_us - loaded_us) // 1_000_000)
+    return [_encode(_event(moment, loaded_us, edition)) for moment in heartbeats(since_s)]
 
 
 def run_ids(edition: str) -> list[bytes]:

@@ -36,6 +36,7 @@ BEGIN_S = 48 * HOUR_S
 FAILURE_S = 30 * HOUR_S + 12 * 60
 RESTART_S = FAILURE_S - 6 * 60
 REBALANCE_S = 9 * HOUR_S
+LANDING_S = BEGIN_S - 7 * 60
 
 CDC_REPORT_S = 2 * HOUR_S
 SINK_REPORT_S = HOUR_S
@@ -86,6 +87,12 @@ def moments() -> list[Moment]:
     return sorted([*once, repeated], key=lambda moment: -moment.age_s)
 
 
+def heartbeats(since_s: int) -> list[Moment]:
+    """What the streams of the demo report some seconds after it was loaded: their row counts since their start, as before."""
+    age_s = -since_s
+    return [*_captured(Run(CDC, 0), age_s), _enriching(Run(ENRICHMENT, 1), RESTART_S, age_s), _landed(Run(SINK, 0), age_s)]
+
+
 def _capture() -> Iterator[Moment]:
     """Yield the events of the CDC connector, which sends them like Debezium: tables and topics are never in one event."""
     run = Run(CDC, 0)
@@ -95,11 +102,15 @@ def _capture() -> Iterator[Moment]:
     for delay_s, output in enumerate(CDC.described_outputs(), start=4):
         yield Moment(BEGIN_S - delay_s, "RUNNING", run, outputs=[output])
     for age_s in _reports(BEGIN_S, 0, CDC_REPORT_S, last_s=95):
-        customers = _customers(BEGIN_S, age_s)
-        tables = [ORDERS_TABLE.read(_orders(BEGIN_S, age_s)), CUSTOMERS_TABLE.read(customers)]
-        topics = [ORDERS_TOPIC.written(_sent(BEGIN_S, age_s)), CUSTOMERS_TOPIC.written(customers)]
-        yield Moment(age_s, "RUNNING", run, inputs=tables)
-        yield Moment(age_s - 1, "RUNNING", run, outputs=topics)
+        yield from _captured(run, age_s)
+
+
+def _captured(run: Run, age_s: int) -> Iterator[Moment]:
+    customers = _customers(BEGIN_S, age_s)
+    tables = [ORDERS_TABLE.read(_orders(BEGIN_S, age_s)), CUSTOMERS_TABLE.read(customers)]
+    topics = [ORDERS_TOPIC.written(_sent(BEGIN_S, age_s)), CUSTOMERS_TOPIC.written(customers)]
+    yield Moment(age_s, "RUNNING", run, inputs=tables)
+    yield Moment(age_s - 1, "RUNNING", run, outputs=topics)
 
 
 def _enrichment() -> Iterator[Moment]:
@@ -114,20 +125,25 @@ def _enrichment() -> Iterator[Moment]:
 def _enrichment_run(run: Run, begin_s: int, end_s: int) -> Iterator[Moment]:
     yield Moment(begin_s, "START", run, run.job.described_inputs(), run.job.described_outputs())
     for age_s in _reports(begin_s, end_s, HEARTBEAT_S, last_s=60):
-        read = [
-            ORDERS_TOPIC.read(_sent(begin_s, age_s)),
-            CUSTOMERS_TOPIC.read(_customers(begin_s, age_s)),
-        ]
-        yield Moment(age_s, "RUNNING", run, read, [ENRICHED_TOPIC.written(_enriched(begin_s, age_s))])
+        yield _enriching(run, begin_s, age_s)
+
+
+def _enriching(run: Run, begin_s: int, age_s: int) -> Moment:
+    read = [ORDERS_TOPIC.read(_sent(begin_s, age_s)), CUSTOMERS_TOPIC.read(_customers(begin_s, age_s))]
+    return Moment(age_s, "RUNNING", run, read, [ENRICHED_TOPIC.written(_enriched(begin_s, age_s))])
 
 
 def _landing() -> Iterator[Moment]:
     """Yield the events of the sink connector, which sends its inputs and outputs at the start, and row counts afterwards."""
-    run, begin_s = Run(SINK, 0), BEGIN_S - 7 * 60
-    yield Moment(begin_s, "START", run, SINK.described_inputs(), SINK.described_outputs())
-    for age_s in _reports(begin_s, 0, SINK_REPORT_S, last_s=75):
-        rows = _enriched(begin_s, age_s)
-        yield Moment(age_s, "RUNNING", run, [ENRICHED_TOPIC.read(rows)], [ENRICHED_TABLE.written(rows)])
+    run = Run(SINK, 0)
+    yield Moment(LANDING_S, "START", run, SINK.described_inputs(), SINK.described_outputs())
+    for age_s in _reports(LANDING_S, 0, SINK_REPORT_S, last_s=75):
+        yield _landed(run, age_s)
+
+
+def _landed(run: Run, age_s: int) -> Moment:
+    rows = _enriched(LANDING_S, age_s)
+    return Moment(age_s, "RUNNING", run, [ENRICHED_TOPIC.read(rows)], [ENRICHED_TABLE.written(rows)])
 
 
 def _builds() -> Iterator[Moment]:

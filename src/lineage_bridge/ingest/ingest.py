@@ -166,8 +166,8 @@ def _is_too_costly(event: JudgedEvent) -> bool:
 
 
 def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, key: bytes) -> JudgedEvent:
-    is_checked = len(raw) > SAMPLE_BYTES or raw.count(b"[") + raw.count(b"{") > _MANY_BRACKETS
-    if is_checked and (refused := unreadable(raw)):
+    is_large, has_many = len(raw) > SAMPLE_BYTES, raw.count(b"[") + raw.count(b"{") > _MANY_BRACKETS
+    if (is_large or has_many) and (refused := unreadable(raw)) and (is_large or refused.code == "too_deep"):
         kept = beginning(raw, _COSTLY_SAMPLE_BYTES if refused.code == "too_deep" else SAMPLE_BYTES)
         return _rejected(mask_beginning(kept, effort.spend, key), refused, sender, arrival_us)
     effort.spend(raw.count(b"{") * OBJECT_NS)

@@ -146,8 +146,7 @@ class _Scan:
         if frame.is_object:
             return self.plain.members_end(at)
         # The first element may be a program, and an option says what the next one is.
-        is_named = frame.secrets_at == (0,) and frame.count == 1
-        return self.plain.scalars_end(at) if frame.program and not is_named and not frame.before.startswith("-") else 0
+        return self.plain.scalars_end(at) if frame.program and not frame.before.startswith("-") else 0
 
     def next_member(self, _: "re.Match[bytes]") -> None:
         frame = self.frames[-1]

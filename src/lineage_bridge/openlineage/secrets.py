@@ -10,7 +10,7 @@ from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, cal
 from lineage_bridge.openlineage.secret_rules.foreign import NAMES
 from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_form
 from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, is_weak, names_secret
-from lineage_bridge.openlineage.secret_rules.prose import PROSE, SENTENCES, TABLE, mask_tables
+from lineage_bridge.openlineage.secret_rules.prose import PROSE, SENTENCES
 from lineage_bridge.openlineage.secret_rules.sql import (
     CONNECTIONS,
     WITH_LITERALS,
@@ -31,24 +31,22 @@ from lineage_bridge.openlineage.secret_rules.values import (
 )
 from lineage_bridge.openlineage.secret_rules.weak_names import WEAK_WORDS, holds_weakly
 
-_CACHED, _CACHED_CHARACTERS = 8192, 512
+_CACHED = 8192
+_CACHED_CHARACTERS = 512
 
 # A name matches only from its start, and long parts match in only one way, so that the time stays linear.
-_COLOUR = r"(?:\x1b\[[\d;]{0,10}m){0,3}"
-_SIGN = rf"""{_COLOUR}[\\"'`\]]{{0,8}}[ \t]{{0,8}}(?:[=\-]>|<-|:=|[=!?]?=|:){_COLOUR}[ \t]{{0,8}}{_COLOUR}"""
-_ASSIGNED = re.compile(rf"(?<![\w.\-])(?P<name>[\w.\-]{{1,300}})(?P<sign>{_SIGN})")
+_ASSIGNED = re.compile(r"""(?<![\w.\-])(?P<name>[\w.\-]{1,300})(?P<sign>[\\"'`\]]{0,8}[ \t]{0,8}(?:[=\-]>|:=|[=!]?=|:)[ \t]{0,8})""")
 _NAME_BACKWARDS = re.compile(r"[\w.\-]*")
-_LONGEST_NAME, _SHORTEST_SEGMENT, _SIGNS_OF_NAMES = 300, 3, frozenset("_.-")
-_INDENTED = re.compile(
-    r"\s*(?:[>|][+\-]?[ \t]{0,8}|\\)?\r?\n[ \t]+(?![\w.\-]+:)|<<[~\-]?[\"']?[A-Za-z]{1,20}[\"']?[ \t]{0,8}\r?\n[ \t]*|!!\w{1,20}[ \t]{1,8}"
-)
+_LONGEST_NAME = 300
+_SIGNS_OF_NAMES = frozenset("_.-")
+_INDENTED = re.compile(r"\s*(?:[>|][+\-]?[ \t]{0,8})?\r?\n[ \t]+(?![\w.\-]+:)")
 _QUOTED = re.compile(
-    r"""\s*(?:(?:!unsafe|!!\w{1,20})\s{1,3})?[@bBfFnNrRuU]{0,2}(?:(?P<escaped>\\+["'])(?P<a>.{0,65536}?)(?P=escaped)|''(?P<d>[^'\n]+)''"""
+    r"""\s*(?:!unsafe\s{1,3})?[@bBfFnNrRuU]{0,2}(?:(?P<escaped>\\+["'])(?P<a>.{0,65536}?)(?P=escaped)|''(?P<d>[^'\n]+)''"""
     r"""|"(?P<b>[^"\\]*(?:\\.[^"\\]*)*)"|'(?P<c>[^'\\]*(?:(?:\\.|'')[^'\\]*)*)'|`(?P<e>[^`\n]*)`)""",
     re.DOTALL,
 )
 _BRACED = re.compile(r"\{(?P<value>[^{}\s]+)\}(?=[;\s]|\Z)")
-_BARE = re.compile(r"""(?P<value>[^\s;,&"'(){}\[\]<>\\\x1b]+)""")
+_BARE = re.compile(r"""(?P<value>[^\s;,&"'(){}\[\]<>\\]+)""")
 _FUNCTION = re.compile(
     r"""(?P<function>[A-Za-z_][\w.]{0,200}(?:::[\w.]{1,100}){0,4})[(\[]\s{0,4}(?:[bru]?(?P<quote>["'])(?P<value>[^"'\n]*)(?P=quote))?"""
 )
@@ -57,7 +55,8 @@ _PATH = re.compile(r"[\w.\-]{1,300}=[A-Za-z]{1,60}/[^\s?&]*")
 _WHOLE = re.compile(r"\s*(?P<name>[\w.\-]{1,300})\s*=(?![ \t]*\r?\n[\w.\-]{1,300}=)\s*(?P<value>.+)", re.DOTALL)
 _BEFORE_A_WORD = re.compile(r"(?:secret|credential)s?[_\-](?!key|value|access|token|text|string)[a-z]{3,}\Z")
 _COMMENT = re.compile(r"(?<!\s)\s{1,20}(?:#|//)\s.*", re.DOTALL)
-_FOLLOWED = re.compile(r"\n|\s[\w.\-]{1,300}\s?=")  # after the only value of a setting
+_FOLLOWED = re.compile(r"\n|\s[\w.\-]{1,300}\s?=")
+"""What follows the only value of a setting."""
 SIGNATURES = frozenset(("sig", "signature", "x-amz-signature", "x-goog-signature", "q-signature"))
 _SPACED = re.compile(r"(?<![\w\-])(?P<name>[A-Za-z]\w{0,40}[_\-]\w{1,40})[ \t]{1,3}(?P<value>(?=\S{0,60}\d)[A-Za-z0-9][^\s\"'=:]{7,300})")
 """`secret_access_key x`."""
@@ -65,10 +64,12 @@ _PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.\-]{1,300})=(?P<value>(?!\{)[^\
 _CALL = re.compile(r"""\(\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
 _LATER_ARGUMENT = re.compile(r""",\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
 """Two arguments of a function, or elements of a list: a name and its value."""
+_SHORTEST_SEGMENT = 3
 _LINE_BREAK = re.compile(r"\\{1,8}n")
 _UNEXPECTED = re.compile(r"(?:unexpected|expected|mismatched|illegal)\s\Z", re.IGNORECASE)
 _VERSION = re.compile(r"\d+(?:\.\d+)+\Z")
-_OPTION_OF_SQL = re.compile(r"\s'")  # between the name of a statement's option and its value
+_OPTION_OF_SQL = re.compile(r"\s'")
+"""The text between the name of a statement's option and its value."""
 _WORDS = SECRET_WORDS | NAMES | WEAK_WORDS
 _NAMES = _WORDS | SIGNATURES | {fold(name) for name in WORKING_DIRECTORIES}
 """Texts of which each name that a secret can be assigned to contains at least one."""
@@ -84,7 +85,6 @@ _RULES = Prefilter(
         "assigned": rules([_ASSIGNED], _NAMES),
         "prose": rules(PROSE),
         "sentences": rules(SENTENCES),
-        "tables": rules([TABLE], SECRET_WORDS),
         "functions": rules([CONNECTIONS]),
         "logins": rules([LOGIN_USERS]),
         "literals": rules(WITH_LITERALS),
@@ -143,7 +143,7 @@ def _masked_pairs(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rul
         text = pattern.sub(
             lambda found: _replaced(found, mask) if names_secret(found["name"]) and looks_secret(found["value"]) else found[0], text
         )
-    return mask_tables(text, names_secret, looks_secret, mask) if worth_trying["tables"] else text
+    return text
 
 
 def _masked_statement(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
@@ -194,7 +194,7 @@ def _masked_call(found: re.Match[str], mask: Mask) -> str:
 
 def _masked_assignments(text: str, mask: Mask, *, sql: bool) -> str:
     """The text with the value of `name = value` and `name: value` masked if the name is a secret's."""
-    if not any(sign in text for sign in "=:<>"):
+    if not any(sign in text for sign in "=:>"):
         return text
     pieces: list[str] = []
     end = at = 0
@@ -273,7 +273,7 @@ def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | N
     names_another = extends(found["name"], bare["value"]) or (found["name"].lower().endswith("key") and is_secrets_name(bare["value"]))
     if (
         names_another
-        or (is_weak(found["name"]) and bare["value"].replace(".", "").isdigit())
+        or (is_weak(found["name"]) and bare["value"].isdigit())
         or (segment and bare["value"].isalpha() and "pass" not in found["name"].lower())
     ):
         return None

@@ -127,7 +127,7 @@ class PublicationLedger(Protocol):
         """The number of a destination's entries in each state."""
 
     def record(self, destination: str, entries: Iterable[LedgerEntry], forgotten: Iterable[str] = ()) -> None:
-        """Store some entries and delete those with the keys in `forgotten`, in one transaction."""
+        """Store these entries of the target's ledger, and delete the ledger's entries with the keys in `forgotten`, in one transaction."""
 
 
 class TargetRepository(Protocol):

@@ -72,6 +72,25 @@ def test_a_question_is_asked_again_if_the_graph_caught_up_right_after_the_first_
     assert (answer.status_code, answer.json()["name"]) == (200, "b")
 
 
+def test_a_question_is_not_asked_again_while_the_graph_stays_as_it_was(server: Server) -> None:
+    server.send(EARLIER)
+    opened: list[bool] = []
+
+    def graph() -> AbstractContextManager[GraphReader]:
+        opened.append(True)
+        return server.services.graph()
+
+    client = server.client_of(graph=graph)
+    counts = []
+    for _ in range(3):
+        opened.clear()
+        assert client.get(DETAIL, params=B).status_code == 404
+        counts.append(len(opened))
+    assert counts[1:] == [2, 2], "the answer, and the look at what waits"
+    server.send(LATER)
+    assert client.get(DETAIL, params=B).status_code == 200
+
+
 def test_a_question_that_waited_without_result_gets_a_plain_answer(lagging: Server) -> None:
     fold = fold_soon(lagging)
     answer = lagging.client_of(not_found_wait_s=30.0).get(DETAIL, params={"namespace": "ns", "name": "c"})

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,7 +17,10 @@ from tests.cli.conftest import COMMAND
 from tests.ports import free_port
 from tests.servers.quick_spark import quick_java
 
+from lineage_bridge.cli.banner import StartupBanner
 from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.demo import send_heartbeats
+from lineage_bridge.config import Settings
 
 pytestmark = pytest.mark.spark
 START_S = 180
@@ -80,6 +84,18 @@ def test_the_demo_is_loaded_and_answered(serving: Serving):
     assert any("postgres" in line for line in tree)
 
 
+def test_the_demos_streams_report_as_long_as_the_demo_is_loaded(serving: Serving, client: Client):
+    settings = Settings(data_dir=serving.folder, url=serving.url)
+    stop = threading.Event()
+    banner = StartupBanner(settings, "lineage-bridge", stop)
+    assert send_heartbeats(settings, client) == 4
+    beating = threading.Thread(target=banner._send_heartbeats, args=(client, 0.0))
+    beating.start()
+    stop.set()
+    beating.join(30)
+    assert not beating.is_alive()
+
+
 def test_an_event_that_is_sent_is_answered(serving: Serving, tmp_path):
     event = {
         "eventType": "COMPLETE",
@@ -125,11 +141,12 @@ def test_a_second_server_is_refused_with_the_address_of_the_first(serving: Servi
     assert done.stderr == f"error: {first} (stop it, or give this one its own data folder)\n"
 
 
-def test_removing_the_demo_leaves_nothing_of_it(serving: Serving):
+def test_removing_the_demo_leaves_nothing_of_it(serving: Serving, client: Client):
     lines("demo", "remove", "--url", serving.url, "--data-dir", str(serving.folder))
     assert lines("search", "Executive", "--url", serving.url) == []
     assert not [line for line in lines("export", "--data-dir", str(serving.folder)) if "acme" in line]
     assert lines("demo", "remove", "--url", serving.url, "--data-dir", str(serving.folder)) == ["the demo is not loaded"]
+    assert send_heartbeats(Settings(data_dir=serving.folder, url=serving.url), client) == 0
 
 
 def test_ctrl_c_stops_all_processes(serving: Serving):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from typing import Any
 
 import pytest
@@ -14,11 +15,14 @@ from tests.servers.kinesis import Kinesis
 from lineage_bridge.catalogs.kinds.glue.definitions import changed_definition
 from lineage_bridge.errors import ForbiddenError
 from lineage_bridge.openlineage.event_builder import encode
+from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.glue import observer as module
 from lineage_bridge.sources.glue.observer import GlueObserver
+from lineage_bridge.sources.glue.service import GlueService
 from lineage_bridge.sources.glue.settings import GlueSourceSettings
+from lineage_bridge.sources.glue.translate import CatalogLocation, read_table
 from lineage_bridge.sources.runtime.kinds import KINDS
 
 MINUTE_US = 60_000_000
@@ -86,7 +90,7 @@ def test_a_table_is_a_dataset_with_what_the_catalog_has_about_it(lake: Warehouse
     lake.table("sales", "orders")
     seen = lake.poll()
     (event,) = seen.events
-    assert (event["dataset"]["namespace"], event["eventTime"] <= "2026") == (NAMESPACE, False)
+    assert (event["dataset"]["namespace"], event["eventTime"]) == (NAMESPACE, format_time(T0 + MINUTE_US))
     assert facets_of(seen) == {
         "table/sales/orders": {
             "schema": {
@@ -138,7 +142,7 @@ def test_only_what_changed_is_reported_and_what_is_gone_is_taken_back(lake: Ware
     lake.glue.client.delete_database(Name="sales")
     fourth = lake.poll(third)
     assert facets_of(fourth).keys() == {"table/sales/returns"}
-    assert fourth.snapshot == {"databases": {}}
+    assert fourth.snapshot == {"databases": {}, "next": ""}
 
 
 @pytest.mark.parametrize("operation", ["GetTables", "GetDatabases"])
@@ -154,7 +158,7 @@ def test_a_denied_list_ends_nothing(lake: Warehouse, operation: str) -> None:
         with pytest.raises(ForbiddenError):
             lake.poll(first)
         return
-    denied = lake.poll(first, at_once=1)
+    denied = lake.poll(first)
     assert [entry.what for entry in denied.unseen] == ["database hr: tables"]
     assert "glue:GetTables" in denied.unseen[0].hint
     assert facets_of(denied).keys() == {"table/sales/orders"}
@@ -181,24 +185,86 @@ def test_patterns_choose_and_what_is_not_chosen_any_more_stays_as_it_was(lake: W
         for name in ("orders", "tmp_orders"):
             lake.table(database, name)
     first = lake.poll()
-    assert len(first.events) == 4
+    assert len(facets_of(first)) == 4
     second = lake.poll(first, databases=("sales",), tables=("*.orders",))
     assert (second.events, second.snapshot["databases"].keys(), second.snapshot["databases"]["sales"].keys()) == ((), {"sales"}, {"orders"})
 
 
-def test_many_changes_are_reported_by_several_polls(lake: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_EVENTS", 3)
+def test_many_changes_are_reported_by_several_polls_that_follow_soon(lake: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_COLUMNS", 10)  # a table has three columns, and counts for four
     for database in ("a", "b", "c"):
         lake.database(database)
         for number in range(3):
             lake.table(database, f"t{number}")
-    seen, names = lake.poll(at_once=1), list[str]()
-    assert [entry.what for entry in seen.unseen] == ["database b: changes", "database c: changes"]
-    for _ in range(3):
-        assert len(seen.events) <= 3
-        names += [event["dataset"]["name"] for event in seen.events]
-        seen = lake.poll(seen, at_once=1)
-    assert (len(names), len(set(names)), seen.events, seen.unseen) == (9, 9, (), ())
+    source, before, names = lake.source(), None, list[str]()
+    for poll in range(1, 4):
+        seen = source.observe(before, NO_METADATA, T0 + poll * MINUTE_US)
+        assert seen.unseen == ()
+        names += sorted({event["dataset"]["name"] for event in seen.events})
+        assert source.noticed_changes(lambda: None) == poll, "the next poll follows soon, also to look at what this one had no room for"
+        before = json.loads(json.dumps(seen.snapshot))
+    assert (len(names), len(set(names))) == (9, 9)
+    assert (source.observe(before, NO_METADATA, T0 + 9 * MINUTE_US).events, source.noticed_changes(lambda: None)) == ((), 3)
+    source.close()
+
+
+def test_what_a_list_leaves_out_is_gone_only_if_it_does_not_exist(lake: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    for database in ("hr", "sales"):
+        lake.database(database)
+        lake.table(database, "orders")
+    first = lake.poll()
+    monkeypatch.setattr(GlueService, "databases", lambda _: iter([[]]))
+    hidden = lake.poll(first)
+    assert (hidden.events, hidden.snapshot["databases"]) == ((), first.snapshot["databases"])
+    lake.glue.faults = [Fault("GetDatabase", 400, "AccessDeniedException", 1)]
+    denied = lake.poll(hidden)
+    assert (denied.events, [entry.what for entry in denied.unseen]) == ((), ["database hr: tables"])
+    monkeypatch.undo()
+    monkeypatch.setattr(GlueService, "tables", lambda *_: iter([[]]))
+    assert lake.poll(denied).events == ()
+    lake.glue.client.delete_table(DatabaseName="hr", Name="orders")
+    assert [event["dataset"]["name"] for event in lake.poll(denied).events] == ["table/hr/orders"]
+
+
+def test_a_new_table_is_as_it_is_since_its_last_change_and_what_comes_back_is_known_again(
+    lake: Warehouse, graph: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.database("sales")
+    lake.table("sales", "orders")
+    changed_us = T0 - 60 * MINUTE_US
+    table = {**lake.glue.table("sales", "orders"), "UpdateTime": datetime.fromtimestamp(changed_us / 1e6, tz=timezone.utc)}
+    monkeypatch.setattr(GlueService, "tables", lambda *_: iter([[table]]))
+    first = lake.poll()
+    assert [event["eventTime"] for event in first.events] == [format_time(changed_us), format_time(T0 + MINUTE_US)]
+    lake.glue.client.delete_table(DatabaseName="sales", Name="orders")
+    monkeypatch.setattr(GlueService, "tables", lambda *_: iter([[]]))
+    second = lake.poll(first)
+    monkeypatch.setattr(GlueService, "tables", lambda *_: iter([[table]]))
+    third = lake.poll(second)
+    graph.send(*map(encode, (*first.events, *second.events, *third.events)))
+    found = graph.ask("/lineage/datasets/detail", namespace=NAMESPACE, name="table/sales/orders")
+    assert "One row per order." in json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    ("location", "path", "name"),
+    [
+        ("S3://lake/a/", None, ("s3://lake", "a")),
+        ("s3://lake", None, None),
+        ("s3://lake/", None, None),
+        ("s3://lake/sales.db/orders-__PLACEHOLDER__", "s3a://lake/real/orders", ("s3a://lake", "real/orders")),
+        ("s3://lake/sales.db/orders-__PLACEHOLDER__", None, None),
+        ("abfss://c@acme.dfs.core.windows.net/t", None, ("abfss://c@acme.dfs.core.windows.net", "t")),
+        ("shop.public.orders", None, None),
+        ("hdfs://n/t", None, None),
+    ],
+)
+def test_the_folder_of_the_files_is_another_name(location: str, path: str | None, name: tuple[str, str] | None) -> None:
+    storage = {"Location": location, "SerdeInfo": {"Parameters": {"path": path} if path else {}}}
+    facts = read_table({"Name": "t", "StorageDescriptor": storage}, "sales", CatalogLocation(REGION, "aws", CATALOG))
+    assert facts is not None
+    found = facts.facets.get("symlinks", {}).get("identifiers", [])
+    assert [(link["namespace"], link["name"]) for link in found] == ([name] if name else [])
 
 
 def test_a_link_is_another_name_of_its_table_and_a_view_is_a_view(lake: Warehouse) -> None:

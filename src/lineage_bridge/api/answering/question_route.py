@@ -20,7 +20,7 @@ from lineage_bridge.api.answering.lanes import COSTS, CURRENT_TURN, Cost, Turn
 from lineage_bridge.api.answering.relay import WRITTEN
 from lineage_bridge.api.dependencies import PREFIX, api_router, wait_for_position
 from lineage_bridge.api.limits.callers import caller_in
-from lineage_bridge.api.readiness import is_reached, measure_backlog, pipeline_part
+from lineage_bridge.api.readiness import is_reached, measure_backlog, measure_progress, pipeline_part
 from lineage_bridge.api.services import HEALTHY, Services
 from lineage_bridge.errors import LogError, NotFoundError, StoreError, StoreMissingError
 
@@ -73,10 +73,14 @@ def question_route(services: Services) -> type[DeferredRoute]:
 def _asking_twice(services: Services, handle: Handler) -> Handler:
     """Wrap `handle` so that a question which found nothing is asked again once the graph has caught up with the log.
 
-    It is asked again even if no events wait any more: they may have come into the graph after the first answer was read.
+    It is asked again even if no events wait any more: they may have come into the graph after the first answer was read. They have not if
+    the graph was complete at the same position before.
     """
+    complete: position_tokens.Position | None = None
 
     async def ask(request: Request) -> Response:
+        nonlocal complete
+        before = complete
         try:
             return await handle(request)
         except (NotFoundError, StoreMissingError) as error:
@@ -86,7 +90,14 @@ def _asking_twice(services: Services, handle: Handler) -> Handler:
         turn = CURRENT_TURN.get()
         if turn is not None:
             turn.end()
-        if isinstance(missing, NotFoundError) and await _wait_for_backlog(services, request):
+        if not isinstance(missing, NotFoundError):
+            raise await to_thread.run_sync(_explain, services, missing, request.scope, limiter=services.waiting_threads)
+        state, position = await to_thread.run_sync(_catching_up, services, request.scope, limiter=services.waiting_threads)
+        if state is CatchingUp.DONE:
+            complete = position
+            if position == before:
+                raise missing
+        if state is CatchingUp.DONE or (state is CatchingUp.RUNNING and await _wait_for_backlog(services, request)):
             try:
                 return await handle(request)
             except NotFoundError as error:
@@ -165,12 +176,9 @@ def _within(seconds: float, send: Send, give_up: Callable[[], None]) -> Send:
 
 
 async def _wait_for_backlog(services: Services, request: Request) -> bool:
-    """Wait shortly, and return whether the graph has caught up with the log. Does not wait if it has already, which can be after the
-    question was answered, if too many questions wait, or if nothing is folded.
-    """
-    state = await to_thread.run_sync(_catching_up, services, request.scope, limiter=services.waiting_threads)
-    if state is not CatchingUp.RUNNING or not services.waiting_slots.acquire(blocking=False):
-        return state is CatchingUp.DONE
+    """Wait shortly, and return whether the graph has caught up with the log. Does not wait if too many questions do."""
+    if not services.waiting_slots.acquire(blocking=False):
+        return False
     try:
         end = _all_written(services, request.scope)
         seconds = min(services.not_found_wait_s, float(request.query_params.get("wait") or services.not_found_wait_s))
@@ -202,13 +210,15 @@ class CatchingUp(Enum):
     STOPPED = auto()
 
 
-def _catching_up(services: Services, scope: Scope) -> CatchingUp:
+def _catching_up(services: Services, scope: Scope) -> tuple[CatchingUp, position_tokens.Position]:
+    """Whether events are on their way, and the position that the graph has applied."""
     try:
-        if not measure_backlog(services, _all_written(services, scope)):
-            return CatchingUp.DONE
-        return CatchingUp.RUNNING if pipeline_part(services).state == HEALTHY else CatchingUp.STOPPED
+        position, backlog = measure_progress(services, _all_written(services, scope))
+        if not backlog:
+            return CatchingUp.DONE, position
+        return (CatchingUp.RUNNING if pipeline_part(services).state == HEALTHY else CatchingUp.STOPPED), position
     except (LogError, StoreError):
-        return CatchingUp.STOPPED
+        return CatchingUp.STOPPED, {}
 
 
 def _explain(services: Services, error: NotFoundError | StoreMissingError, scope: Scope) -> Exception:

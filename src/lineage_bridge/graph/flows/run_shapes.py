@@ -20,8 +20,10 @@ Asserter = tuple[bytes, int]
 
 
 class RunShape(NamedTuple):
-    """The current shape of an asserter, the days with the first and last assertion on each (UTC microseconds), and the history of the
-    shape.
+    """What is known of the shape of an asserter (a run, or a declaration).
+
+    `shape` is its current shape, and `history` since when it has had it. `days` maps each day on which it asserted something to the times
+    of the first and the last assertion of that day (UTC microseconds).
     """
 
     shape: Shape

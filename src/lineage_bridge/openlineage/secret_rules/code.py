@@ -37,17 +37,12 @@ CODE = (
     re.compile(rf"\b(?:AES|DES3?|Blowfish|ChaCha20|ARC4)\.new\(\s{{0,8}}b?{_WORD}"),
     re.compile(rf"\bpbkdf2(?:_hmac|Sync)?\(\s{{0,8}}(?:{_TEXT}\s{{0,3}},\s{{0,8}})?b?{_WORD}"),
     re.compile(
-        rf"[.:]connect\(\s{{0,8}}{_TEXT}\s{{0,3}},\s{{0,8}}(?:\d{{1,5}}\s{{0,3}},\s{{0,8}})?{_TEXT}\s{{0,3}},\s{{0,8}}{_WORD}\s{{0,8}}[,)]"
+        rf"\.connect\(\s{{0,8}}{_TEXT}\s{{0,3}},\s{{0,8}}(?:\d{{1,5}}\s{{0,3}},\s{{0,8}})?{_TEXT}\s{{0,3}},\s{{0,8}}{_WORD}\s{{0,8}}[,)]"
     ),
     re.compile(
         rf"(?i:\b\w{{0,30}}(?:pwd|pass\w{{0,6}}|secret|token|_key))\s{{0,3}}=\s{{0,3}}base64\.\w{{0,3}}64decode\(\s{{0,8}}b?{_WORD}"
     ),
     re.compile(rf"[\"']--?[\w\-]{{0,30}}(?i:pass\w{{0,6}}|token|secret|api-?key)[\"'][^()\n]{{0,120}}\bdefault\s{{0,3}}=\s{{0,3}}{_WORD}"),
-    re.compile(rf"\bFTP(?:_TLS)?\(\s{{0,8}}{_TEXT}\s{{0,3}},\s{{0,8}}{_TEXT}\s{{0,3}},\s{{0,8}}{_WORD}"),
-    re.compile(
-        rf"\bConnection\([^()\"']{{1,100}},\s{{0,8}}(?:'[^'\n]{{0,100}}[=\\@][^'\n]*'|\"[^\"\n]{{0,100}}[=\\@][^\"\n]*\")\s{{0,3}},\s{{0,8}}{_WORD}"
-    ),
-    re.compile(rf"\b(?:URLSafe(?:Timed)?Serializer|TimestampSigner|JSONWebSignatureSerializer)\(\s{{0,8}}b?{_WORD}"),
     re.compile(r"\"(?P<secret>[^\"\n]{3,300})\"\.toCharArray\(\)"),
     re.compile(r"\bClient\([^()\"']{1,60},\s{0,3}[\"'](?P<secret>[0-9a-f]{32})[\"']"),
     re.compile(r"(?<![\w.\-])[\w.\-]{1,64}:(?P<secret>[^\s/@\"']{1,128})@(?:tcp|unix)\("),
@@ -68,7 +63,7 @@ CALLED = re.compile(
 )
 """`dataSource.setPassword("x")`."""
 TYPED = re.compile(
-    rf"(?<![\w.\-])(?P<name>[A-Za-z_][\w.]{{0,300}})\s{{0,4}}:\s{{0,4}}(?:&(?:'static\s)?)?[A-Za-z][\w.\[\]|]{{0,60}}\s{{0,4}}=\s{{0,4}}(?P<value>{_TEXT})"
+    rf"(?<![\w.\-])(?P<name>[A-Za-z_][\w.]{{0,300}})\s{{0,4}}:\s{{0,4}}[A-Za-z][\w.\[\]|]{{0,60}}\s{{0,4}}=\s{{0,4}}(?P<value>{_TEXT})"
 )
 """`api_key: str = "x"`."""
 NAMED_VALUE = re.compile(
@@ -90,21 +85,10 @@ FORM_DATA = re.compile(r"name=\"(?P<name>[\w.\-]{1,100})\"(?:\\r|\r)?\n(?:\\r|\r
 """Fields of `multipart/form-data`."""
 INVALID = re.compile(r"\n(?P<name>\w{1,100})\n[ \t]{1,8}[^\n]{0,200}?input_value=(?P<value>'[^'\n]*')")
 """Error messages of Pydantic."""
-ESCAPED = re.compile(r"&lt;(?P<name>[\w.:\-]{1,100})&gt;(?P<value>[^&<>\s]{1,300})&lt;/")
-"""Elements of XML in XML."""
-ENCODED_PAIR = re.compile(r"(?:(?<=%26)|(?<=%3F)|(?<=%3f)|(?<![\w.\-%]))(?P<name>[\w.\-]{1,100})%3[Dd](?P<value>[^%\s\"'&]{1,1000})")
-"""Parameters of a URL in a URL."""
-DIRECTIVE = re.compile(
-    r"(?m)^[ \t]{0,40}(?P<name>[A-Z][A-Za-z]{0,60}Pass(?:word|phrase))[ \t]{1,8}"
-    r"(?P<value>\"[^\"\n]{1,200}\"|(?=\S{0,60}\d)[^\s\"':=]{4,200})[ \t]{0,8}$"
-)
-"""Apache's `AuthLDAPBindPassword "x"`."""
-REGISTRY = re.compile(r"\s/v\s\"?(?P<name>[\w.\-]{1,100})\"?\s[^\n]{0,60}?/d\s(?P<value>\"[^\"\n]{1,200}\"|[^\s\"]{1,200})")
-"""Windows' `reg add KEY /v DefaultPassword /d x`."""
 ENCODED = re.compile(r"(?:%22|%27)(?P<name>[\w.\-]{1,100})(?:%22|%27)(?:%20)?%3[Aa](?:%20)?(?:%22|%27)(?P<value>[^%\s\"'&]{1,1000})")
 """JSON members in a URL."""
-ATOM = re.compile(r"(?:(?<![\w:]):|(?<=\{))(?P<name>[a-z_]\w{0,60}),\s{0,4}(?P<value>\"[^\"\n]*\")")
-"""Elixir's `put_env(:shop, :password, "x")`, and Erlang's `{password, "x"}`."""
+ATOM = re.compile(r"(?<![\w:]):(?P<name>[a-z_]\w{0,60}),\s{0,4}(?P<value>\"[^\"\n]*\")")
+"""Elixir's `put_env(:shop, :password, "x")`."""
 MARKED_UP = re.compile(r"`(?P<name>[\w.\-]{1,300})`\s(?:to|is|=|:)\s(?P<value>`[^`\n]+`)")
 """Names and values in Markdown."""
 LABELLED = re.compile(r"(?i:name|key|id)=\"(?P<name>[\w.\-]{1,100})\"[^<>]{0,200}>(?P<value>[^<>]+)<")
@@ -137,10 +121,6 @@ NAMED = (
     MEMBER,
     PARAMETER,
     ENCODED,
-    ENCODED_PAIR,
-    ESCAPED,
-    DIRECTIVE,
-    REGISTRY,
     ATOM,
     MARKED_UP,
     LABELLED,

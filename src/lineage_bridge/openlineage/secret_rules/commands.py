@@ -66,6 +66,7 @@ COMMANDS = (
         r"(?m)^[ \t]*(?:requirepass|masterauth|rootpw|pass|passwd|password|passphrase|auth_user_pass\s\S{1,64})[ \t]+"
         r"(?P<secret>(?=\S{0,60}\d)[^\s=:$<{]\S{4,127})[ \t]*$"
     ),
+    re.compile(r":\s+PSK\s+\"(?P<secret>[^\"\n]{4,200})\""),
     re.compile(r"(?i:private-key|preshared-key|passin|passout)[\s=]+<\(echo\s+(?P<secret>[^\s)$]{8,200})\)"),
     re.compile(r"\bapi-key\s+store\s+\w{8,40}\s+(?P<secret>[A-Za-z0-9+/=]{16,300})"),
     re.compile(rf"\bconfig\s+set\s+--secret\s+\S{{1,100}}\s+{_VALUE}"),
@@ -79,10 +80,6 @@ COMMANDS = (
     re.compile(r"\bftp\b[^\n]{0,200}<<\s*\S{1,20}\n\s*user\s+\S{1,100}\s+(?P<secret>\S{1,127})"),
     re.compile(r"(?i:\bconnect\s+to\s+\S{1,100}\s+user\s+\S{1,100}\s+using\s+)[\"']?(?P<secret>[^\s\"';$]{1,127})"),
     re.compile(r"\bisql\s+\S{1,100}\s+\w{1,64}\s+(?P<secret>[^\s\-<|$]\S{0,127})"),
-    re.compile(rf"\bschtasks\b{_REST}\s/rp\s{_VALUE}", re.IGNORECASE),
-    re.compile(r"\bnet\s+use\s(?:[A-Z*]:?\s+)?\\{2,8}[^\s\\]{1,100}\\{1,4}\S{1,100}\s+(?P<secret>[^\s/*]\S{0,127})\s+/user:"),
-    re.compile(rf"\bsigntool\b{_REST}\s/p\s{_VALUE}"),
-    re.compile(rf"\bhdbuserstore\b{_REST}\s(?i:SET)\s+\S{{1,100}}\s+\S{{1,200}}\s+\S{{1,64}}\s+{_VALUE}"),
     re.compile(r"\binput_pw\s+(?P<secret>[^\s$]{1,127})"),
     re.compile(r"\bapi-key\s+store\s+\w{8,40}\s+(?P<secret>[^\s\-]\S{15,300})"),
     re.compile(r"\bactivate-refresh-token\s+\S{1,100}\s+(?P<secret>\S{16,400})"),
@@ -114,25 +111,8 @@ _OPTIONS_OF = {
     "openssl": ("-k", "-K", "-hmac"),
     "ssh-keygen": ("-N",),
     "plink": ("-pw",),
-    "docker": ("-p",),
-    "podman": ("-p",),
-    "hdbsql": ("-p",),
-    "exaplus": ("-p",),
-    "psexec": ("-p",),
-    "rabbitmqadmin": ("-p",),
-    "nzsql": ("-pw",),
-    "vsql": ("-w",),
-    "kadmin": ("-w",),
-    "ldapadd": ("-w",),
-    "ldapmodify": ("-w",),
-    "mosquitto_pub": ("-P",),
-    "mosquitto_sub": ("-P",),
-    "signtool": ("/p",),
-    "schtasks": ("/rp",),
 }
 """Options of programs that are followed by a password."""
-_PORTS = re.compile(r"[\d.:\[\]\-]+(?:/\w+)?")
-"""Ports that a container publishes."""
 _ATTACHED = re.compile(r"-p(?P<secret>.{1,300})")
 _ATTACHING = re.compile(rf"(?:.*/)?{_MYSQL}")
 
@@ -140,7 +120,7 @@ _ATTACHING = re.compile(rf"(?:.*/)?{_MYSQL}")
 def argument_secret(program: str, before: str, argument: str) -> str:
     """The secret in an argument, given the argument before it: in `-u user:x`, `sqlcmd -P x`, MySQL's `-px`; empty if there is none."""
     found = _LOGIN.fullmatch(argument) if before in _LOGIN_OPTIONS and not argument.replace(":", "").isdigit() else None
-    if before in _OPTIONS_OF.get(program.rpartition("/")[2], ()) and not argument.startswith("-") and not _PORTS.fullmatch(argument):
+    if before in _OPTIONS_OF.get(program.rpartition("/")[2], ()) and not argument.startswith("-"):
         return argument
     if not found and argument.startswith("-p") and _ATTACHING.fullmatch(program):
         found = _ATTACHED.fullmatch(argument)

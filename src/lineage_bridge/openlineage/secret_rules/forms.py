@@ -10,8 +10,8 @@ from typing import TypeAlias
 from lineage_bridge.openlineage.prefilter import Rule
 from lineage_bridge.openlineage.secret_rules.code import CODE
 from lineage_bridge.openlineage.secret_rules.commands import COMMANDS
-from lineage_bridge.openlineage.secret_rules.statements import DEVICES, STATEMENTS
-from lineage_bridge.openlineage.secret_rules.tokens import HASHES, KEYS, TOKENS
+from lineage_bridge.openlineage.secret_rules.statements import STATEMENTS
+from lineage_bridge.openlineage.secret_rules.tokens import HASHES, TOKENS
 from lineage_bridge.openlineage.secret_rules.values import MASK, is_reference
 from lineage_bridge.openlineage.secret_rules.webhooks import WEBHOOKS
 
@@ -70,13 +70,12 @@ FORMS = (
     ),
     re.compile(r"\b(?i:bearer\s+)(?!YOUR)(?P<secret>(?=[^\s\"']{0,300}[\d._=+/\-])[A-Za-z0-9._~+/=\-]{8,})"),
     re.compile(r"\b(?i:basic\s+)(?!base64\b)(?P<secret>(?=[A-Za-z0-9+/]{0,300}(?:[\d=+/]|[a-z][A-Z]))[A-Za-z0-9+/]{6,}={0,2})"),
-    *(re.compile(rf"(?<![A-Za-z0-9_])(?P<secret>{token})") for token in (*TOKENS, *HASHES, *KEYS)),
+    *(re.compile(rf"(?<![A-Za-z0-9_])(?P<secret>{token})") for token in (*TOKENS, *HASHES)),
     re.compile(r"(?<![\w\-])(?P<secret>eyJ[\w\-]{5,}\.[\w\-]{0,4000}(?:\.[\w\-]*){1,3})"),
     *WEBHOOKS,
     re.compile(rf"(?i:\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?)(?:{_LITERAL}|(?P<secret3>[^\s;,'\"*]+))", re.DOTALL),
     re.compile(rf"(?i:\bidentified\s+by\s+\S{{1,200}}\s+replace\s+)(?:{_LITERAL}|(?P<secret3>[^\s;,'\"*]+))", re.DOTALL),
     *STATEMENTS,
-    *DEVICES,
     re.compile(
         rf"(?i:\bset\s+password\b[^=;'\"]{{0,100}}(?:'[^']{{0,100}}'@'[^']{{0,100}}'|'[^']{{0,100}}')?\s*=\s*(?:(?:old_)?password\s*\()?\s*){_LITERAL}",
         re.DOTALL,

@@ -17,7 +17,6 @@ _MEASURES = frozenset(("maxLength", "minLength"))
 """Keywords of JSON Schema that describe a property whose name is a secret's."""
 _ENCODED_KEYS = frozenset(("auth", "_auth"))
 """Members that are secrets if their value is a key in base64: Docker's and npm's."""
-_COUNT = re.compile(rb'"?\d{1,2}"?')
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 
 
@@ -120,7 +119,7 @@ def is_secret(frame: Container, text: bytes) -> bool:
     follows, frame.option = frame.option, bool(_OPTION.fullmatch(text)) and names_secret(text_of(text).strip("-"))
     if frame.count == 1 and frame.secrets_at == (0,) and text.startswith(b'"') and looks_secret(text_of(text)):
         return True  # ["password", "x"]
-    return follows and not frame.option and not text.startswith(b'"-') and not _COUNT.fullmatch(text)
+    return follows and not frame.option and not text.startswith(b'"-')
 
 
 def _is_member_secret(frame: Container, key: str, text: bytes) -> bool:
@@ -131,7 +130,7 @@ def _is_member_secret(frame: Container, key: str, text: bytes) -> bool:
     if frame.plain_key:
         return False
     if names_secret(key):
-        return not (_COUNT.fullmatch(text) or (is_weak(key) and not text.startswith(b'"'))) and not extends(key, text_of(text))
+        return not (is_weak(key) and not text.startswith(b'"')) and not extends(key, text_of(text))
     return is_weak_secret(key, text)
 
 

@@ -68,7 +68,6 @@ _DESCRIBES = frozenset(
         "names",
         "path",
         "php",
-        "range",
         "policy",
         "provider",
         "providers",
@@ -114,7 +113,7 @@ _KEYS = (
     "|private|pvt|rsa|sdk|secret|session|shared|signing|sse\\.customer|ssh|storage|subscription|tls|webhook|write"
 )
 _SECRET_NAME = re.compile(
-    r"password(?!less)|(?<![a-z])pass\.w(?:or)?d(?![a-z])|passwort|kennwort|passwd|pass\.?phrase|mot\.de\.passe|contrasena|wachtwoord|passcode(?!\.at)|passkey|pswd|pwd\."
+    r"password(?!less)|passwort|kennwort|passwd|pass\.?phrase|mot\.de\.passe|contrasena|wachtwoord|passcode(?!\.at)|passkey|pswd|pwd\."
     r"|(?<!by)(?<!com)(?<!over)(?<!sur)(?<!tres)(?<!under)(?<!tests\.)(?<!test\.)(?<!boarding\.)pass\.$"
     r"|(?<=\.)pw\.$|(?:root|bind|db|admin|user|ldap|smtp|ftp|sudo|my|web)pw\.$|bindpw|(?<=\.)psk\.$|(?<=\.)senha\.|jwt\.$|bearer\.$|(?<=\.)gh\.pat\.$|authorization\.$|cookie\.$"
     r"|(?<!existing\.)(?<!pull\.)secrets?\.(?!manager\.|santa\.|sauce\.|garden\.|menu\.|agents?\.)|credentials?\.|(?<=\.)creds\.$"

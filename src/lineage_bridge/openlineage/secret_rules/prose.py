@@ -1,10 +1,8 @@
 """Secrets in sentences and tables: only words with letters and digits count, so that sentences about secrets are kept."""
 
 import re
-from collections.abc import Callable
 
 from lineage_bridge.openlineage.secret_rules.foreign import FOREIGN
-from lineage_bridge.openlineage.secret_rules.values import MASK
 
 _WORD = (
     r"(?!\*{3}|(?i:password|passwd|token|secret)_[a-z_]{1,60}\d{0,2}(?!\w))(?=[A-Za-z!@#$%^&*+_\-.~=?]{0,40}\d)"
@@ -27,8 +25,7 @@ PROSE = (
     re.compile(rf"(?<!\w){_NAMES}{_IS}?(?:[\s:\uff1a=|`'\"«]|\*(?!\*\*)){{1,8}}{_WHOLE}"),
     re.compile(rf"(?<!\w){_NAMES}\s?(?:は|是|:|\uff1a)\s?{_WHOLE}"),
     re.compile(
-        r"\b(?i:password|passphrase|pw|secret)\b(?! (?i:policy|rules?|format|length|hint|strength|level|type|name|store|scope|manager)\b)"
-        r"(?: [^\s.;:=()]{1,20}){0,5}?"
+        r"\b(?i:password|passphrase|pw|secret)\b(?! (?i:policy|rules?|format|length|hint|strength)\b)(?: [^\s.;:=()]{1,20}){0,5}?"
         rf"(?: (?:is|was|to|as)|\s?[:=→(])(?:\s|[`'\"(*]){{1,4}}{_WHOLE}"
     ),
     re.compile(rf"(?<!\w)(?i:{FOREIGN}|clave|codice segreto)(?: [^\s.;:=()]{{1,20}}){{0,3}}?(?:{_IS}|\s?[:=])\s{_WHOLE}"),
@@ -70,41 +67,3 @@ SENTENCES = (
     re.compile(rf"\b(?i:password|passwd|pwd)\b[^\n]{{0,60}}?\bto\s[\"'`]?{_WHOLE}"),
 )
 """More such patterns, for texts that are not SQL statements."""
-
-TABLE = re.compile(r"[|;,\t][^\n]{0,4000}\n")
-"""The end of a line of cells, and a further line."""
-_SEPARATORS = ("|", "\t", ";", ",")
-_COLUMN = re.compile(r"[ \"']{0,60}(?P<name>[\w.\-]{1,60})[ \"']{0,60}")
-_RULER = re.compile(r"[\s|+\-=:]+")
-_LONGEST_LINE = 4000
-
-
-def mask_tables(text: str, names_secret: Callable[[str], bool], looks_secret: Callable[[str], bool], mask: Callable[[str], str]) -> str:
-    """A text with masked values in the columns of its tables that contain secrets: CSV with a header, and what Spark's `show` prints."""
-    lines = text.split("\n")
-    separator, count, columns = "", 0, list[int]()
-    for number, line in enumerate(lines):
-        if columns and line.count(separator) == count:
-            lines[number] = _masked_cells(line, separator, columns, looks_secret, mask)
-        elif not _RULER.fullmatch(line):
-            separator, count, columns = _secret_columns(line, names_secret)
-    return "\n".join(lines)
-
-
-def _secret_columns(line: str, names_secret: Callable[[str], bool]) -> tuple[str, int, list[int]]:
-    """Of the line with a table's column names: the separator, how often it is there, and the indexes of columns with secrets."""
-    separator = next((sign for sign in _SEPARATORS if sign in line), "") if len(line) <= _LONGEST_LINE else ""
-    names = [_COLUMN.fullmatch(cell) for cell in line.strip().strip("|").split(separator)] if separator else []
-    if not all(names):
-        return "", 0, []
-    outer = 1 if line.strip().startswith("|") else 0
-    return separator, line.count(separator), [index + outer for index, name in enumerate(names) if name and names_secret(name["name"])]
-
-
-def _masked_cells(line: str, separator: str, columns: list[int], looks_secret: Callable[[str], bool], mask: Callable[[str], str]) -> str:
-    cells = line.split(separator)
-    for column in columns:
-        value = cells[column].strip(" \"'\r")
-        if not value.startswith(MASK) and looks_secret(value):
-            cells[column] = cells[column].replace(value, mask(value))
-    return separator.join(cells)

@@ -9,7 +9,7 @@ from lineage_bridge.openlineage.secret_rules.values import MASK
 
 _OBJECTS = (
     "TABLE|VIEW|MATERIALIZED|TEMP|TEMPORARY|EXTERNAL|USER|ROLE|SECRET|SERVER|DATABASE|SCHEMA|CATALOG|STREAM|FUNCTION|CONNECTION|CONNECTOR"
-    "|STAGE|STORAGE|FOREIGN|SOURCE|SINK|TYPE|MODEL|LOGIN|SUBSCRIPTION|PERSISTENT|NOTIFICATION|INTEGRATION|NAMED|OR\\s+REPLACE|MASKING|CREDENTIAL"
+    "|STAGE|STORAGE|FOREIGN|SOURCE|SINK|TYPE|MODEL|LOGIN|SUBSCRIPTION|PERSISTENT|NOTIFICATION|INTEGRATION|NAMED|OR\\s+REPLACE|CREDENTIAL"
 )
 _LEADING = re.compile(r"\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*){1,256}", re.DOTALL)
 """Comments before a statement: several per match, so that each is read once."""
@@ -41,10 +41,7 @@ CONNECTIONS = re.compile(
     re.IGNORECASE,
 )
 """Functions that take credentials and whose names no program's functions share; they also count outside of statements."""
-_ARGUMENT = re.compile(
-    r"\s*(?:(?P<decoded>(?i:unhex|from_hex|from_base64|to_binary|hextoraw)\s*\(\s*)?'(?P<text>(?:[^']|'')*)'(?(decoded)\s*\))"
-    r"|[^,'()]{1,300}(?:\([^()']{0,300}\))?)\s*(?P<end>[,)]?)"
-)
+_ARGUMENT = re.compile(r"\s*(?:'(?P<text>(?:[^']|'')*)'|[^,'()]{1,300}(?:\([^()']{0,300}\))?)\s*(?P<end>[,)]?)")
 _COMMENTS = re.compile(
     r"(?:(?:'[^']*(?:''[^']*)*'(?!')|--[^\n=:>]*(?=\n|\Z)|/\*[^*=:>]*\*/)[^'/\-]*){1,256}"
     r"|'(?:[^']|'')*'|(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))",

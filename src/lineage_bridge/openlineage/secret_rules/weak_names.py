@@ -11,15 +11,15 @@ _QUALIFIERS = frozenset(
 )
 """Last words that say which of several secrets it is."""
 _KEY_OWNERS = (
-    "aes|backup|bot|client|cloud|consumer|crypt|data|database|db|decryption|des|device|enc|encrypt|gossip|gemini|google|gcp|github|mail|mailgun|maps|mistral"
-    "|openai|anthropic|kaggle|partner|project|props|root|s3|sec|sendgrid|server|service|stripe|twilio|user|validation|vault|wallet|geheime?r?|secreta|segreta"
+    "aes|backup|bot|client|cloud|consumer|crypt|data|database|db|des|device|enc|encrypt|gemini|google|gcp|github|mail|mailgun|maps|mistral"
+    "|openai|anthropic|partner|project|props|root|s3|sec|sendgrid|server|service|stripe|twilio|user|vault|wallet|geheime?r?|secreta|segreta"
 )
 _KEY_WORDS = "schluessel|schlüssel|nyckel|sleutel|clave|cle|clé|chave|chiave|klucz|anahtar|avain|klyuch|kunci|kulcs|klic|klíč|ключ"
 _CODES = re.compile(
     r"(?:\A|\.)(?:pin|otp|tan|cvv|cvc|(?:otp|totp|mfa|tfa|fa|sms|verification|unlock|security|auth|login|access|confirmation)\.code)\Z"
 )
 _KEYS = re.compile(
-    rf"(?:\A|\.)(?:{_KEY_OWNERS})\.?key\Z|(?:\A|\.)(?:{_KEY_WORDS})(?:\.|\Z)|(?:schluessel|schlüssel)(?:\.|\Z)|(?:\A|\.)(?:private|priv|hmac|salt|pepper|iv|csrf|xsrf|wif)\Z|privkey\Z|(?:\A|\.)id\.(?:rsa|dsa|ecdsa|ed)\Z|(?:device|oauth|code)\.?(?:code|verifier)\Z|session(?:\.?id)?\Z|pkcs\Z|auth\.?code\Z|(?:\A|\.)auth\Z|(?:\A|\.)private\.key\."
+    rf"(?:\A|\.)(?:{_KEY_OWNERS})\.?key\Z|(?:\A|\.)(?:{_KEY_WORDS})(?:\.|\Z)|(?:schluessel|schlüssel)(?:\.|\Z)|(?:\A|\.)(?:private|priv|hmac|salt|pepper|iv|csrf|xsrf)\Z|privkey\Z|(?:\A|\.)id\.(?:rsa|dsa|ecdsa|ed)\Z|(?:device|oauth|code)\.?(?:code|verifier)\Z|session(?:\.?id)?\Z|pkcs\Z|auth\.?code\Z|(?:\A|\.)auth\Z|(?:\A|\.)private\.key\."
 )
 _NO_KEYS = re.compile(
     r"(?:public|primary|foreign|partition|sort|cache|idempotency|surrogate|unique|join|row|dedup|object|message|routing|natural|business|group|index|pub|pk|fk)\.?key\Z|\Akey\Z"
@@ -31,7 +31,7 @@ _PASSWORDS = re.compile(
     r"|codigo\.secreto|secreto|secret[ao]|segreto|segredo|geheimer|hemlig|hemlighet|tajne|heimlich|masterauth|requirepass|sifra|sifre|login\.?key)(?:\Z|\.(?:acces|acceso|accesso|acesso|api|ordine|db|bd|base|auth|seed|secreta|bazy|tietokanta|banco)\Z)"
 )
 _WEAK = (
-    "pin|otp|wif|pkcs|llave|kata|tan|cvv|cvc|code|key|seed|phrase|mnemonic|cred|tok|bearer|mdp|parol|clave|mima|sandi|rahasia|kodikos"
+    "pin|otp|pkcs|llave|kata|tan|cvv|cvc|code|key|seed|phrase|mnemonic|cred|tok|bearer|mdp|parol|clave|mima|sandi|rahasia|kodikos"
     "|gizli|geheim|jeton|bimilbeonho|secret|segret|segredo|hemlig|tajne|masterauth|requirepass|salt|pepper|hmac|csrf|xsrf|session"
     "|auth|id_rsa|verifier|private|privkey|priv|pw|pass|sifr|schluessel|schlüssel|nyckel|sleutel|cle_|clé|chave|chiave|klucz"
     "|anahtar|avain|klyuch|kunci"

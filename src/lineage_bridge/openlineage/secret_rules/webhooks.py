@@ -10,8 +10,6 @@ WEBHOOKS = (
         r"|events\.pagerduty\.com(?::\d+)?/integration|open\.(?:feishu\.cn|larksuite\.com)(?::\d+)?/open-apis/bot/v2/hook)/(?P<secret>[^\s\"'<>\\]+)"
     ),
     re.compile(r"\bqyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=(?P<secret>[^\s\"'&]+)"),
-    re.compile(r"\bcalendar\.google\.com/calendar/ical/[^\s/]{1,200}/private-(?P<secret>[0-9a-f]{32})"),
-    re.compile(r"(?i:%3A%2F%2F)(?:(?!%40|%3A)[^\s/\"'&@:]){1,100}(?i:%3A)(?P<secret>(?:(?!%40)[^\s/\"'&@]){1,300})%40"),
     re.compile(r"(?<=/hooks/)(?P<secret>(?=[a-z]{0,25}\d)[a-z0-9]{26})(?![\w\-])"),
     re.compile(r"\boraclecloud\.com/p/(?P<secret>[A-Za-z0-9_\-]{40,})/n/"),
     re.compile(r"\bapi\.telegram\.org/bot(?P<secret>\d{8,10}:[A-Za-z0-9_\-]{30,})"),

@@ -1,7 +1,6 @@
 """The observer of AWS Glue's Data Catalog."""
 
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lineage_bridge.errors import ConfigError, SourceError
@@ -9,27 +8,42 @@ from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Check, Observation, Observer, Snapshot, SourceKind, Unseen
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata
 from lineage_bridge.sources.glue.settings import GlueSourceSettings
-from lineage_bridge.sources.glue.translate import CatalogLocation, gone_event, read_table, table_event
+from lineage_bridge.sources.glue.translate import CatalogLocation, TableFacts, gone_event, read_table, table_events
 
 if TYPE_CHECKING:
     from lineage_bridge.sources.glue.service import GlueService
 
-
-MOST_EVENTS = 5_000
-"""How many changed tables one poll reports; the others are reported by the next polls."""
+MOST_COLUMNS = 50_000
+"""How many columns of changed tables one poll reports, beyond the table that reaches this number."""
+MOST_ASKED = 500
+"""How many tables that are missing from a list one poll asks for by name before it takes them for deleted."""
 _ACCOUNT_HINT = "set `catalog_id` to the account that owns the catalog"
 
 
+class Room:
+    """How much a poll may still report and ask for."""
+
+    def __init__(self) -> None:
+        self.columns, self.asked = MOST_COLUMNS, MOST_ASKED
+
+    def takes(self, facts: TableFacts) -> bool:
+        """Whether a changed table is still reported by this poll."""
+        if self.columns <= 0:
+            return False
+        self.columns -= 1 + facts.columns
+        return True
+
+
 class DatabaseTables(NamedTuple):
-    """A database after a poll: its part of the snapshot, its events, how many tables could not be named, how many changed tables were left
-    for the next poll, and the error that may have cut the list short.
+    """A database after a poll: its part of the snapshot, its events, how many tables could not be named, whether something is left for the
+    next poll, and the error that may have cut the list short.
     """
 
     snapshot: dict[str, Any]
     events: list[Json]
-    unnamed: int
-    left: int
-    error: SourceError | None
+    unnamed: int = 0
+    left: bool = False
+    error: SourceError | None = None
 
     def unseen(self, database: str) -> Iterator[Unseen]:
         """What could not be observed."""
@@ -37,8 +51,6 @@ class DatabaseTables(NamedTuple):
             yield Unseen(f"database {database}: tables", str(self.error), self.error.hint)
         if self.unnamed:
             yield Unseen(f"database {database}: tables whose account is unknown", f"{self.unnamed} tables", _ACCOUNT_HINT)
-        if self.left:
-            yield Unseen(f"database {database}: changes", f"{self.left} changed tables are left for the next polls")
 
 
 class GlueObserver(Observer[GlueSourceSettings]):
@@ -47,52 +59,57 @@ class GlueObserver(Observer[GlueSourceSettings]):
     def __init__(self, name: str, settings: GlueSourceSettings) -> None:
         super().__init__(name, settings)
         self.service = _service(settings)
+        self._unfinished = 0
 
     def test(self) -> Iterator[Check]:
-        """Check the list of databases, and the list of tables of the first database."""
+        """Check the list of databases, and the first page of the list of tables of the first database."""
         databases, error = self._databases()
         if error is not None:
             yield Check("list databases", False, str(error), error.hint)
             return
         yield Check("list databases", True, f"{len(databases)} selected")
-        for name, catalog in list(databases.items())[:1]:
-            found = self._look(name, catalog, {}, 0, MOST_EVENTS)
+        for name in list(databases)[:1]:
             step = f"list tables of {name}"
-            if found.error is not None:
-                yield Check(step, False, str(found.error), found.error.hint)
+            try:
+                tables = next(self.service.tables(name), [])
+            except SourceError as failure:
+                yield Check(step, False, str(failure), failure.hint)
             else:
-                yield Check(step, True, f"{len(found.snapshot) + found.left} selected")
+                yield Check(step, True, f"{sum(self.settings.selects_table(name, str(table.get('Name'))) for table in tables)} selected")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Poll once; see Observer."""
+        """Poll once; see Observer. If more has changed than one poll reports, the next one begins where this one ended."""
         del shared
         databases, error = self._databases()
         if error is not None and not databases:
             raise error
         known: Mapping[str, Mapping[str, Any]] = (before or {}).get("databases", {})
+        first = str((before or {}).get("next", ""))
         unseen = [Unseen("list of databases", str(error), error.hint)] if error else []
-        snapshot: dict[str, Any] = {name: entries for name, entries in known.items() if error is not None}
-        events = (
-            []
-            if error is not None
-            else [
-                gone_event(entry, now_us)
-                for name in sorted(known.keys() - databases.keys())
-                if self.settings.selects_database(name)
-                for _, entry in sorted(known[name].items())
-            ]
-        )
-        names = list(databases)
-        with ThreadPoolExecutor(self.settings.at_once, thread_name_prefix="source") as pool:
-            for first in range(0, len(names), self.settings.at_once):
-                room = max(0, MOST_EVENTS - len(events))
-                some = names[first : first + self.settings.at_once]
-                found = pool.map(lambda name, room=room: self._look(name, databases[name], known.get(name, {}), now_us, room), some)
-                for name, tables in zip(some, found, strict=True):
-                    snapshot[name] = tables.snapshot
-                    events += tables.events
-                    unseen += tables.unseen(name)
-        return Observation({"databases": dict(sorted(snapshot.items()))}, tuple(events), unseen=tuple(unseen))
+        snapshot: dict[str, Any] = {name: dict(entries) for name, entries in known.items()}
+        events: list[Json] = []
+        room, left = Room(), ""
+        for name in sorted(databases, key=lambda name: (name < first, name)):
+            if room.columns <= 0:
+                left = left or name
+                continue
+            tables = self._look(name, databases[name], known.get(name, {}), now_us, room)
+            snapshot[name] = tables.snapshot
+            events += tables.events
+            unseen += tables.unseen(name)
+            left = left or (name if tables.left else "")
+        for name in sorted(known.keys() - databases.keys()) if error is None else ():
+            if not self.settings.selects_database(name):
+                del snapshot[name]
+            elif self._is_gone(name, unseen):
+                events += [gone_event(entry, now_us) for _, entry in sorted(snapshot.pop(name).items())]
+        self._unfinished += bool(left)
+        return Observation({"databases": dict(sorted(snapshot.items())), "next": left}, tuple(events), unseen=tuple(unseen))
+
+    def noticed_changes(self, before: Any) -> int:  # noqa: ANN401  # a function that returns the snapshot, which is not needed
+        """The number of polls of this observer that left something for the next one, which therefore soon follows."""
+        del before
+        return self._unfinished
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
         """Nothing: other sources name no tables of the catalog."""
@@ -104,58 +121,72 @@ class GlueObserver(Observer[GlueSourceSettings]):
         self.service.close()
 
     def _databases(self) -> tuple[dict[str, CatalogLocation], SourceError | None]:
-        """The selected databases by name, each with the catalog of its tables, and the error that may have cut the list short."""
+        """The selected databases by name, each with the catalog of its tables, and the error that may have cut the list short.
+
+        A link to a database of another catalog is left out: its tables belong to that catalog.
+        """
         found: dict[str, CatalogLocation] = {}
         try:
             for page in self.service.databases():
                 for entry in page:
                     name = str(entry.get("Name") or "")
-                    if name and self.settings.selects_database(name):
-                        found[name] = self._catalog(entry)
+                    if name and self.settings.selects_database(name) and not entry.get("TargetDatabase"):
+                        region, partition = self.service.location()
+                        found[name] = CatalogLocation(region, partition, str(entry.get("CatalogId") or self.settings.catalog_id))
         except SourceError as error:
             return dict(sorted(found.items())), error
         return dict(sorted(found.items())), None
 
-    def _catalog(self, entry: Mapping[str, Any]) -> CatalogLocation:
-        target = entry.get("TargetDatabase")  # a link to a database of another catalog
-        linked = target if isinstance(target, dict) else {}
-        account = str(linked.get("CatalogId") or entry.get("CatalogId") or self.settings.catalog_id)
-        region, partition = self.service.location()
-        return CatalogLocation(str(linked.get("Region") or region), partition, account)
+    def _is_gone(self, database: str, unseen: list[Unseen]) -> bool:
+        """Whether a database that is missing from the list does not exist. A list leaves out what its reader may not see."""
+        try:
+            return not self.service.has_database(database)
+        except SourceError as error:
+            unseen.append(Unseen(f"database {database}: tables", str(error), error.hint))
+            return False
 
-    def _look(self, database: str, catalog: CatalogLocation, known: Mapping[str, Any], now_us: int, room: int) -> DatabaseTables:
-        """List the tables of a database. At most `room` changed tables are reported."""
+    def _look(self, database: str, catalog: CatalogLocation, known: Mapping[str, Any], now_us: int, room: Room) -> DatabaseTables:
+        """List the tables of a database, and report those that have changed, as far as there is room."""
         snapshot: dict[str, Any] = {}
         events: list[Json] = []
-        unnamed, left = 0, 0
-        error: SourceError | None = None
+        listed = set[str]()
+        unnamed, left = 0, False
         try:
             for page in self.service.tables(database):
                 for entry in page:
                     name = str(entry.get("Name") or "")
+                    listed.add(name)
                     if not self.settings.selects_table(database, name):
                         continue
                     facts = read_table(entry, database, catalog)
-                    if facts is None:
-                        unnamed += 1
-                        continue
-                    part, made = table_event(facts, known.get(name), now_us)
-                    if made and len(events) >= room:
-                        left += 1
-                        snapshot |= {name: known[name]} if name in known else {}
-                    else:
-                        snapshot[name] = part
-                        events += made
-        except SourceError as failure:
-            error = failure
+                    part, made = table_events(facts, known.get(name), now_us) if facts else (known.get(name), [])
+                    unnamed += facts is None
+                    if made and facts and not room.takes(facts):
+                        part, made, left = known.get(name), [], True
+                    snapshot |= {name: part} if part else {}
+                    events += made
+        except SourceError as error:
+            return DatabaseTables(_sorted({**known, **snapshot}), events, unnamed, left, error)
         missing = {
-            name: entry for name, entry in sorted(known.items()) if name not in snapshot and self.settings.selects_table(database, name)
+            name: entry for name, entry in sorted(known.items()) if name not in listed and self.settings.selects_table(database, name)
         }
-        if error is not None or unnamed:
-            snapshot |= missing
-        else:
-            events += [gone_event(entry, now_us) for entry in missing.values()]
-        return DatabaseTables(dict(sorted(snapshot.items())), events, unnamed, left, error)
+        for name, entry in missing.items():
+            room.asked -= 1
+            try:
+                is_kept = room.asked < 0 or self.service.has_table(database, name)
+            except SourceError as error:
+                kept = {name: entry for name, entry in missing.items() if name not in snapshot}
+                return DatabaseTables(_sorted({**snapshot, **kept}), events, unnamed, left, error)
+            left = left or room.asked < 0
+            if is_kept:
+                snapshot[name] = entry
+            else:
+                events.append(gone_event(entry, now_us))
+        return DatabaseTables(_sorted(snapshot), events, unnamed, left)
+
+
+def _sorted(entries: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(sorted(entries.items()))
 
 
 def _service(settings: GlueSourceSettings) -> "GlueService":

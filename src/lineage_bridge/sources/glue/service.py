@@ -5,10 +5,11 @@ from threading import Lock
 from typing import Any, Final
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.aws.session import open_client, service_errors
+from lineage_bridge.sources.common.aws.session import error_code, open_client, service_errors
 from lineage_bridge.sources.glue.settings import GlueSourceSettings
 
-_RIGHTS: Final = "grant glue:GetDatabases and glue:GetTables on the catalog, its databases and tables"
+_RIGHTS: Final = "grant glue:GetDatabases, glue:GetDatabase, glue:GetTables and glue:GetTable on the catalog, its databases and tables"
+_MISSING: Final = "EntityNotFoundException"
 Entry = Mapping[str, Any]
 
 
@@ -28,6 +29,14 @@ class GlueService:
         """The tables of a database, page by page. Raises SourceError, possibly after some pages."""
         yield from self._pages("get_tables", f"GetTables of {database}", "TableList", {"DatabaseName": database})
 
+    def has_database(self, database: str) -> bool:
+        """Whether a database exists. Raises SourceError, also if it may not be read."""
+        return self._exists("get_database", f"GetDatabase of {database}", {"Name": database})
+
+    def has_table(self, database: str, table: str) -> bool:
+        """Whether a table exists. Raises SourceError, also if it may not be read."""
+        return self._exists("get_table", f"GetTable of {database}.{table}", {"DatabaseName": database, "Name": table})
+
     def location(self) -> tuple[str, str]:
         """The region of the catalog, and the partition of AWS that it is in. Raises ConfigError without a region."""
         client = self._open()
@@ -40,17 +49,29 @@ class GlueService:
             self._client = None
 
     def _pages(self, method: str, named: str, member: str, asked: dict[str, Any]) -> Iterator[list[Entry]]:
-        if self.settings.catalog_id:
-            asked = {**asked, "CatalogId": self.settings.catalog_id}
         with service_errors(named, _RIGHTS):
-            for page in self._open().get_paginator(method).paginate(**asked):
+            for page in self._open().get_paginator(method).paginate(**self._catalog, **asked):
                 found = page.get(member)
                 if not isinstance(found, list):
                     raise SourceError(f"{named} did not return a list", "check that endpoint_url is that of AWS Glue")
                 yield [entry for entry in found if isinstance(entry, dict)]
 
+    def _exists(self, method: str, named: str, asked: dict[str, Any]) -> bool:
+        try:
+            with service_errors(named, _RIGHTS):
+                getattr(self._open(), method)(**self._catalog, **asked)
+        except SourceError as error:
+            if error_code(error.__cause__) == _MISSING:
+                return False
+            raise
+        return True
+
+    @property
+    def _catalog(self) -> dict[str, str]:
+        return {"CatalogId": self.settings.catalog_id} if self.settings.catalog_id else {}
+
     def _open(self) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
         with self._opening:
             if self._client is None:
-                self._client = open_client(self.settings, "glue", connections=self.settings.at_once)
+                self._client = open_client(self.settings, "glue")
             return self._client

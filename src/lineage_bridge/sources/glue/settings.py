@@ -14,7 +14,6 @@ class GlueSourceSettings(AwsConnection):
     catalog_id: str = Field(default="", pattern=r"^(\d{12})?$", description="account that owns the catalog; empty: that of the credentials")
     databases: tuple[str, ...] = Field(default=("*",), description="patterns of databases to observe (sales_*)")
     tables: tuple[str, ...] = Field(default=("*",), description="patterns of tables to observe, as database.table (sales.orders_*)")
-    at_once: int = Field(default=4, ge=1, le=64, description="maximum concurrent calls")
 
     @property
     def address(self) -> str:

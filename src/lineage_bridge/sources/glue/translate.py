@@ -15,7 +15,7 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.aws.glue_parameters import own_descriptions
 
 EVENTS = EventBuilder("https://lineagebridge.dev/sources/glue")
-_LOCATION: Final = re.compile(r"(?P<namespace>(?:s3[an]?|gs|abfss?|hdfs)://[^/]+)/+(?P<path>.*[^/])/*")
+_LOCATION: Final = re.compile(r"(?P<scheme>(?:s3[an]?|gs|abfss?|wasbs?)://)(?P<host>[^/]+)/+(?P<path>.*[^/])/*", re.IGNORECASE)
 _DEFAULT_OWNER: Final = "owner"
 """The owner that crawlers and the console give a table that has none."""
 _ACCOUNT: Final = re.compile(r"\d{12}")
@@ -49,6 +49,11 @@ class TableFacts(NamedTuple):
         """A digest of the facets."""
         return digest_of(self.facets)
 
+    @property
+    def columns(self) -> int:
+        """The number of columns."""
+        return len(self.facets.get("schema", {}).get("fields", ()))
+
 
 def read_table(entry: Mapping[str, Any], database: str, catalog: CatalogLocation) -> TableFacts | None:
     """The facts in an answer of GetTables; None for a table without a name or account. Members of an unexpected form are left out."""
@@ -67,38 +72,53 @@ def read_table(entry: Mapping[str, Any], database: str, catalog: CatalogLocation
     if owner and owner != _DEFAULT_OWNER:
         facets["ownership"] = EVENTS.ownership("Dataset", owner)
     target = entry.get("TargetTable")
+    is_view = entry.get("TableType") == "VIRTUAL_VIEW" or "ViewDefinition" in entry
     if isinstance(target, dict):
         if same := catalog.name_of(target, database):
             facets["symlinks"] = EVENTS.symlinks([same], "TABLE")
-    elif location := _LOCATION.fullmatch(_text(storage.get("Location"))):
-        facets["symlinks"] = EVENTS.symlinks([(location["namespace"], location["path"])], "LOCATION")
-    is_view = entry.get("TableType") == "VIRTUAL_VIEW" or "ViewDefinition" in entry
+    elif not is_view and (location := _location(storage)):
+        facets["symlinks"] = EVENTS.symlinks([location], "LOCATION")
     facets["datasetType"] = EVENTS.dataset_type("VIEW" if is_view else "TABLE")
     changed = entry.get("UpdateTime")
     return TableFacts(name, facets, int(changed.timestamp() * 1_000_000) if isinstance(changed, datetime) else None)
 
 
-def table_event(facts: TableFacts, was: Mapping[str, Any] | None, now_us: int) -> tuple[dict[str, Any], list[Json]]:
-    """A table's part of the snapshot, and its event if anything differs from the previous part.
+def table_events(facts: TableFacts, was: Mapping[str, Any] | None, now_us: int) -> tuple[dict[str, Any], list[Json]]:
+    """A table's part of the snapshot, and its events if anything differs from the previous part.
 
-    The first event of a table has the time at which the table was changed last, later ones that of the poll.
+    A new table has an event of the time at which it was changed last, since when it is as it is, and one of now, which outlives that an
+    earlier poll has taken it back.
     """
-    if was and was["digest"] == facts.digest and was["name"] == list(facts.name):
+    if was and was["name"] != list(facts.name):
+        entry, events = table_events(facts, None, now_us)
+        return entry, [gone_event(was, now_us), *events]
+    if was and was["digest"] == facts.digest:
         return dict(was), []
     entry = {"name": list(facts.name), "facets": sorted(facts.facets), "digest": facts.digest}
     ended = set(was["facets"]) - facts.facets.keys() if was else set()
     deleted = dict.fromkeys(sorted(ended), EVENTS.deleted_facet())
-    at_us = now_us if was or facts.changed_us is None else min(now_us, facts.changed_us)
-    return entry, [EVENTS.dataset_event(at_us, facts.name, {**facts.facets, **deleted})]
+    is_older = not was and facts.changed_us is not None and facts.changed_us < now_us
+    earlier = [EVENTS.dataset_event(facts.changed_us or 0, facts.name, facts.facets)] if is_older else []
+    return entry, [*earlier, EVENTS.dataset_event(now_us, facts.name, {**facts.facets, **deleted})]
 
 
 def gone_event(was: Mapping[str, Any], now_us: int) -> Json:
     """The event of a table that is not in the catalog any more: it takes back all that the catalog had about it.
 
-    It is no DROP: the data of an external table stays where it is, and others go on using it by its location.
+    It is no DROP: the data of an external table stays where it is, and others go on using it by its location. What another producer has
+    stated about the same table in the same facets is taken back with it, until that producer states it again.
     """
     namespace, name = was["name"]
     return EVENTS.dataset_event(now_us, (namespace, name), dict.fromkeys(was["facets"], EVENTS.deleted_facet()))
+
+
+def _location(storage: Mapping[str, Any]) -> DatasetName | None:
+    """The folder of a table's files. Spark keeps it in a property of the format, and has a placeholder as location."""
+    properties = _object(_object(storage.get("SerdeInfo")).get("Parameters"))
+    for text in (_text(storage.get("Location")), _text(properties.get("path"))):
+        if "__PLACEHOLDER__" not in text and (found := _LOCATION.fullmatch(text)):
+            return found["scheme"].lower() + found["host"], found["path"]
+    return None
 
 
 def _fields(columns: Any, ours: Mapping[str, str]) -> Iterator[SchemaField]:  # noqa: ANN401  # JSON
@@ -111,7 +131,7 @@ def _fields(columns: Any, ours: Mapping[str, str]) -> Iterator[SchemaField]:  # 
 def _described(text: Any, mark: str | None) -> str:  # noqa: ANN401  # JSON
     """A description, empty if LineageBridge itself wrote it (`mark` is the digest of what it wrote)."""
     found = _text(text)
-    return "" if mark and digest_of(found) == mark else found
+    return "" if mark and mark in (digest_of(text), digest_of(found)) else found
 
 
 def _text(value: Any) -> str:  # noqa: ANN401  # JSON

@@ -138,7 +138,7 @@ class AssertionTimes(ABC):
         return self._newest(job, origin, (held, (side, dataset)), holding)
 
     def hub(self, job: int, hub: int) -> int | None:
-        """The time of the last event of any run whose shape contains a hub."""
+        """The time of the newest event of the runs whose shape contains this hub."""
         return max((last for shape in (hub, hub ^ 1) if (last := self.last(job, shape)) is not None), default=None)
 
     def _newest(self, job: int, origin: int, held: tuple[str, Collection[int]], holding: Callable[[], set[int]]) -> int | None:

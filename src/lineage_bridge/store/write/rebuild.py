@@ -27,7 +27,10 @@ _RECORD_RELATIONS = ("event_record", "quarantine")
 
 
 def open_fresh(path: Path, names: Names, *, stitch: bool = False) -> GraphWriter:
-    """Open an empty store at `path`. `stitch` is that of GraphWriter. Until the store is sealed, a crash may damage it."""
+    """Open an empty store at `path`, to be filled by a replay. A crash before `seal` may damage it, as writes are not durable until then.
+
+    `stitch`: whether the rule `stitch_siblings` is on.
+    """
     remove(path)
     writer = GraphWriter(path, names, feed=False, stitch=stitch)
     skip_durability(writer.connection)

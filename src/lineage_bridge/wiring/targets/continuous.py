@@ -92,7 +92,7 @@ class ContinuousPublishing:
 
 @dataclass
 class GraphCompleteness:
-    """Tells whether the graph contains everything that had been accepted at the first question, with its lineage."""
+    """Tells whether the graph contains all events, and the lineage derived from them, that the log had when this object was first asked."""
 
     records: AllRecords
     pool: ReaderPool
