@@ -74,7 +74,7 @@ def test_a_row_lights_its_way_in_the_graph_and_keeps_it(page: Page, shown: Shown
     assert any("Executive Revenue Dashboard" in label for label in looked)
     assert "dataset payments in ns" not in looked
     expect(page.locator(".react-flow__edge.lit")).to_have_count(len(looked) - 1)
-    keep = row.get_by_role("button", name=re.compile("^Keep the way"))
+    keep = row.get_by_role("button", name=re.compile("^Light the way"))
     keep.press("Enter")
     expect(keep).to_have_attribute("aria-pressed", "true")
     keep.blur()

@@ -25,8 +25,6 @@ _WHOLE_PAYLOAD = frozenset({"not_json", "too_costly", "too_large", "too_many"})
 _ANYBODY = Principal("", frozenset())
 FOREIGN_NAMESPACE = "foreign_namespace"
 _COSTLY_SAMPLE_BYTES = 2048
-_MANY_BRACKETS = 1000
-"""From so many brackets on, it is worthwhile to look whether an event can be read before it is masked."""
 _NOTE_CHARACTERS = 2000
 
 
@@ -166,8 +164,7 @@ def _is_too_costly(event: JudgedEvent) -> bool:
 
 
 def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, key: bytes) -> JudgedEvent:
-    is_large, has_many = len(raw) > SAMPLE_BYTES, raw.count(b"[") + raw.count(b"{") > _MANY_BRACKETS
-    if (is_large or has_many) and (refused := unreadable(raw)) and (is_large or refused.code == "too_deep"):
+    if len(raw) > SAMPLE_BYTES and (refused := unreadable(raw)):
         kept = beginning(raw, _COSTLY_SAMPLE_BYTES if refused.code == "too_deep" else SAMPLE_BYTES)
         return _rejected(mask_beginning(kept, effort.spend, key), refused, sender, arrival_us)
     effort.spend(raw.count(b"{") * OBJECT_NS)

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { ViewLink } from "../address/history";
 import { refOf } from "../address/nodes";
 import { lineageOf, type NodeRef } from "../address/view";
-import { counted, whole } from "../format/text";
+import { counted, visible, whole } from "../format/text";
 import { FullName, Name } from "../parts/Name";
 import type { Affected, Group } from "./picture";
 import type { Way } from "./ways";
@@ -73,7 +73,7 @@ export function AffectedTable({ groups, otherwise, root, isDown, lit, wayTo, loo
                     <button
                         type="button"
                         aria-pressed={lit.includes(node.id)}
-                        aria-label={`Keep the way to ${node.name} lit`}
+                        aria-label={`Light the way to ${visible(node.name)}`}
                         onClick={() => keep(node.id)}
                     >
                         Light
