@@ -169,7 +169,9 @@ def test_what_was_changed_with_keys_is_in_the_address(browser: Browser, page: Pa
         before = page.url
         page.keyboard.press(key)
         page.wait_for_url(lambda url, word=shown_by, known=before: word in url and url != known)
-    page.get_by_role("button", name="Hold").press("Enter")
+    hold = page.get_by_role("button", name="Hold")
+    expect(hold).to_be_enabled()
+    hold.press("Enter")
     expect(page.get_by_role("button", name="Live again")).to_be_visible()
     context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
     other = context.new_page()
