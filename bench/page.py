@@ -5,7 +5,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -14,7 +15,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import psutil
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 from tests.api.support import Server, running
 from tests.events import KEY, dataset, facet, run_event
 from tests.page.conftest import ROOT, listening
@@ -32,6 +33,9 @@ COLUMNS = 10
 FAN_OUT = 3
 FRAMES = 90
 TICKS = 4
+PAINTS = 5
+"""Browsers whose first paint is measured: each differs from the next."""
+PAINTED = "Lineage: 199 nodes"
 SETTLED_S = 1.5
 POLLED_MS = 250
 """How often it is looked whether the rates have changed; to look at every frame would cost more than what is measured."""
@@ -70,26 +74,44 @@ def run(work: Path, *, quick: bool = False) -> Result:
         report("page: folding the lineages")
         for jobs in (100, 250):
             server.send(*_events(jobs, 0, server.parts.now_us))
-        browser = playwright.chromium.launch(
-            executable_path=found.program, env={**os.environ, **found.variables}, args=["--no-sandbox", "--disable-gpu"]
-        )
+
+        def launch() -> Browser:
+            return playwright.chromium.launch(
+                executable_path=found.program, env={**os.environ, **found.variables}, args=["--no-sandbox", "--disable-gpu"]
+            )
+
         with listening(create_app(server.services)) as url:
-            try:
-                figures = _figures(_Bench(browser.new_page(viewport={"width": 1440, "height": 900}), server, url), quick=quick)
-            finally:
-                browser.close()
-    return {"budgets": BUDGETS, **figures}
+            return {"budgets": BUDGETS, **_figures(launch, server, url, quick=quick)}
 
 
-def _figures(bench: "_Bench", *, quick: bool) -> Result:
-    return {
-        "script_gzip_kb": _script_kb(),
-        "first_paint_200_ms": bench.first_paint(100),
-        "empty_page_ms": bench.empty_page(),
-        "layout_500_ms": bench.layout(500, 672, rounds=2 if quick else 7),
-        "layout_2000_ms": bench.layout(2000, 2857, rounds=2 if quick else 7),
-        **bench.at_500(quick=quick),
-    }
+def _figures(launch: Callable[[], Browser], server: Server, url: str, *, quick: bool) -> Result:
+    paints, empty = [], []
+    for _ in range(1 if quick else PAINTS):
+        with _opened(launch, server, url) as bench:
+            paints.append(bench.first_paint())
+        with _opened(launch, server, url) as bench:
+            empty.append(bench.empty_page())
+    with _opened(launch, server, url) as bench:
+        return {
+            "script_gzip_kb": _script_kb(),
+            "first_paint_200_ms": median(main for main, _ in paints),
+            "first_paint_200_all_threads_ms": median(every for _, every in paints),
+            "empty_page_ms": median(main for main, _ in empty),
+            "empty_page_all_threads_ms": median(every for _, every in empty),
+            "layout_500_ms": bench.layout(500, 672, rounds=2 if quick else 7),
+            "layout_2000_ms": bench.layout(2000, 2857, rounds=2 if quick else 7),
+            **bench.at_500(quick=quick),
+        }
+
+
+@contextmanager
+def _opened(launch: Callable[[], Browser], server: Server, url: str) -> Iterator["_Bench"]:
+    """A page of a browser that has been nowhere; there is no other meanwhile."""
+    browser = launch()
+    try:
+        yield _Bench(browser.new_page(viewport={"width": 1440, "height": 900}), server, url)
+    finally:
+        browser.close()
 
 
 class _Bench:
@@ -98,33 +120,29 @@ class _Bench:
     def __init__(self, page: Page, server: Server, url: str) -> None:
         self.page, self.server, self.url = page, server, url
 
-    def first_paint(self, jobs: int) -> float:
-        """Milliseconds of the main thread from the navigation to the lineage until it is drawn."""
+    def first_paint(self) -> tuple[float, float]:
+        """Milliseconds from the navigation to a lineage of 200 nodes until it is drawn: of the main thread, and of all threads."""
         report("page: first paint")
-        spent = self._loaded(self._view(jobs))
-        if self.page.locator(".react-flow__node").count() == 0:
-            raise RuntimeError("the lineage is not drawn yet")
+        spent = self._loaded(self._view(100))
+        drawn = self.page.locator(".react-flow").get_attribute("aria-label", timeout=1000)
+        if drawn != PAINTED:
+            raise RuntimeError(f"drawn is {drawn!r}, not {PAINTED!r}")
         return spent
 
-    def empty_page(self) -> float:
+    def empty_page(self) -> tuple[float, float]:
         """The same of an answer that shows nothing: what the browser itself takes, most of it to begin a process."""
         report("page: an empty page")
-        browser = self.page.context.browser
-        assert browser
-        kept, self.page = self.page, browser.new_page(viewport={"width": 1440, "height": 900})
-        try:
-            return self._loaded(f"{self.url}api/v1/health")
-        finally:
-            self.page.close()
-            self.page = kept
+        return self._loaded(f"{self.url}api/v1/health")
 
-    def _loaded(self, url: str) -> float:
-        """Milliseconds of the main thread for an address until nothing happens. The page is asked nothing meanwhile: that would count."""
-        before = _spent("main")
+    def _loaded(self, url: str) -> tuple[float, float]:
+        """Milliseconds of the main thread, and of all threads, for an address until nothing happens. The page is asked nothing meanwhile:
+        that would count.
+        """
+        before = _spent("main"), _spent("")
         self.page.goto(url)
         self.page.wait_for_load_state("networkidle", timeout=120_000)
         self.page.wait_for_timeout(SETTLED_S * 1000)
-        return round(_spent("main") - before, 1)
+        return round(_spent("main") - before[0], 1), round(_spent("") - before[1], 1)
 
     def layout(self, boxes: int, links: int, rounds: int) -> Result:
         """Milliseconds of a new worker for its first layout, and for the middle one of those that follow."""
@@ -251,7 +269,7 @@ def _script_kb() -> float:
 
 
 def _spent(thread: str) -> float:
-    """Processor milliseconds of the threads of this name in the renderers that this process has started; `main` is their first thread."""
+    """Processor milliseconds of the threads whose names begin so, in the renderers that this process has started; `main` is their first."""
     total = 0
     for process in psutil.Process().children(recursive=True):
         try:

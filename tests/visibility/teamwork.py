@@ -10,7 +10,7 @@ from tests.events import T0, columns, dataset_event, facet, job_event, run_event
 
 from lineage_bridge.graph.ids import DAY_US
 
-OWN, OTHERS = ("kafka://own", "own-jobs"), ("kafka://theirs", "their-jobs", "s3://lake")
+OWN = ("kafka://own", "own-jobs")
 HOUR_US = 3_600_000_000
 Name = tuple[str, str]
 """Namespace and name."""
@@ -115,6 +115,7 @@ def make_scene(seed: int) -> Scene:
     for number in range(7):
         scene.jobs.append(_work(chance, scene, seed, number))
     _add_later(chance, scene)
+    _add_far(scene, seed)
     for space in ("own-jobs", "their-jobs"):
         name = (space, _word("bad", seed, len(scene.rejected)))
         scene.rejected[name] = json.dumps({"job": {"namespace": space, "name": name[1]}, "eventTime": "never"}).encode()
@@ -139,6 +140,17 @@ def _add_later(chance: random.Random, scene: Scene) -> None:
     for name in scene.datasets[:4]:
         again = {"schema": schema(f"column{name[1]}", f"column{name[1]}too")}
         scene.later.append((name, dataset_event({"namespace": name[0], "name": name[1], "facets": again}, T0 + HOUR_US)))
+
+
+def _add_far(scene: Scene, seed: int) -> None:
+    """A job of others that copies what only others have into a namespace that nothing of one's own lies next to."""
+    source, far = ("kafka://theirs", _word("deep", seed, 0)), (f"s3://{_word('space', seed, 0)}", _word("far", seed, 0))
+    job = (f"jobs-{_word('crew', seed, 0)}", _word("job", seed, len(scene.jobs)))
+    work = Work(job, [source], [far], str(uuid.UUID(int=seed, version=4)))
+    ends = [{"namespace": name[0], "name": name[1]} for name in (source, far)]
+    work.event = run_event("COMPLETE", work.run, work.job[1], T0 + DAY_US // 2, ends[:1], ends[1:], namespace=work.job[0])
+    scene.datasets += [source, far]
+    scene.jobs.append(work)
 
 
 def _work(chance: random.Random, scene: Scene, seed: int, number: int) -> Work:

@@ -53,6 +53,10 @@ class Contents:
         """The number of datasets in the environment."""
         return self.namespaces.total()
 
+    def largest(self) -> list[tuple[str, int]]:
+        """Each namespace with its number of datasets, those with the most first."""
+        return sorted(self.namespaces.items(), key=lambda item: (-item[1], item[0]))
+
 
 @dataclass
 class Moved:

@@ -87,6 +87,7 @@ def questions(scene: Scene, server: Server, names: dict[Name, str]) -> Iterator[
         "/lineage/datasets",
     ):
         yield route, route, {}
+    yield from _of_the_estate()
     for route in ("/lineage/events", "/lineage/jobs", "/quarantine"):
         yield route, route, {}
     yield "/lineage/jobs", "/lineage/jobs", {"type": "job"}
@@ -122,6 +123,12 @@ def questions(scene: Scene, server: Server, names: dict[Name, str]) -> Iterator[
             yield f"/graphs/{{graph_id}}/query/{direction}/{{node_id:path}}", f"/graphs/{graph}/query/{direction}/{id_}", {"hops": 8}
 
 
+def _of_the_estate() -> Iterator[Question]:
+    for scale in ("environment", "system"):
+        yield "/estate", "/estate", {"scale": scale, "namespaces": 1000}
+        yield "/estate", "/estate", {"scale": scale, "limit": 1}
+
+
 def _of_run(run: str) -> Iterator[Question]:
     yield "/graph/runs/{run_id:path}", f"/graph/runs/{run}", {}
     yield "/graph/runs/{run_id:path}/tree", f"/graph/runs/{run}/tree", {}
@@ -151,7 +158,6 @@ def _of_dataset(name: Name, scene: Scene) -> Iterator[Question]:
     yield from _around(about, "dataset")
     yield "/graph/ledger", "/graph/ledger", {"target_namespace": name[0], "target_name": name[1]}
     yield "/overview", "/overview", {}
-    yield "/estate", "/estate", {}
     for other in scene.datasets[::2]:
         ends = {"source_namespace": name[0], "source_name": name[1], "target_namespace": other[0], "target_name": other[1]}
         yield "/graph/paths", "/graph/paths", ends
@@ -206,6 +212,7 @@ def secret_words(scene: Scene, ids: dict[Name, str], *, neighbours: bool) -> set
     seen = scene.neighbours if neighbours else set()
     foreign = set(scene.names) - scene.own_names
     words = {f"{prefix}{name[1]}" for name in foreign for prefix in ("column", "described", "owner", "query", "failure")}
+    words |= {name[0] for name in foreign} - {name[0] for name in (*seen, *scene.own_names)}
     words |= {name[1] for name in foreign - seen} | {ids[name] for name in foreign - seen if name in ids}
     words |= {work.run for work in scene.jobs if not scene.is_own(work.job)}
     return words | {name[1] for name in scene.rejected if not scene.is_own(name)}

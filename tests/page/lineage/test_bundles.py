@@ -65,9 +65,20 @@ def test_they_are_taken_apart_with_a_key_and_the_address_has_it(page: Page, grou
     expect(page.locator(".node.chosen")).to_contain_text("consumer groups")
     page.keyboard.press("d")
     expect(cards.filter(has_text="group ")).to_have_count(GROUPS)
+    expect(page.locator(".react-flow__node:focus")).to_contain_text("group ")
+    expect(page.locator(".node.chosen")).to_contain_text("group ")
     assert "apart=readers-" in page.url
     page.reload()
     expect(cards.filter(has_text="group ")).to_have_count(GROUPS)
     page.keyboard.press("f")
     page.get_by_role("button", name="Count consumer groups again").press("Enter")
     expect(cards.filter(has_text=f"{GROUPS} consumer groups")).to_have_count(1)
+
+
+def test_who_folds_them_with_one_of_them_selected_has_their_node_selected(page: Page, groups: str) -> None:
+    open_view(page, f"{groups}view/lineage?{urlencode({**VIEW, 'fold': ''})}")
+    page.locator(".react-flow__node", has_text="group 3").click()
+    expect(page.locator(".node.chosen")).to_contain_text("group 3")
+    page.keyboard.press("o")
+    expect(page.locator(".node.chosen")).to_contain_text(f"{GROUPS} consumer groups")
+    expect(page.locator(".react-flow__node:focus")).to_contain_text("consumer groups")

@@ -16,7 +16,7 @@ import { Name, ShortName } from "../parts/Name";
 import { isTyping } from "../shell/keys";
 import { EstateCanvas } from "./EstateCanvas";
 import { EstateList } from "./EstateList";
-import { estateRows, flowWords, iconOfSystem, itemsOf, jobWords, type EstateItem } from "./estate";
+import { estateRows, flowWords, iconOfSystem, itemsOf, jobWords, leftOutWords, type EstateItem } from "./estate";
 
 /** Everything from afar: systems or their environments, and how many jobs move data between them; as a graph, or as a list of the same. */
 export default function Estate({ view }: { view: EstateView }) {
@@ -53,6 +53,11 @@ export default function Estate({ view }: { view: EstateView }) {
                     {items && <CsvButton name="estate" rows={() => estateRows(items)} />}
                 </div>
             </div>
+            {found.data !== undefined && found.data.flows_left_out > 0 && (
+                <p className="notice" role="status">
+                    {leftOutWords(found.data)}
+                </p>
+            )}
             <div className="stage">
                 <Answer query={found}>
                     {() =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import type { Schemas } from "../api/client";
-import { estateRows, flowWidth, flowWords, itemsOf, jobWords, labelOf, type EstateNode } from "./estate";
+import { estateRows, flowWidth, flowWords, itemsOf, jobWords, labelOf, leftOutWords, type EstateNode } from "./estate";
 
 function node(id: string, system: string, environment: string, more: Partial<EstateNode> = {}): EstateNode {
     return { id, system, environment, datasets: 2, namespaces: 1, largest: [], readers: 0, writers: 0, ...more };
@@ -20,6 +20,7 @@ const ANSWER: Schemas["EstateAnswer"] = {
         { source: "k", target: "s", jobs: 1, direct: 2 },
         { source: "s", target: "o", jobs: 5, direct: 0 },
     ],
+    flows_left_out: 0,
     others: 7,
     settling: false,
     position: "",
@@ -31,6 +32,14 @@ describe("the estate", () => {
     test("names its nodes without a hidden character", () => {
         const [item] = itemsOf({ ...ANSWER, flows: [], nodes: [node("k", "ka\u202Efka", "ka\u202Efka:evil\u200B")] });
         expect(item && labelOf(item)).toBe("evil⟨U+200B⟩, ka⟨U+202E⟩fka, 2 datasets");
+    });
+
+    test("says how much it leaves out", () => {
+        const words = [1, 1200].map((rest) => leftOutWords({ ...ANSWER, flows_left_out: rest }));
+        expect(words).toEqual([
+            "These are the 3 largest flows; 1 more is not shown.",
+            "These are the 3 largest flows; 1,200 more are not shown.",
+        ]);
     });
 
     test("has each flow at both its ends, and what stays inside on its own", () => {

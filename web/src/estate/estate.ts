@@ -45,6 +45,11 @@ export function flowWords({ jobs, direct }: Pick<EstateFlow, "jobs" | "direct">)
     return words.join(", ");
 }
 
+/** That the answer has not all flows, in words. */
+export function leftOutWords({ flows, flows_left_out: rest }: Schemas["EstateAnswer"]): string {
+    return `These are the ${counted(flows.length, "largest flow")}; ${whole(rest)} more ${rest === 1 ? "is" : "are"} not shown.`;
+}
+
 /** What there is besides datasets, in words. */
 export function jobWords({ node, inside }: EstateItem): string[] {
     return [

@@ -20,6 +20,7 @@ const NOTHING_MORE: CardActions = {
     fold: () => undefined,
     takeApart: () => undefined,
     chooseColumn: () => undefined,
+    awaited: { current: "" },
 };
 
 interface Props {

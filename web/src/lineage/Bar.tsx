@@ -6,7 +6,7 @@ import { impactOf } from "../address/impact";
 import { ledgerOf, type Direction, type LineageView } from "../address/view";
 import { Icon } from "../parts/Icon";
 import { FullName } from "../parts/Name";
-import type { Changes } from "./Lineage";
+import type { Changes } from "./changes";
 
 interface Props {
     view: LineageView;

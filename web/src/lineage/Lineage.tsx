@@ -1,10 +1,8 @@
 import { useQueries } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
-import { chosenWords, NO_FILTER, type PictureFilter } from "../address/filter";
-import { show } from "../address/history";
-import { boundedHops } from "../address/nodes";
-import type { Direction, LineageView } from "../address/view";
+import { chosenWords, NO_FILTER } from "../address/filter";
+import type { LineageView } from "../address/view";
 import { schemas } from "../api/questions";
 import { counted } from "../format/text";
 import { Icon } from "../parts/Icon";
@@ -13,6 +11,7 @@ import { Name } from "../parts/Name";
 import { Bar } from "./Bar";
 import { BundlePanel } from "./BundlePanel";
 import { Canvas } from "./canvas/Canvas";
+import { changes } from "./changes";
 import { ExportDialog } from "./export/ExportDialog";
 import { FilterPanel } from "./FilterPanel";
 import { LineageList } from "./LineageList";
@@ -62,21 +61,27 @@ export default function Lineage({ view }: { view: LineageView }) {
         [picture, view.column],
     );
     const change = useMemo(() => changes(view), [view]);
-    const actions = useMemo(
-        () => ({
-            expand: change.expand,
-            fold: change.fold,
-            takeApart: change.takeApart,
-            chooseColumn: (column: ColumnRef) => change.chooseColumn(column, picture),
-        }),
+    const awaited = useRef("");
+    const takeApart = useCallback(
+        (id: string) => {
+            awaited.current = picture?.nodes.find((node) => node.id === id)?.members?.[0]?.id ?? "";
+            change.takeApart(id, awaited.current);
+        },
         [change, picture],
+    );
+    const chooseColumn = useCallback((column: ColumnRef) => change.chooseColumn(column, picture), [change, picture]);
+    const actions = useMemo(
+        () => ({ expand: change.expand, fold: change.fold, takeApart, chooseColumn, awaited }),
+        [change, chooseColumn, takeApart],
     );
     const selectedId = view.selected === "" ? rootId : view.selected;
     const selected = picture?.nodes.find(({ id }) => id === selectedId);
-    useLineageKeys({ view, change, selected: selected ?? undefined, picture, toggleFilter, openExport });
+    useLineageKeys({ view, change, takeApart, selected: selected ?? undefined, picture, toggleFilter, openExport });
     useEffect(() => {
         if (picture && view.selected !== "" && !picture.nodes.some(({ id }) => id === view.selected)) {
-            if (!state.isFetching) change.select("");
+            const bundle = picture.nodes.find(({ members }) => members?.some(({ id }) => id === view.selected));
+            if (bundle && document.activeElement?.closest(".react-flow__node")) awaited.current = bundle.id;
+            if (bundle || !state.isFetching) change.select(bundle?.id ?? "");
         }
     }, [picture, view.selected, state.isFetching, change]);
 
@@ -199,13 +204,13 @@ export default function Lineage({ view }: { view: LineageView }) {
                 </div>
                 {view.bar > 0 && <TimeBar view={view} time={time} />}
                 {selected?.members && (
-                    <BundlePanel bundle={selected} members={selected.members} takeApart={change.takeApart} />
+                    <BundlePanel bundle={selected} members={selected.members} takeApart={takeApart} />
                 )}
                 {selected && picture && !selected.members && (
                     <SidePanel
                         node={selected}
                         {...{ view, picture, chosen }}
-                        chooseColumn={actions.chooseColumn}
+                        chooseColumn={chooseColumn}
                         marks={comparison?.marks.get(selected.id)}
                         isOpen={view.open.includes(selected.id)}
                         toggleColumns={() => change.toggleColumns(selected.id)}
@@ -254,44 +259,4 @@ function useColumns(view: LineageView, picture: Picture | undefined): ReadonlyMa
 function columnOf(text: string): ColumnRef {
     const at = text.indexOf(".");
     return { node: text.slice(0, at), field: text.slice(at + 1) };
-}
-
-export type Changes = ReturnType<typeof changes>;
-
-/** What can be done to a view; each is a view of its own, so Back undoes it. */
-function changes(view: LineageView) {
-    const toggled = (ids: string[], id: string) =>
-        ids.includes(id) ? ids.filter((other) => other !== id) : [...ids, id];
-    return {
-        select: (id: string) => show({ ...view, selected: id }, { replace: true }),
-        expand: (id: string, direction: Direction) =>
-            show({ ...view, expansions: [...view.expansions, { id, direction }] }),
-        fold: (id: string, direction: Direction) =>
-            show({
-                ...view,
-                expansions: view.expansions.filter((item) => item.id !== id || item.direction !== direction),
-            }),
-        /** Shows only what lies on this side of a node; the other time, everything again. */
-        keep: (id: string, direction: Direction) => {
-            const isKept = view.keep?.id === id && view.keep.direction === direction;
-            show({ ...view, keep: isKept ? undefined : { id, direction } });
-        },
-        toggleColumns: (id: string) => show({ ...view, open: toggled(view.open, id) }),
-        chooseColumn: ({ node, field }: ColumnRef, picture: Picture | undefined) => {
-            const related = relatedColumns(picture?.columns ?? [], { node, field });
-            const open = (picture?.nodes ?? [])
-                .filter(({ id }) => [...related].some((key) => key.startsWith(`${id}:`)))
-                .map(({ id }) => id);
-            show({ ...view, column: `${node}.${field}`, open: [...new Set([...view.open, ...open])] });
-        },
-        leaveColumn: () => show({ ...view, column: "" }),
-        togglePulse: () => show({ ...view, pulse: view.pulse === "" ? "live" : "" }),
-        toggleBar: () => show({ ...view, ...(view.bar > 0 ? { bar: 0, at: "", from: "" } : { bar: 24 * 7 }) }),
-        filter: (filter: PictureFilter) => show({ ...view, filter }, { replace: true }),
-        toggleFold: () => show({ ...view, fold: !view.fold, apart: [] }, { replace: true }),
-        takeApart: (id: string) => show({ ...view, apart: [...view.apart, id], selected: "" }),
-        bundleAgain: () => show({ ...view, apart: [] }),
-        toggleList: () => show({ ...view, as: view.as === "list" ? "graph" : "list" }),
-        hops: (step: number) => show({ ...view, up: boundedHops(view.up + step), down: boundedHops(view.down + step) }),
-    };
 }

@@ -6,12 +6,14 @@ import { impactOf } from "../address/impact";
 import { ledgerOf, type LineageView } from "../address/view";
 import { focusNode, nearest, WAYS } from "../graph/nearest";
 import { isTyping } from "../shell/keys";
-import type { Changes } from "./Lineage";
+import type { Changes } from "./changes";
 import type { Picture, PictureNode } from "./picture/picture";
 
 interface Keyed {
     view: LineageView;
     change: Changes;
+    /** Shows the members of a bundle. */
+    takeApart: (id: string) => void;
     selected: PictureNode | undefined;
     picture: Picture | undefined;
     toggleFilter: () => void;
@@ -19,7 +21,8 @@ interface Keyed {
 }
 
 /** The keys of the lineage view. */
-export function useLineageKeys({ view, change, selected, picture, toggleFilter, openExport }: Keyed): void {
+export function useLineageKeys(keyed: Keyed): void {
+    const { view, change, takeApart, selected, picture, toggleFilter, openExport } = keyed;
     useEffect(() => {
         const subject =
             selected && !selected.members
@@ -38,8 +41,7 @@ export function useLineageKeys({ view, change, selected, picture, toggleFilter, 
             "+": () => change.hops(1),
             "-": () => change.hops(-1),
             u: () => selected && !selected.members && change.keep(selected.id, "upstream"),
-            d: () =>
-                selected?.members ? change.takeApart(selected.id) : selected && change.keep(selected.id, "downstream"),
+            d: () => (selected?.members ? takeApart(selected.id) : selected && change.keep(selected.id, "downstream")),
             U: () => selected && selected.hidden.upstream > 0 && change.expand(selected.id, "upstream"),
             D: () => selected && selected.hidden.downstream > 0 && change.expand(selected.id, "downstream"),
             c: () => selected?.kind === "dataset" && change.toggleColumns(selected.id),
@@ -68,5 +70,5 @@ export function useLineageKeys({ view, change, selected, picture, toggleFilter, 
         };
         window.addEventListener("keydown", onKey, { capture: true });
         return () => window.removeEventListener("keydown", onKey, { capture: true });
-    }, [view, change, selected, picture, toggleFilter, openExport]);
+    }, [view, change, takeApart, selected, picture, toggleFilter, openExport]);
 }

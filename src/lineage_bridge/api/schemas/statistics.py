@@ -165,12 +165,14 @@ class EstateFlow(Struct, frozen=True):
 class EstateAnswer(Struct, frozen=True):
     """Systems or their environments, those with the most datasets first, and the flows between them.
 
-    `others` is how many systems or environments with datasets the node `(others)` stands for.
+    `others` is how many systems or environments with datasets the node `(others)` stands for, `flows_left_out` how many flows there are
+    besides those of the answer, which are the largest.
     """
 
     scale: Literal["system", "environment"]
     nodes: list[EstateNode]
     flows: list[EstateFlow]
+    flows_left_out: int
     others: int
     settling: bool
     position: str

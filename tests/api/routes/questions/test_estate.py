@@ -74,6 +74,17 @@ def test_what_has_no_room_is_one_node_and_its_jobs_count(server: Server) -> None
     assert flows(answer) == {(KAFKA, KAFKA): (1, 0), (KAFKA, "(others)"): (2, 0), ("(others)", "(others)"): (2, 0)}
 
 
+def test_the_largest_flows_come_first_and_those_left_out_are_counted(server: Server) -> None:
+    server.send(*work())
+    whole = server.ask("/estate")
+    assert [flow["jobs"] for flow in whole["flows"]] == [2, 1, 1, 1]
+    assert whole["flows_left_out"] == 0
+    part = server.ask("/estate", flows=3)
+    assert part["flows"] == whole["flows"][:3]
+    assert part["flows_left_out"] == 1
+    assert part["nodes"] == whole["nodes"]
+
+
 def test_an_id_is_the_same_in_every_answer(server: Server) -> None:
     server.send(*work())
     first = {node["environment"]: node["id"] for node in server.ask("/estate")["nodes"]}

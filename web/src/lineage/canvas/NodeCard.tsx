@@ -1,8 +1,9 @@
 import { Handle, Position, type Node as FlowNode, type NodeProps } from "@xyflow/react";
-import { createContext, memo, useContext } from "react";
+import { createContext, memo, useContext, useEffect, type RefObject } from "react";
 
 import type { Direction } from "../../address/view";
 import { whole } from "../../format/text";
+import { focusNode } from "../../graph/nearest";
 import { Icon, iconOf } from "../../parts/Icon";
 import { ShortName } from "../../parts/Name";
 import { State } from "../../parts/State";
@@ -17,6 +18,8 @@ export interface CardActions {
     /** Shows the members of a bundle. */
     takeApart: (id: string) => void;
     chooseColumn: (column: ColumnRef) => void;
+    /** The id of the card that gets the focus as soon as it is there; empty if none does. */
+    awaited: RefObject<string>;
 }
 
 export const Actions = createContext<CardActions>({
@@ -24,6 +27,7 @@ export const Actions = createContext<CardActions>({
     fold: () => undefined,
     takeApart: () => undefined,
     chooseColumn: () => undefined,
+    awaited: { current: "" },
 });
 
 export interface CardData extends Record<string, unknown> {
@@ -50,6 +54,12 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Car
     const { node, isRoot, isDown, change, columns, related, traced, expanded } = data;
     const { details } = node;
     const actions = useContext(Actions);
+    const { awaited } = actions;
+    useEffect(() => {
+        if (awaited.current !== node.id) return;
+        awaited.current = "";
+        focusNode(node.id);
+    }, [awaited, node.id]);
     const way = (direction: Direction) => {
         const hidden = node.hidden[direction];
         const isExpanded = expanded.includes(direction);

@@ -26,6 +26,14 @@ export function AddKey() {
     );
 }
 
+const FIELDS = new Set(["name", "scopes", "namespaces", "teams", "note", "days"]);
+
+/** Whether what is wrong is known, and stands at fields of the form. */
+function isAllShown(errors: Readonly<Record<string, string>>): boolean {
+    const names = Object.keys(errors);
+    return names.length > 0 && names.every((name) => FIELDS.has(name));
+}
+
 function KeyForm({ close }: { close: () => void }) {
     const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
     const creating = useWrite((headers, body: Schemas["KeyRequest"]) =>
@@ -48,7 +56,7 @@ function KeyForm({ close }: { close: () => void }) {
         <Form
             label="Create a key"
             isPending={creating.isPending}
-            problem={Object.keys(errors).length > 0 ? null : creating.error}
+            problem={isAllShown(errors) ? null : creating.error}
             {...{ errors, submit, close }}
         >
             <TextField

@@ -43,6 +43,7 @@ interface Props {
 function SystemForm({ list, label, kinds, close }: Props) {
     const [chosen, setChosen] = useState(kinds[0]?.kind ?? "");
     const [errors, setErrors] = useState<Errors>({});
+    const [isAllShown, setAllShown] = useState(true);
     const kind = kinds.find((known) => known.kind === chosen);
     const settings = kind?.settings ?? [];
     const adding = useWrite((headers, body: Schemas["SourceRequest"]) =>
@@ -53,6 +54,7 @@ function SystemForm({ list, label, kinds, close }: Props) {
         const { values, errors: wrong } = read(settings, (key) => textOf(given, `setting.${key}`));
         const found = { ...(name === "" && { name: "It is missing." }), ...prefixed(wrong) };
         setErrors(found);
+        setAllShown(true);
         if (Object.keys(found).length > 0) return;
         adding.mutate(
             { name, kind: chosen, settings: values as Record<string, never>, replace: false },
@@ -61,7 +63,11 @@ function SystemForm({ list, label, kinds, close }: Props) {
                     close();
                     show(workOf(list, {}, name));
                 },
-                onError: (problem) => setErrors(refused(problem.fields, settings)),
+                onError: (problem) => {
+                    const shown = refused(problem.fields, settings);
+                    setErrors(shown);
+                    setAllShown(Object.keys(shown).length === Object.keys(problem.fields).length);
+                },
             },
         );
     };
@@ -72,7 +78,7 @@ function SystemForm({ list, label, kinds, close }: Props) {
         <Form
             {...{ label, errors, submit, close }}
             isPending={adding.isPending}
-            problem={hasErrors ? null : adding.error}
+            problem={hasErrors && isAllShown ? null : adding.error}
         >
             <FormField name="kind" label="Kind" hint={kind?.description} errors={errors}>
                 {(attributes) => (

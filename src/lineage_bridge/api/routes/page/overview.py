@@ -49,16 +49,18 @@ def routes(services: Services) -> APIRouter:
         scale: Annotated[Scale, Query(description="Whether each node is a system, or an environment of one")] = "environment",
         limit: Annotated[int, Query(ge=1, le=200, description="Maximum number of nodes; one more stands for all others")] = 60,
         namespaces: Annotated[int, Query(ge=0, le=1000, description="Maximum number of namespaces to list for each node")] = 10,
+        flows: Annotated[int, Query(ge=0, le=5000, description="Maximum number of flows, those of most jobs first")] = 1000,
     ) -> Response:
         """Systems or their environments, how many datasets each has, and how many jobs move data from one to another."""
         with services.graph() as reader:
-            answer = _estate_answer(reader.progress, read_system_flows(reader, scale, limit, services.clock_us()), namespaces)
+            found = read_system_flows(reader, scale, limit, services.clock_us())
+            answer = _estate_answer(reader.progress, found, most_namespaces=namespaces, most_flows=flows)
             return json_response(answer, headers=position_header(reader.progress))
 
     return router
 
 
-def _estate_answer(progress: ProgressReader, found: SystemFlows, most: int) -> EstateAnswer:
+def _estate_answer(progress: ProgressReader, found: SystemFlows, *, most_namespaces: int, most_flows: int) -> EstateAnswer:
     contents = sorted(found.contents.items(), key=lambda item: (-item[1].datasets, item[0]))
     nodes = [
         EstateNode(
@@ -67,14 +69,22 @@ def _estate_answer(progress: ProgressReader, found: SystemFlows, most: int) -> E
             environment=item.environment,
             datasets=inside.datasets,
             namespaces=len(inside.namespaces),
-            largest=[NamespaceCount(*space) for space in sorted(inside.namespaces.items(), key=lambda space: (-space[1], space[0]))[:most]],
+            largest=[NamespaceCount(*space) for space in inside.largest()[:most_namespaces]],
             readers=inside.readers,
             writers=inside.writers,
         )
         for item, inside in contents
     ]
-    flows = [EstateFlow(source.id, target.id, moved.jobs, moved.direct) for (source, target), moved in sorted(found.flows.items())]
-    return EstateAnswer(found.scale, nodes, flows, found.others, progress.settling(), position_tokens.encode(progress.position()))
+    largest = sorted(found.flows.items(), key=lambda item: (-item[1].jobs, -item[1].direct, item[0]))[:most_flows]
+    return EstateAnswer(
+        scale=found.scale,
+        nodes=nodes,
+        flows=[EstateFlow(source.id, target.id, moved.jobs, moved.direct) for (source, target), moved in largest],
+        flows_left_out=len(found.flows) - len(largest),
+        others=found.others,
+        settling=progress.settling(),
+        position=position_tokens.encode(progress.position()),
+    )
 
 
 def _overview(progress: ProgressReader, found: Overview, now_us: int, most: int) -> OverviewAnswer:
