@@ -11,6 +11,7 @@ from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.answering.question_route import question_router
 from lineage_bridge.api.dependencies import (
     KINDS,
+    AsOf,
     Mended,
     Namespace,
     NodeName,
@@ -45,7 +46,6 @@ from lineage_bridge.projections.keeping import read_keeping
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream"]
 Depth = Annotated[int, Query(ge=1, le=100, description="Maximum number of hops")]
-At = Annotated[str | None, Query(description="As of this time: RFC 3339; UTC if it has no zone")]
 _NOT_FOUND = {404: ErrorAnswer}
 
 
@@ -67,7 +67,7 @@ def _paths_route(router: APIRouter, services: Services) -> None:
         source_kind: Kind = "dataset",
         target_kind: Kind = "dataset",
         depth: Depth = 20,
-        at: At = None,
+        at: AsOf = None,
         names: Style = "standard",
         limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of paths")] = 20,
     ) -> Response:
@@ -109,7 +109,7 @@ def _trace_route(router: APIRouter, services: Services) -> None:
         kind: Kind = "dataset",
         direction: Direction = "upstream",
         depth: Depth = 20,
-        at: At = None,
+        at: AsOf = None,
         names: Style = "standard",
         indirect: Annotated[bool, Query(description="Include indirect flows: filters, joins, sorting")] = False,
         through_masking: Annotated[bool, Query(description="Continue beyond masked columns")] = False,
