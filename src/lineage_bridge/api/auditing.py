@@ -3,7 +3,7 @@ imports of a graph, and changes of pins.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any, Final
 
 from anyio import to_thread
@@ -25,6 +25,13 @@ _NAMED: Final = ("name", "source", "operation")
 """Members of a request body that name the changed object. The first one that is present counts."""
 _NEVER: Final = "credentials"
 """Members whose name ends with this are secrets as a whole."""
+_UNCHANGED: Final = "lineage_bridge.unchanged"
+"""The key in the scope of a request that changed nothing."""
+
+
+def note_unchanged(scope: MutableMapping[str, Any]) -> None:
+    """Note that a successful request changed nothing, so that it is not recorded."""
+    scope[_UNCHANGED] = True
 
 
 class RequestAudit:
@@ -47,7 +54,7 @@ class RequestAudit:
             return message
 
         async def send_recorded(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] < _REFUSED:
+            if message["type"] == "http.response.start" and message["status"] < _REFUSED and _UNCHANGED not in scope:
                 await to_thread.run_sync(self.trail.record, self._change(scope, bytes(body)))
             await send(message)
 

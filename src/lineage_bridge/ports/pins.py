@@ -24,8 +24,10 @@ class PinRepository(Protocol):
     def find(self, pin_id: str) -> Pin | None:
         """The pin with an id."""
 
-    def keep(self, address: str, name: str, author: str, now_us: int) -> Pin:
-        """A pin of this address, name and author: the one that there is, or a new one. Raises RequestError if there are too many."""
+    def keep(self, address: str, name: str, author: str, now_us: int) -> tuple[Pin, bool]:
+        """A pin of this address, name and author: the one that there is, or a new one; and whether it is new. Raises RequestError if there
+        are too many, of this author or of all.
+        """
 
     def remove(self, pin_id: str) -> bool:
         """Delete a pin; returns whether there was one."""

@@ -1,5 +1,6 @@
 """Who owns datasets, and how long their data is kept, now or as of an earlier time."""
 
+import time
 from collections.abc import Iterable
 
 from lineage_bridge.errors import NotFoundError
@@ -12,10 +13,18 @@ from lineage_bridge.ports.graph_reader import GraphReader
 _NEWEST = FacetPage(1, 0, 1_000_000)
 
 
-def read_keeping(graph: GraphReader, nodes: Iterable[Node], at_us: int | None) -> dict[Node, Keeping]:
-    """Of each of these nodes that is a dataset, in the order of their names; empty for datasets of which only the name may be seen."""
+def read_keeping(graph: GraphReader, nodes: Iterable[Node], at_us: int | None, seconds: float) -> tuple[dict[Node, Keeping], bool]:
+    """Of each of these nodes that is a dataset, in the order of their names; empty for datasets of which only the name may be seen. Ends
+    after so many seconds, between two datasets; also returns whether it read all.
+    """
+    ends = time.monotonic() + seconds
     datasets = sorted((node for node in nodes if node.kind is NodeKind.DATASET), key=lambda node: (node.namespace, node.name))
-    return {node: keeping(graph.nodes.facets(node, keys=KEYS) if at_us is None else _facets_at(graph, node, at_us)) for node in datasets}
+    found: dict[Node, Keeping] = {}
+    for node in datasets:
+        if time.monotonic() >= ends:
+            return found, False
+        found[node] = keeping(graph.nodes.facets(node, keys=KEYS) if at_us is None else _facets_at(graph, node, at_us))
+    return found, True
 
 
 def _facets_at(graph: GraphReader, node: Node, at_us: int) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Answers questions that follow flows across the border."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -28,10 +29,10 @@ _UNSEEN: Final = Passed(0, None, None)
 
 
 class LimitedLineage:
-    """Implements ports.LineageReader. Questions start at own nodes; other nodes are not found."""
+    """Implements ports.LineageReader. Questions start at own nodes; other nodes are not found. `clock` counts seconds."""
 
-    def __init__(self, lineage: LineageReader, border: Border) -> None:
-        self._lineage, self._border = lineage, border
+    def __init__(self, lineage: LineageReader, border: Border, clock: Callable[[], float] = time.monotonic) -> None:
+        self._lineage, self._border, self._clock = lineage, border, clock
         self._paths: list[tuple[Paths, Paths]] = []
         self._walks: list[tuple[Walk, Walk]] = []
 
@@ -55,10 +56,11 @@ class LimitedLineage:
         return shown
 
     def impact(self, origins: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
-        """The affected nodes, and the flows between them: own nodes and neighbours are listed, other nodes are only counted."""
+        """The affected nodes, and the flows between them: own nodes and neighbours are listed, other nodes are only counted.
+        `truncated` also says that the limits did not suffice to find all neighbours, which are then only counted.
+        """
         found = self._lineage.impact([self._border.require_own(node) for node in origins], direction, depth, limits, at_us)
-        for node in origins:
-            self._note_neighbours(node, direction, depth, limits, at_us)
+        cut = self._note_neighbours(origins, direction, depth, limits, at_us)
         self._border.load(item.node for item in found.affected)
         named = [item for item in found.affected if self._border.has_name(item.node)]
         names = self._border.all_shown(item.node for item in named)
@@ -66,7 +68,8 @@ class LimitedLineage:
         hidden = [node.kind for node in unique(unnamed, self._border.group)]
         beyond = HiddenCounts(hidden.count(NodeKind.DATASET), hidden.count(NodeKind.JOB))
         affected = unique((replace(item, node=names[item.node.id]) for item in named), lambda item: item.node.id)
-        return replace(found, affected=tuple(affected), beyond=beyond, flows=self._impact_flows(found.flows))
+        flows = self._impact_flows(found.flows)
+        return replace(found, affected=tuple(affected), beyond=beyond, flows=flows, truncated=found.truncated or cut)
 
     def _impact_flows(self, flows: Sequence[ImpactFlow]) -> tuple[ImpactFlow, ...]:
         """The flows at own nodes whose nodes all have names."""
@@ -80,7 +83,7 @@ class LimitedLineage:
         for end in (source, target):
             self._border.require_own(end)
         found = self._lineage.paths(source, target, depth, most, limits, at_us)
-        self._note_neighbours(source, "downstream", depth, limits, at_us)
+        self._note_neighbours([source], "downstream", depth, limits, at_us)
         names = self._border.all_shown(node for path in found.paths for node in (*path.nodes, *(job for jobs in path.jobs for job in jobs)))
         paths = tuple(
             Path(tuple(names[node.id] for node in path.nodes), tuple(tuple(names[job.id] for job in jobs) for jobs in path.jobs))
@@ -91,10 +94,20 @@ class LimitedLineage:
         self._paths.append((shown, found))
         return shown
 
-    def _note_neighbours(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None) -> None:
-        """Record the neighbours of own nodes from the names in flows, since impacts and paths name each node only canonically."""
-        # Labels are not used here, so the current time does not matter.
-        shown_walk(self._border, self._lineage.walk(node, direction, depth, limits, now_us=at_us or 0, at_us=at_us))
+    def _note_neighbours(self, nodes: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None) -> str:
+        """Record the neighbours of own nodes from the names in flows, since impacts and paths name each node only canonically. All these
+        nodes together have the time of one walk. Returns the limit by which neighbours were missed, if any.
+        """
+        began, cut = self._clock(), ""
+        for node in unique(nodes, self._border.group):
+            left = limits.seconds - (self._clock() - began)
+            if left <= 0:
+                return cut or "time"
+            # Labels are not used here, so the current time does not matter.
+            walk = self._lineage.walk(node, direction, depth, replace(limits, seconds=left), now_us=at_us or 0, at_us=at_us)
+            shown_walk(self._border, walk)
+            cut = cut or walk.truncated
+        return cut
 
     def ledger(self, paths: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
         """The amounts at the hops of a path that `paths` returned, for hops whose job or one of whose datasets is the principal's own."""

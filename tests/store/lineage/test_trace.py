@@ -3,7 +3,7 @@
 from typing import Any
 
 from hypothesis import given, settings
-from tests.events import RUNS, T0, columns, dataset, facet, job_event, run_event
+from tests.events import RUNS, T0, columns, dataset, dataset_event, facet, job_event, run_event
 from tests.store.reading import node, read_as_of, reader_of
 from tests.store.walks import moments, nodes, plain
 from tests.store.writing import NAMES, add, apply, opened, settle
@@ -191,6 +191,16 @@ def test_a_proof_as_of_a_time_may_be_a_declaration(writer: GraphWriter) -> None:
     (flow,) = reader.lineage.trace(node(reader, "b"), TraceOptions("mail", "upstream"), WalkLimits(), T0 + DAY_US).flows
     assert flow.proof is not None
     assert flow.proof.event == event_id(bodies[1])
+
+
+def test_a_proof_as_of_a_time_is_an_event_of_whoever_states_the_flow(writer: GraphWriter) -> None:
+    out = dataset("b", columnLineage=columns(mail=[("ns", "a", "email")]))
+    bodies = [run_event(inputs=[dataset("a")], outputs=[out]), dataset_event(out, time_us=T0 + 2 * DAY_US)]
+    reader = add(writer, *bodies)
+    for at_us in (None, T0 + 3 * DAY_US):
+        trace = reader.lineage.trace(node(reader, "b"), TraceOptions("mail", "upstream"), WalkLimits(), at_us)
+        proofs = {flow.job.name: flow.proof.event for flow in trace.flows if flow.proof}
+        assert proofs == {"job": event_id(bodies[0]), "b": event_id(bodies[1])}
 
 
 def test_a_declared_flow_names_its_event_too(writer: GraphWriter) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.events import KEY, T0, dataset, dataset_event, facet, job_event, run_event, schema, stored_record
 from tests.store.reading import found, listening_reader_of, reader_of
 from tests.store.writing import add, apply
@@ -11,6 +12,7 @@ from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.events import EventFilter
+from lineage_bridge.store.runs import mentions
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
@@ -50,6 +52,19 @@ def test_events_that_named_a_dataset_are_the_first_and_last_of_each_run_and_day(
     assert times(job="j[23]") == [40, 20]
     assert times(since=T0 + 3, until=T0 + 40) == [30, 20, 3]
     assert r.events.page(EventFilter(datasets=frozenset({1}))) == []
+
+
+def test_the_newest_runs_that_named_a_dataset_are_listed_whichever_job_they_are_of(
+    writer: GraphWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mentions, "MOST_RUNS", 3)
+    times = {"busy": range(10, 14), "old": range(4), "new": [12, 20], "mixed": [9, 15]}
+    orders = [dataset("orders")]
+    runs = [(job, time) for job, seconds in times.items() for time in seconds]
+    add(writer, *(run_event(run=f"{job} {time}", job=job, time_us=T0 + time, inputs=orders) for job, time in runs))
+    r = reader_of(writer)
+    listed = r.events.page(EventFilter(datasets=frozenset({found(r, "orders").id})))
+    assert [event.time - T0 for event in listed] == [20, 15, 13]
 
 
 def test_an_event_whose_clock_was_far_ahead_is_found_by_the_dataset_that_it_named(writer: GraphWriter) -> None:

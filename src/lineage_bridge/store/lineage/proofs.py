@@ -26,7 +26,9 @@ ORDER BY last DESC, last_event DESC LIMIT 1"""
 _MOST_DAYS = 5_000
 """The maximum number of assertions about a node that are searched as of a time, those of the newest days first."""
 _BY_THEN = f"""SELECT s.asserted_by, s.first, s.first_event, s.last, s.last_event FROM (SELECT * FROM assertion
-WHERE node = :node AND side = :side AND job IN (:job, 0) AND first <= :at ORDER BY day DESC LIMIT {_MOST_DAYS}) s WHERE EXISTS ({{}})"""
+WHERE node = :node AND side = :side AND (job = :job OR (job = 0 AND node = :job)) AND first <= :at
+ORDER BY day DESC LIMIT {_MOST_DAYS}) s WHERE EXISTS ({{}})"""
+"""The assertions that state flows of a job: its own; of a dataset in place of a job, those that no job made."""
 _HAS_SET = "m.facet = c.facet AND m.key = c.key AND m.lineage_set = :lineage_set"
 _STATED_BY_THEN = _BY_THEN.format(
     f"""SELECT 1 FROM facet_set c JOIN facet_lineage_set m ON {_HAS_SET}

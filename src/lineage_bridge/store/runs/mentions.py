@@ -1,5 +1,6 @@
 """The events that named a dataset: of each run or declaration and day, the first and the last."""
 
+import heapq
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final, NamedTuple
 
@@ -8,11 +9,14 @@ from lineage_bridge.store.chunks import marks
 from lineage_bridge.store.connection import StoreConnection
 
 MOST_RUNS: Final = 5_000
-"""The maximum number of runs that are searched for a dataset, the newest of each job first."""
+"""The maximum number of runs that are searched for a dataset: the newest of all jobs that name it."""
 _MOST_STATEMENTS = 50_000
 """The maximum number of statements about a dataset that are read, those of the newest days of each side first."""
 _JOBS = "SELECT job FROM job_io WHERE dataset IN ({0}) UNION SELECT job FROM mentioned_node WHERE node IN ({0})"
-_RUNS = f"SELECT asserted_by FROM run_shape WHERE job = ? AND origin = {Origin.OBSERVED:d} ORDER BY last DESC LIMIT ?"
+_RUNS = (
+    f"SELECT last, asserted_by, job FROM run_shape WHERE job = ? AND last >= ? AND origin = {Origin.OBSERVED:d} ORDER BY last DESC LIMIT ?"
+)
+_ALL_TIME = -(2**63)
 _NAMED = "SELECT first, last FROM run_io WHERE run = ? AND job = ? AND dataset IN ({})"
 _TIMES = "first, first_event, last, last_event"
 _STATED = f"SELECT asserted_by, {_TIMES} FROM assertion WHERE node = ? AND side = ? ORDER BY day DESC LIMIT {_MOST_STATEMENTS}"
@@ -38,15 +42,30 @@ def mentions(connection: StoreConnection, datasets: Collection[int]) -> set[Data
     for name in names:
         for side in Side:
             found.update(_ends(connection.execute(_STATED, (name, int(side)))))
-    rest = MOST_RUNS
-    for job in sorted(row[0] for row in connection.execute(_JOBS.format(marks(names)), (*names, *names))):
+    jobs = sorted(row[0] for row in connection.execute(_JOBS.format(marks(names)), (*names, *names)))
+    for job in jobs:
         found.update(_ends(connection.execute(_DECLARED.format(marks(names)), (job, *names))))
-        runs = [bytes(row[0]) for row in connection.execute(_RUNS, (job, rest))]
-        rest -= len(runs)
-        for run in runs:
-            times = connection.execute(_NAMED.format(marks(names)), (run, job, *names))
-            found.update(DatasetMention(time, b"", run) for ends in times for time in ends)
+    for _, run, job in _newest_runs(connection, jobs):
+        times = connection.execute(_NAMED.format(marks(names)), (run, job, *names))
+        found.update(DatasetMention(time, b"", run) for ends in times for time in ends)
     return found
+
+
+def _newest_runs(connection: StoreConnection, jobs: Iterable[int]) -> list[tuple[int, bytes, int]]:
+    """The last times, runs and jobs of the newest runs of all these jobs, at most MOST_RUNS. The job with the newest run is read first,
+    and of each further one only what is newer than the oldest run found so far.
+    """
+    starts = [row for job in jobs for row in connection.execute(_RUNS, (job, _ALL_TIME, 1))]
+    newest: list[tuple[int, bytes, int]] = []
+    for last, _, job in sorted(starts, key=lambda row: row[0], reverse=True):
+        floor = newest[0][0] if len(newest) == MOST_RUNS else _ALL_TIME
+        if last < floor:
+            break
+        for time, run, _ in connection.execute(_RUNS, (job, floor, MOST_RUNS)):
+            heapq.heappush(newest, (time, bytes(run), job))
+            if len(newest) > MOST_RUNS:
+                heapq.heappop(newest)
+    return newest
 
 
 def _ends(rows: Iterable[tuple[bytes, int, bytes, int, bytes]]) -> Iterator[DatasetMention]:

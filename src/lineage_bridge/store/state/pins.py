@@ -10,16 +10,24 @@ from lineage_bridge.ports.pins import Pin
 from lineage_bridge.store.state.database import StateDatabase
 
 MOST_PINS: Final = 10_000
+MOST_OF_AUTHOR: Final = 500
+"""The maximum number of pins of one author; callers without a name are one author."""
 _ID_BYTES: Final = 10
 """An id is a secret as long as it is not passed on: 80 random bits."""
 _COLUMNS: Final = "id, address, name, author, created_us"
 
 
 class PinStore:
-    """Implements `ports.PinRepository`. `random_bytes` makes ids."""
+    """Implements `ports.PinRepository`. `random_bytes` makes ids; `most` pins can be kept, `most_of_author` of them by one author."""
 
-    def __init__(self, state: StateDatabase, random_bytes: Callable[[int], bytes] = secrets.token_bytes, most: int = MOST_PINS) -> None:
-        self._state, self._random_bytes, self._most = state, random_bytes, most
+    def __init__(
+        self,
+        state: StateDatabase,
+        random_bytes: Callable[[int], bytes] = secrets.token_bytes,
+        most: int = MOST_PINS,
+        most_of_author: int = MOST_OF_AUTHOR,
+    ) -> None:
+        self._state, self._random_bytes, self._most, self._most_of_author = state, random_bytes, most, most_of_author
 
     def records(self, author: str | None, limit: int, offset: int) -> list[Pin]:
         """Pins, or those of an author, the newest first."""
@@ -34,20 +42,26 @@ class PinStore:
             row = connection.execute(f"SELECT {_COLUMNS} FROM pin WHERE id = ?", (pin_id,)).fetchone()
         return Pin(*row) if row else None
 
-    def keep(self, address: str, name: str, author: str, now_us: int) -> Pin:
-        """A pin of this address, name and author: the one that there is, or a new one. Raises RequestError if there are too many."""
+    def keep(self, address: str, name: str, author: str, now_us: int) -> tuple[Pin, bool]:
+        """A pin of this address, name and author: the one that there is, or a new one; and whether it is new. Raises RequestError if there
+        are too many, of this author or of all.
+        """
         with self._state.transaction() as connection:
-            same = f"SELECT {_COLUMNS} FROM pin WHERE address = ? AND name = ? AND author = ?"
-            row = connection.execute(same, (address, name, author)).fetchone()
+            same = f"SELECT {_COLUMNS} FROM pin WHERE author = ? AND address = ? AND name = ?"
+            row = connection.execute(same, (author, address, name)).fetchone()
             if row:
-                return Pin(*row)
+                return Pin(*row), False
+            (own,) = connection.execute("SELECT count(*) FROM pin WHERE author = ?", (author,)).fetchone()
+            if own >= self._most_of_author:
+                whose = f"{author!r} has" if author else "callers without a name have"
+                raise RequestError(f"{whose} {own} pins, as many as one author may have", "remove pins that are not needed any more")
             (count,) = connection.execute("SELECT count(*) FROM pin").fetchone()
             if count >= self._most:
                 raise RequestError(f"there are {count} pins, as many as there may be", "remove pins that nobody needs any more")
             pin = Pin(b32encode(self._random_bytes(_ID_BYTES)).decode().lower(), address, name, author, now_us)
             values = (pin.id, pin.address, pin.name, pin.author, pin.created_us)
             connection.execute(f"INSERT INTO pin ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", values)
-            return pin
+            return pin, True
 
     def remove(self, pin_id: str) -> bool:
         """Delete a pin; returns whether there was one."""

@@ -22,7 +22,7 @@ def test_an_address_is_kept_under_an_id_and_removed(server: Server) -> None:
     pin = keep(server.client, name="wrong revenue")
     assert len(pin["id"]) == 16
     assert pin == {**pin, "address": VIEW, "name": "wrong revenue", "created_at": format_time(NOW)}
-    assert keep(server.client, name="wrong revenue") == pin, "the same again is the same pin"
+    assert keep(server.client, 200, name="wrong revenue") == pin, "the same again is the same pin"
     other = keep(server.client, address="view/estate")
     assert {item["id"] for item in server.ask("/pins")["pins"]} == {pin["id"], other["id"]}
     assert server.ask(f"/pins/{pin['id']}") == pin
@@ -68,7 +68,30 @@ def test_pins_are_bounded_in_number(server: Server) -> None:
     keep(client)
     refused = keep(client, 422, address="view/search?q=x")["error"]
     assert "as many as there may be" in str(refused)
-    keep(client)
+    keep(client, 200)
+
+
+def test_pins_of_one_author_are_bounded_in_number(server: Server) -> None:
+    client = server.asking_for_keys(pins=PinStore(server.state, most_of_author=1))
+    ada, ben = server.key("ada", "read"), server.key("ben", "read")
+
+    def kept(headers: dict[str, str], address: str) -> tuple[int, str]:
+        answer = client.post("/api/v1/pins", json={"address": address}, headers=headers)
+        return answer.status_code, answer.text
+
+    assert kept(ada, VIEW)[0] == 201
+    status, text = kept(ada, "view/estate")
+    assert status == 422
+    assert "'ada' has 1 pins, as many as one author may have" in text
+    assert kept(ada, VIEW)[0] == 200
+    assert kept(ben, VIEW)[0] == 201
+
+
+def test_what_changes_nothing_is_not_recorded(server: Server) -> None:
+    pin = keep(server.client)
+    for _ in range(3):
+        assert keep(server.client, 200) == pin
+    assert [entry["action"] for entry in server.ask("/audit")["changes"]].count("POST /pins") == 1
 
 
 def test_lists_are_paged_and_newest_first(server: Server) -> None:

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import pytest
 from tests.api.support import Server
 from tests.events import RUNS, T0, columns, dataset, dataset_event, facet, run_event
 
+from lineage_bridge.api.routes.questions import paths
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.openlineage.times import format_time
 
@@ -136,6 +138,17 @@ def test_a_trace_has_owners_and_retention_of_its_datasets_as_of_its_time(server:
     assert kept() == {"a": {}, "b": {"owners": ["team:b"], "retention": "without limit"}, "c": {}, "d": {}}
     assert kept(at=then) == {"a": {}, "b": {"owners": ["team:a"], "retention": "7 days"}, "c": {}, "d": {}}
     assert server.ask("/graph/trace", **about)["digest"] != server.ask("/graph/trace", **about, at=then)["digest"]
+
+
+def test_a_trace_says_that_there_was_no_time_for_owners_and_retention(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.send(*CHAIN)
+    about: dict[str, Any] = {"namespace": "ns", "name": "a", "field": "email", "direction": "downstream"}
+    whole = server.ask("/graph/trace", **about)
+    monkeypatch.setattr(paths, "KEEPING_SECONDS", 0)
+    cut = server.ask("/graph/trace", **about)
+    assert (whole["truncated"], len(whole["kept"])) == ("", 4)
+    assert (cut["truncated"], cut["kept"], cut["flows"]) == ("time", [], whole["flows"])
+    assert cut["digest"] != whole["digest"]
 
 
 def test_every_call_is_described(server: Server) -> None:

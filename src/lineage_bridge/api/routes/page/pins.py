@@ -7,6 +7,7 @@ import msgspec
 from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from lineage_bridge.api.auditing import note_unchanged
 from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import Offset, api_router, mend_argument, page
 from lineage_bridge.api.guard import admitted_principal
@@ -50,13 +51,17 @@ def routes(services: Services) -> APIRouter:
         response_model=None,
         status_code=201,
         openapi_extra=body_docs(PinRequest),
-        responses=response_docs({201: PinItem, 422: ErrorAnswer}, writes=False),
+        responses=response_docs({200: PinItem, 201: PinItem, 422: ErrorAnswer}, writes=False),
     )
     async def post_pin(request: Request) -> Response:
-        """Keep the address of a view under a short id. A pin refers to the view: it shows what the graph has when it is opened."""
+        """Keep the address of a view under a short id. A pin refers to the view: it shows what the graph has when it is opened.
+        The same address and name again are the same pin (200).
+        """
         asked, author = _read(await read_body(request)), admitted_principal(request.scope).name
-        kept = await to_thread.run_sync(services.pins.keep, asked.address, mend_argument(asked.name), author, services.clock_us())
-        return json_response(_item(kept), 201)
+        kept, new = await to_thread.run_sync(services.pins.keep, asked.address, mend_argument(asked.name), author, services.clock_us())
+        if not new:
+            note_unchanged(request.scope)
+        return json_response(_item(kept), 201 if new else 200)
 
     @router.delete(
         "/{pin_id}", response_model=None, responses=response_docs({200: PinRemoved, 403: ErrorAnswer, 404: ErrorAnswer}, writes=False)

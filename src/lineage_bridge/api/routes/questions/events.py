@@ -43,9 +43,7 @@ def routes(services: Services) -> APIRouter:
         namespace: Glob = None,
         job: Glob = None,
         dataset_namespace: Annotated[Text | None, Query(description="The namespace of a dataset, exactly")] = None,
-        dataset: Annotated[
-            Text | None, Query(description="Its name: only events that named it, of each run and day the first and last")
-        ] = None,
+        dataset: DatasetName = None,
         since: Moment = None,
         until: Moment = None,
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,

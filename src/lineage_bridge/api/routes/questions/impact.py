@@ -50,7 +50,7 @@ def routes(services: Services) -> APIRouter:
         at: AsOf = None,
         names: Style = "standard",
         flows: Annotated[bool, Query(description="Include the flows from the origins to affected nodes")] = False,
-        details: Annotated[bool, Query(description="Include the system, type, owners and state of each node")] = False,
+        details: Annotated[bool, Query(description="Include the system, type, owners and state of each node, as they are now")] = False,
         limit: Annotated[int, Query(ge=1, le=5000)] = 500,
         offset: Offset = 0,
     ) -> Response:

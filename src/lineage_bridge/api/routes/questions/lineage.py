@@ -244,6 +244,7 @@ def _list_nodes(
 
 
 def _list_page(services: Services, request: Request, reader: GraphReader, nodes: Sequence[Node], page_bounds: tuple[int, int]) -> Response:
+    """A page of nodes with their current facets, up to the bytes that a page may have."""
 
     def text(node: Node) -> bytes:
         return encode(serialization.described_node(reader.nodes, node))

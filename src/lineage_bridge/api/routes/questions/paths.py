@@ -1,7 +1,8 @@
 """Paths between two nodes, and column traces."""
 
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from dataclasses import replace
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
@@ -11,6 +12,7 @@ from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.answering.question_route import question_router
 from lineage_bridge.api.dependencies import (
     KINDS,
+    AsOf,
     Mended,
     Namespace,
     NodeName,
@@ -45,7 +47,8 @@ from lineage_bridge.projections.keeping import read_keeping
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream"]
 Depth = Annotated[int, Query(ge=1, le=100, description="Maximum number of hops")]
-At = Annotated[str | None, Query(description="As of this time: RFC 3339; UTC if it has no zone")]
+KEEPING_SECONDS: Final = WalkLimits().seconds
+"""How long a trace may read who owns its datasets, and how long they are kept."""
 _NOT_FOUND = {404: ErrorAnswer}
 
 
@@ -67,7 +70,7 @@ def _paths_route(router: APIRouter, services: Services) -> None:
         source_kind: Kind = "dataset",
         target_kind: Kind = "dataset",
         depth: Depth = 20,
-        at: At = None,
+        at: AsOf = None,
         names: Style = "standard",
         limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of paths")] = 20,
     ) -> Response:
@@ -109,7 +112,7 @@ def _trace_route(router: APIRouter, services: Services) -> None:
         kind: Kind = "dataset",
         direction: Direction = "upstream",
         depth: Depth = 20,
-        at: At = None,
+        at: AsOf = None,
         names: Style = "standard",
         indirect: Annotated[bool, Query(description="Include indirect flows: filters, joins, sorting")] = False,
         through_masking: Annotated[bool, Query(description="Continue beyond masked columns")] = False,
@@ -130,7 +133,9 @@ def _trace(reader: GraphReader, trace: Trace, style: str, at_us: int | None) -> 
     ends = {end for flow in trace.flows for end in (flow.source, flow.target, flow.job)}
     ends |= {end for gap in trace.coverage.gaps for end in (gap.source, gap.target, gap.job)}
     every = {trace.origin, *ends, *(column.node for column in trace.columns)}
-    kept = read_keeping(reader, every, at_us)
+    kept, is_whole = read_keeping(reader, every, at_us, KEEPING_SECONDS)
+    if not is_whole:
+        trace = replace(trace, truncated=trace.truncated or "time")
     return TraceAnswer(
         origin=apply_name_style(nodes, serialization.graph_node(trace.origin), style),
         field=trace.options.field,

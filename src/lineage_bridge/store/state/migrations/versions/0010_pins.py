@@ -10,7 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Create the table."""
+    """Create the table, and the index by which one person's are listed and counted."""
     op.create_table(
         "pin",
         sa.Column("id", sa.Text(), primary_key=True),
@@ -19,3 +19,4 @@ def upgrade() -> None:
         sa.Column("author", sa.Text(), nullable=False),
         sa.Column("created_us", sa.BigInteger(), nullable=False),
     )
+    op.create_index("pin_by_author", "pin", ["author", "created_us"])
