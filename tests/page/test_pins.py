@@ -30,3 +30,24 @@ def test_a_view_is_kept_under_a_short_link_that_shows_a_colleague_the_same(brows
     expect(dialog.get_by_role("link", name="wrong <b>revenue</b>")).to_have_count(0)
     page.goto(link)
     expect(page.get_by_role("alert")).to_contain_text("There is no pin")
+
+
+def test_every_pin_is_found_and_its_names_turn_no_button_round(page: Page, shown: Shown) -> None:
+    for number in range(51):
+        asked = page.request.post(f"{shown.url}api/v1/pins", data={"address": "view/estate", "name": f"{number}\u202eeunever"})
+        assert asked.status == 201
+    (oldest,) = page.request.get(f"{shown.url}api/v1/pins?offset=50").json()["pins"]
+    open_view(page, f"{shown.url}view/estate")
+    page.keyboard.press("k")
+    dialog = page.get_by_role("dialog", name="Pins")
+    expect(dialog.get_by_role("listitem")).to_have_count(50)
+    dialog.get_by_role("button", name="Older").press("Enter")
+    expect(dialog.get_by_role("listitem")).to_have_count(1)
+    shown_name = oldest["name"].replace("\u202e", "⟨U+202E⟩")
+    dialog.get_by_role("button", name=f"Remove {shown_name}", exact=True).press("Enter")
+    expect(dialog.get_by_role("listitem")).to_have_count(0)
+    expect(dialog.get_by_role("button", name="Older")).to_be_disabled()
+    dialog.get_by_role("button", name="Newer").press("Enter")
+    expect(dialog.get_by_role("listitem")).to_have_count(50)
+    for pin in page.request.get(f"{shown.url}api/v1/pins").json()["pins"]:
+        assert page.request.delete(f"{shown.url}api/v1/pins/{pin['id']}").ok

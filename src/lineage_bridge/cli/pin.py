@@ -77,5 +77,5 @@ def remove(settings: Settings, pin_id: str, as_json: bool) -> None:
 def _relative(address: str) -> str:
     """The part of an address of the page that a pin keeps."""
     path, _, query = address.partition("?") if "://" not in address else (urlsplit(address).path, "", urlsplit(address).query)
-    _, found, view = path.partition("view/")
+    _, found, view = f"/{path}".rpartition("/view/")
     return f"view/{view}?{query}" if found and query else f"view/{view}" if found else address

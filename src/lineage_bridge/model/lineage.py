@@ -38,8 +38,8 @@ NONE_HIDDEN = HiddenCounts(0, 0)
 
 @dataclass(frozen=True)
 class ImpactFlow:
-    """Data moves from `source` to `target` through `job`, in the direction of the data; the job is the target where it only reads, and the
-    source where the impact starts at it. `only_failed`: only failed runs stated it.
+    """Data moves from `source` to `target` through `job`, in the direction of the data; the job is the target where it only reads, or
+    writes only what it reads, and the source where the impact starts at it. `only_failed`: only failed runs stated it.
     """
 
     source: Node

@@ -83,6 +83,20 @@ def test_the_flows_of_an_impact_are_the_ways_to_what_is_affected(writer: GraphWr
     assert flows(up) == {("a", "b", "j1", "OBSERVED")}
 
 
+def test_a_job_that_writes_only_what_it_reads_has_a_flow_of_its_own(writer: GraphWriter) -> None:
+    reader = add(writer, *moves(("a", "merge", "a"), ("a", "j", "b"), ("b", "j", "b"), ("b", "compact", "b")))
+    down = reader.lineage.impact([node(reader, "a")], "downstream", 50, WalkLimits())
+    assert affected(down).keys() == {"b", "j", "merge", "compact"}
+    assert flows(down) == {
+        ("a", "b", "j", "OBSERVED"),
+        ("a", "merge", "merge", "OBSERVED"),
+        ("b", "j", "j", "OBSERVED"),
+        ("b", "compact", "compact", "OBSERVED"),
+    }
+    up = reader.lineage.impact([node(reader, "b")], "upstream", 50, WalkLimits())
+    assert {("compact", "b", "compact", "OBSERVED"), ("merge", "a", "merge", "OBSERVED")} <= flows(up)
+
+
 def test_impact_upstream_is_what_a_node_depends_on(writer: GraphWriter) -> None:
     reader = add(writer, *DIAMOND)
     found = affected(reader.lineage.impact([node(reader, "d")], "upstream", 50, WalkLimits()))

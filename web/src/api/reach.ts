@@ -16,7 +16,6 @@ export function impact(view: ImpactView) {
     return queryOptions({
         queryKey: ["impact", query],
         queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/impact", { signal, params: { query } })),
-        placeholderData: (previous) => (view.others.length > 0 ? previous : undefined),
     });
 }
 

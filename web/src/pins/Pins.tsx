@@ -4,8 +4,9 @@ import { useState } from "react";
 import { ViewLink } from "../address/history";
 import { addressOf, type View } from "../address/view";
 import { answered, client } from "../api/client";
+import { PAGE } from "../api/lists";
 import { pins } from "../api/pins";
-import { moment } from "../format/text";
+import { elided, moment, visible } from "../format/text";
 import { ActionButton } from "../parts/ActionButton";
 import { CopyButton } from "../parts/CopyButton";
 import { Answer } from "../parts/Messages";
@@ -15,7 +16,9 @@ import { Modal } from "../shell/Modal";
 /** Keeps the address of what is shown under a short link, and lists the links that there are. */
 export default function Pins({ view, close }: { view: View; close: () => void }) {
     const [name, setName] = useState("");
-    const listed = useQuery(pins);
+    const [offset, setOffset] = useState(0);
+    const listed = useQuery(pins(offset));
+    const hasNext = listed.data?.hasNext ?? false;
     const address = addressOf(view);
     return (
         <Modal label="Pins" close={close}>
@@ -52,19 +55,19 @@ export default function Pins({ view, close }: { view: View; close: () => void })
                 </div>
             )}
             <Answer query={listed}>
-                {({ pins: kept }) => (
+                {({ items }) => (
                     <ul className="plain pins" aria-label="Kept">
-                        {kept.map(({ id, name, author, created_at: at, address }) => (
+                        {items.map(({ id, name, author, created_at: at, address }) => (
                             <li key={id}>
                                 <ViewLink to={{ page: "pin", id }} onClick={close}>
                                     <Name text={name === "" ? (/^view\/([a-z-]+)/.exec(address)?.[1] ?? id) : name} />
                                 </ViewLink>
                                 <small>
                                     {" "}
-                                    by {author === "" ? "nobody named" : author}, {moment(at)}
+                                    by {author === "" ? "nobody named" : <Name text={author} />}, {moment(at)}
                                 </small>
                                 <ActionButton
-                                    label={`Remove ${name === "" ? id : name}`}
+                                    label={`Remove ${name === "" ? id : elided(visible(name), 56)}`}
                                     act={(headers) =>
                                         answered(
                                             client.DELETE("/api/v1/pins/{pin_id}", {
@@ -79,6 +82,16 @@ export default function Pins({ view, close }: { view: View; close: () => void })
                     </ul>
                 )}
             </Answer>
+            {(offset > 0 || hasNext) && (
+                <nav className="tools" aria-label="Pages">
+                    <button type="button" disabled={offset === 0} onClick={() => setOffset(offset - PAGE)}>
+                        Newer
+                    </button>
+                    <button type="button" disabled={!hasNext} onClick={() => setOffset(offset + PAGE)}>
+                        Older
+                    </button>
+                </nav>
+            )}
             <button type="button" onClick={close}>
                 Close
             </button>

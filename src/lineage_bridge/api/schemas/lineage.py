@@ -103,8 +103,9 @@ class OriginNode(GraphNode, frozen=True, omit_defaults=True):
 
 
 class AffectingFlow(Struct, frozen=True, omit_defaults=True):
-    """Data moves from one node to another through a job; the members are ids of nodes. `job` is the target if it only reads, and the source
-    if it is an origin of a question downstream (upstream the other way round). `origin` is the strongest: observed, declared, inferred.
+    """Data moves from one node to another through a job; the members are ids of nodes. `job` is the target if it only reads, or writes only
+    what it reads, and the source if it is an origin of a question downstream (upstream the other way round). `origin` is the strongest:
+    observed, declared, inferred.
     """
 
     source: str

@@ -51,8 +51,8 @@ class ReachedNodes:
 
 
 def impact_flows(reached: ReachedNodes, nodes: Nodes, ahead: Direction) -> tuple[ImpactFlow, ...]:
-    """The flows that a walk followed, and the readers without flows, by the ids of source, target and job."""
-    leading = {(near, nodes.head(job)) for (near, _), jobs in reached.jobs.items() for job in jobs}
+    """The flows that a walk followed, and the readers without flows to other nodes, by the ids of source, target and job."""
+    leading = {(near, nodes.head(job)) for (near, far), jobs in reached.jobs.items() if near != far for job in jobs}
     found: dict[tuple[int, int, int], tuple[int, bool]] = {}
     for key, origin in reached.origins.items():
         near, far, job = key[0], key[1], nodes.head(key[2])
