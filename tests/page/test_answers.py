@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -158,6 +159,11 @@ def test_an_address_shows_a_colleague_the_same(browser: Browser, page: Page, sho
     context.close()
 
 
+def leads_on(before: str, word: str, url: str) -> bool:
+    """Whether an address is another one than before, and has a word."""
+    return word in url and url != before
+
+
 def test_what_was_changed_with_keys_is_in_the_address(browser: Browser, page: Page, shown: Shown) -> None:
     """Hops, an expansion, a chosen node, its columns, folded jobs, a held pulse: all of them at once."""
     open_view(page, f"{shown.url}view/lineage?{urlencode(TOPIC)}")
@@ -168,7 +174,7 @@ def test_what_was_changed_with_keys_is_in_the_address(browser: Browser, page: Pa
     for key, shown_by in (("ArrowRight", "selected="), ("ArrowRight", "selected="), ("c", "open="), ("o", "fold=yes"), ("p", "pulse=live")):
         before = page.url
         page.keyboard.press(key)
-        page.wait_for_url(lambda url, word=shown_by, known=before: word in url and url != known)
+        page.wait_for_url(partial(leads_on, before, shown_by))
     hold = page.get_by_role("button", name="Hold")
     expect(hold).to_be_enabled()
     hold.press("Enter")

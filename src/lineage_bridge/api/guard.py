@@ -218,18 +218,28 @@ def _check_scope(principal: Principal, needed: Requirement, headers: Headers, *,
     if needed == "principal":
         return
     if not principal.name:
-        raise RefusedError(
-            403,
-            "not_local",
-            "without an API key, only programs on the server's own machine may send this request",
-            "run the command on that machine, or send a key with the scope that docs/security.md lists for it, such as operate or admin",
-        )
+        raise _not_local()
     if not isinstance(needed, AccessScope):
         raise _only_internal()
     scope = needed.value
     hint = f"use a key that has it (lineage-bridge key create NAME --scope {scope}), or a role that grants it"
     challenge = f'{CHALLENGE}, error="insufficient_scope", scope="{scope}"'
     raise RefusedError(403, "missing_scope", f"{principal.name!r} lacks the scope {scope!r}", hint, challenge)
+
+
+def require_author(principal: Principal) -> None:
+    """Raise RefusedError for a caller of another machine who has no name, and whose changes would be those of anybody."""
+    if not principal.name and AccessScope.OPERATE not in principal.scopes:
+        raise _not_local()
+
+
+def _not_local() -> RefusedError:
+    return RefusedError(
+        403,
+        "not_local",
+        "without an API key, only programs on the server's own machine may send this request",
+        "run the command on that machine, or send a key with the scope that docs/security.md lists for it, such as operate or admin",
+    )
 
 
 def _only_internal() -> RefusedError:

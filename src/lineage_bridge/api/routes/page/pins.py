@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from lineage_bridge.api.auditing import note_unchanged
 from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import Offset, api_router, mend_argument, page
-from lineage_bridge.api.guard import admitted_principal
+from lineage_bridge.api.guard import admitted_principal, require_author
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer
@@ -57,7 +57,9 @@ def routes(services: Services) -> APIRouter:
         """Keep the address of a view under a short id. A pin refers to the view: it shows what the graph has when it is opened.
         The same address and name again are the same pin (200).
         """
-        asked, author = _read(await read_body(request)), admitted_principal(request.scope).name
+        principal = admitted_principal(request.scope)
+        require_author(principal)
+        asked, author = _read(await read_body(request)), principal.name
         kept, new = await to_thread.run_sync(services.pins.keep, asked.address, mend_argument(asked.name), author, services.clock_us())
         if not new:
             note_unchanged(request.scope)
@@ -68,7 +70,9 @@ def routes(services: Services) -> APIRouter:
     )
     def delete_pin(request: Request, pin_id: PinId) -> Response:
         """Remove a pin: its author may, and whoever has the scope `operate`."""
-        pin, principal = _require(services, pin_id), admitted_principal(request.scope)
+        principal = admitted_principal(request.scope)
+        require_author(principal)
+        pin = _require(services, pin_id)
         if pin.author != principal.name and AccessScope.OPERATE not in principal.scopes:
             raise RefusedError(
                 403, "missing_scope", f"the pin is of {pin.author!r}", "its author removes it, or whoever has the scope operate"
