@@ -100,8 +100,10 @@ class LineageReader(Protocol):
         `ended` is set.
         """
 
-    def impact(self, origins: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
-        """The nodes that a change of any of these nodes affects, or that any of these nodes depends on."""
+    def impact(
+        self, origins: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None = None, *, flows: bool = True
+    ) -> Impact:
+        """The nodes that a change of any of these nodes affects, or that any of these nodes depends on; with `flows`, the ways to them."""
 
     def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:
         """The paths that data takes from one node to another, at most `most` of them."""

@@ -55,11 +55,13 @@ class LimitedLineage:
         self._walks.append((shown, found))
         return shown
 
-    def impact(self, origins: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
+    def impact(
+        self, origins: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None = None, *, flows: bool = True
+    ) -> Impact:
         """The affected nodes, and the flows between them: own nodes and neighbours are listed, other nodes are only counted.
         `truncated` also says that the limits did not suffice to find all neighbours, which are then only counted.
         """
-        found = self._lineage.impact([self._border.require_own(node) for node in origins], direction, depth, limits, at_us)
+        found = self._lineage.impact([self._border.require_own(node) for node in origins], direction, depth, limits, at_us, flows=flows)
         cut = self._note_neighbours(origins, direction, depth, limits, at_us)
         self._border.load(item.node for item in found.affected)
         named = [item for item in found.affected if self._border.has_name(item.node)]
@@ -68,8 +70,8 @@ class LimitedLineage:
         hidden = [node.kind for node in unique(unnamed, self._border.group)]
         beyond = HiddenCounts(hidden.count(NodeKind.DATASET), hidden.count(NodeKind.JOB))
         affected = unique((replace(item, node=names[item.node.id]) for item in named), lambda item: item.node.id)
-        flows = self._impact_flows(found.flows)
-        return replace(found, affected=tuple(affected), beyond=beyond, flows=flows, truncated=found.truncated or cut)
+        ways = self._impact_flows(found.flows)
+        return replace(found, affected=tuple(affected), beyond=beyond, flows=ways, truncated=found.truncated or cut)
 
     def _impact_flows(self, flows: Sequence[ImpactFlow]) -> tuple[ImpactFlow, ...]:
         """The flows at own nodes whose nodes all have names."""

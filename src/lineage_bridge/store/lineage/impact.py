@@ -27,8 +27,8 @@ class ImpactFinder:
         self.nodes, self.followed, self.limits, self.elapsed, self.failed = nodes, followed, limits, elapsed, failed
         self.flows = followed.flows
 
-    def impact(self, origins: Sequence[Node], direction: str, depth: int) -> Impact:
-        """The nodes up- or downstream of any of these nodes, with the jobs on the way."""
+    def impact(self, origins: Sequence[Node], direction: str, depth: int, *, flows: bool = True) -> Impact:
+        """The nodes up- or downstream of any of these nodes, with the jobs on the way; with `flows`, the ways to them."""
         ahead = Direction(direction)
         walked = self._follow(origins, ahead, depth)
         own = {self.nodes.head(node.id) for node in origins}
@@ -41,8 +41,8 @@ class ImpactFinder:
         surely = {self.nodes.head(id_) for id_ in walked.surely(own)}
         affected = [a if a.node.id in surely else replace(a, only_failed=True) for a in affected]
         every = tuple(sorted(affected, key=_order))
-        flows, heads = impact_flows(walked, self.nodes, ahead), tuple(self.nodes.head(node.id) for node in origins)
-        return Impact(tuple(origins), direction, depth, every, walked.truncated, walked.hidden, ended=ended, flows=flows, heads=heads)
+        ways, heads = impact_flows(walked, self.nodes, ahead) if flows else (), tuple(self.nodes.head(node.id) for node in origins)
+        return Impact(tuple(origins), direction, depth, every, walked.truncated, walked.hidden, ended=ended, flows=ways, heads=heads)
 
     def paths(self, source: Node, target: Node, depth: int, most: int) -> Paths:
         """The paths from one node to another, in the direction of the data."""

@@ -43,9 +43,11 @@ class LineageQuestions:
         when = graph_moment(self.connection, nodes, self.runs, now_us, at_us, ended=ended)
         return Walker(when, nodes, limits, _stopwatch()).walk(node, direction, depth, columns=columns)
 
-    def impact(self, origins: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
-        """The nodes that a change of any of these nodes affects, or that any of these nodes depends on."""
-        return replace(self._reacher(limits, at_us).impact(origins, direction, depth), resolution=resolution(at_us))
+    def impact(
+        self, origins: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None = None, *, flows: bool = True
+    ) -> Impact:
+        """The nodes that a change of any of these nodes affects, or that any of these nodes depends on; with `flows`, the ways to them."""
+        return replace(self._reacher(limits, at_us).impact(origins, direction, depth, flows=flows), resolution=resolution(at_us))
 
     def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:
         """The paths that data takes from one node to another, at most `most` of them."""

@@ -8,7 +8,9 @@ from tests.events import RUNS, T0, columns, dataset, dataset_event, facet, run_e
 
 from lineage_bridge.api.routes.questions import paths
 from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.model.lineage import ImpactFlow
 from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.store.lineage import impact, reached
 
 CHAIN = [
     run_event(run=RUNS[0], job="j1", inputs=[dataset("a")], outputs=[dataset("b", columnLineage=columns(mail=[("ns", "a", "email")]))]),
@@ -149,6 +151,22 @@ def test_a_trace_says_that_there_was_no_time_for_owners_and_retention(server: Se
     assert (whole["truncated"], len(whole["kept"])) == ("", 4)
     assert (cut["truncated"], cut["kept"], cut["flows"]) == ("time", [], whole["flows"])
     assert cut["digest"] != whole["digest"]
+
+
+def test_flows_of_an_impact_are_made_only_if_they_are_asked_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.send(*CHAIN)
+    made: list[int] = []
+
+    def counted(*args: Any) -> tuple[ImpactFlow, ...]:
+        found = reached.impact_flows(*args)
+        made.append(len(found))
+        return found
+
+    monkeypatch.setattr(impact, "impact_flows", counted)
+    assert "flows" not in server.ask("/graph/impact", namespace="ns", name="a")
+    assert made == []
+    flows = server.ask("/graph/impact", namespace="ns", name="a", flows=True)["flows"]
+    assert made == [len(flows)]
 
 
 def test_every_call_is_described(server: Server) -> None:

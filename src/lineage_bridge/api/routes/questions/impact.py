@@ -59,7 +59,7 @@ def routes(services: Services) -> APIRouter:
         """
         with services.graph() as reader:
             origins = _require_origins(reader.nodes, kind or ["dataset"], namespace, name)
-            impact = reader.lineage.impact(origins, direction, depth, WalkLimits(), parse_time_argument("at", at))
+            impact = reader.lineage.impact(origins, direction, depth, WalkLimits(), parse_time_argument("at", at), flows=flows)
             shown, link = page(request, impact.affected[offset : offset + limit + 1], limit, offset)
             found = _details(reader, [*origins, *(item.node for item in shown)], services.clock_us()) if details else {}
             answer = _impact(reader.progress, impact, [_affected(item, found.get(item.node.id)) for item in shown], found)
