@@ -99,6 +99,18 @@ def test_what_is_archived_is_never_replaced(root: Path) -> None:
     assert len(files_in(OF.folder(root))) == 2
 
 
+def test_a_partition_that_is_read_again_from_an_earlier_position_ends_where_its_records_do(root: Path) -> None:
+    """Its folder was lost while the graph had its records up to offset 1000, and the topic begins at 10 by now."""
+    writer = ArchiveWriter(root)
+    put(writer, 1000, 10)
+    put(writer, 10, 12, record(10), record(11))
+    assert ArchiveWriter(root).end(OF) == writer.end(OF) == EventPosition(12, 0).address
+    assert bodies(root) == [b"10/0", b"11/0"]
+    folder = OF.folder(root)
+    (folder / f"{EventPosition(1000, 0).address:020d}-{EventPosition(10, 0).address:020d}.0").touch()  # as earlier versions made it
+    assert ArchiveWriter(root).end(OF) == EventPosition(12, 0).address
+
+
 def test_parts_that_nobody_put_in_a_place_are_removed(root: Path) -> None:
     writer = ArchiveWriter(root)
     left = PartFile(root / PARTS)

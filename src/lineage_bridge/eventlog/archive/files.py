@@ -115,7 +115,7 @@ def files_in(folder: Path) -> list[ArchivedFile]:
     except FileNotFoundError:
         return []
     every = sorted(
-        (ArchivedFile(int(found[1]), int(found[2]), int(found[3]), path) for path, found in names if found),
+        (ArchivedFile(int(found[1]), int(found[2]), int(found[3]), path) for path, found in names if found and found[1] <= found[2]),
         key=lambda file: (file.start, -file.end, file.level),
     )
     counting: list[ArchivedFile] = []

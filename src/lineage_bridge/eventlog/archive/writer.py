@@ -96,7 +96,8 @@ class ArchiveWriter:
             known = self._known(of)
             if not folder.exists():
                 make_folder(folder, self.root)
-            file = ArchivedFile(start, end, 0, path_of(folder, start, end))
+            first = min(start, end)  # a partition whose folder was lost can be read again from an earlier position
+            file = ArchivedFile(first, end, 0, path_of(folder, first, end))
             given = parts.get(of, ())
             if len(given) == 1:
                 given[0].replace(file.path)
