@@ -1,4 +1,4 @@
-"""The targets that environment variables define. Their names are those of LineageBridge's first releases."""
+"""The targets that environment variables define. The variables have the names that they had in LineageBridge's first releases."""
 
 import logging
 from collections.abc import Mapping

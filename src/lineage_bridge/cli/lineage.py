@@ -51,7 +51,8 @@ def lineage(
     The namespace can be left out if only one dataset or job has that name.
 
     Marks in brackets: stale (shown by no run for 30 days), superseded (no longer shown by the newest three complete runs), declared or
-    inferred (not observed in a run), by co-occurrence (one of several possible readings), and of streams alive, idle, silent or gone.
+    inferred (not observed in a run), by co-occurrence (a run named both ends, without saying that one flows into the other), and for
+    streams, by their heartbeats, alive, idle, silent or gone.
     """
     with connect(settings) as client:
         node = resolve_node(client, names, kind)

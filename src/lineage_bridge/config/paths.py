@@ -39,7 +39,7 @@ class DataFolder:
 
     @property
     def graph_suspect(self) -> Path:
-        """A file that exists while the graph store is known to be damaged, until the pipeline has replaced it."""
+        """A marker file: it exists from when damage to the graph store is found until the pipeline has replaced the store."""
         return self.data_dir / "graph.db.suspect"
 
     @property

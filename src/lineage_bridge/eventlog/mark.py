@@ -75,5 +75,5 @@ class DurableMark:
         self._disk.sync(self._fd)
 
     def close(self) -> None:
-        """Close the file of the mark."""
+        """Close the file that holds the durable mark."""
         os.close(self._fd)

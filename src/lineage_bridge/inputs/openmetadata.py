@@ -64,7 +64,9 @@ def _kafka(options: dict[str, Any]) -> dict[str, Any]:
 
 def _kinesis(options: dict[str, Any]) -> dict[str, Any]:
     if kafka := sorted((_TRANSLATED.keys() - _BOTH) & options.keys()):
-        raise _RefusedOptionError(f"{kafka[0]} is an option of Kafka; streamName and awsConfig are those of Kinesis")
+        raise _RefusedOptionError(
+            f"{kafka[0]} is an option of Kafka, but streamName and awsConfig are options of Kinesis; give those of one of the two"
+        )
     return _made(options, {**_KINESIS, **{key: _TRANSLATED[key] for key in _BOTH - _KINESIS.keys()}}, {"streamName", "awsConfig"})
 
 

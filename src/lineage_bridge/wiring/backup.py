@@ -108,7 +108,9 @@ def restore_state(settings: Settings) -> None:
     """Put the last copy of the state database in its place; the damaged one is set aside. Raises RequestError, UnavailableError."""
     paths = settings.paths
     if not is_sound(paths.state_copy):
-        raise RequestError(f"the copy {str(paths.state_copy)!r} is missing or damaged", "restore state.db from a backup")
+        raise RequestError(
+            f"state.db cannot be restored: its copy {str(paths.state_copy)!r} is missing or damaged", "restore state.db from a backup"
+        )
     with _server_stopped(paths):
         set_aside(paths.state)
         copy_database(paths.state_copy, paths.state)

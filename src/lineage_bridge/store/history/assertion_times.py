@@ -125,7 +125,7 @@ class AssertionTimes(ABC):
         return self._newest(job, origin, (held, (*sources, *targets)), holding)
 
     def port(self, job: int, dataset: int, side: int, origin: int) -> int | None:
-        """The time of the last event of any run that named the dataset on the side."""
+        """The time of the last event in which a run of the job named the dataset as an input or output, by `side`."""
         if alone := self.alone(job):
             return alone.last
         held = "SELECT 1 FROM shape_io WHERE shape = ? AND side = ? AND dataset = ?"
@@ -214,7 +214,7 @@ class AssertionTimesAt(AssertionTimes):
         return _later(super().flow(source, target, job, origin), pending)
 
     def port(self, job: int, dataset: int, side: int, origin: int) -> int | None:
-        """The time of the last event of any run that named the dataset on the side."""
+        """The time of the last event in which a run of the job named the dataset as an input or output, by `side`."""
         pending = self._pending_last(job, lambda f: f.shape.origin == origin and (side, dataset) in f.shape.members)
         return _later(super().port(job, dataset, side, origin), pending)
 

@@ -56,7 +56,7 @@ class Postgresql:
 
 
 def _written(found: re.Match[str], number: Callable[[str], str]) -> str:
-    """Write a token of a statement in PostgreSQL's SQL. `number` is the number of the placeholder if the token is a value."""
+    """A token of a statement as PostgreSQL's SQL writes it. `number` gives the number of the parameter for which a token stands."""
     if found["text"]:
         value = found["value"]
         return f"key_text({found['text']}) = key_text({number(value) if value[0] in '?:' else value})"

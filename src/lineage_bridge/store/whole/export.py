@@ -80,7 +80,7 @@ class Export:
         return named(identity.namespace, identity.name) if identity else named(node.namespace, node.name)
 
     def head(self, id_: int) -> int:
-        """The canonical node of a dataset or job."""
+        """The node that stands for all names of a dataset or job."""
         identity = self.identities.get(id_)
         return identity.head if identity else id_
 
