@@ -226,6 +226,23 @@ def test_what_a_list_leaves_out_is_gone_only_if_it_does_not_exist(lake: Warehous
     assert [event["dataset"]["name"] for event in lake.poll(denied).events] == ["table/hr/orders"]
 
 
+def test_a_table_that_may_not_be_read_hides_no_other_that_is_gone(lake: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake.database("sales")
+    for name in ("a", "b", "c", "d"):
+        lake.table("sales", name)
+    first = lake.poll()
+    for name in ("b", "c", "d"):
+        lake.glue.client.delete_table(DatabaseName="sales", Name=name)
+    monkeypatch.setattr(GlueService, "tables", lambda *_: iter([[]]))
+    monkeypatch.setattr(module, "MOST_ASKED", 3)
+    lake.glue.faults = [Fault("GetTable", 400, "AccessDeniedException", 1)]
+    seen = lake.poll(first)
+    assert facets_of(seen).keys() == {"table/sales/b", "table/sales/c"}
+    assert ([entry.what for entry in seen.unseen], seen.snapshot["next"]) == (["database sales: tables"], "sales")
+    monkeypatch.setattr(GlueService, "has_table", lambda *_: True)
+    assert lake.poll(seen).snapshot["next"] == "", "what is hidden is not asked for again at once"
+
+
 def test_a_new_table_is_as_it_is_since_its_last_change_and_what_comes_back_is_known_again(
     lake: Warehouse, graph: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

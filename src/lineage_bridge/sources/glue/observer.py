@@ -1,9 +1,9 @@
 """The observer of AWS Glue's Data Catalog."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lineage_bridge.errors import ConfigError, SourceError
+from lineage_bridge.errors import ConfigError, ForbiddenError, SourceError
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Check, Observation, Observer, Snapshot, SourceKind, Unseen
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata
@@ -106,7 +106,7 @@ class GlueObserver(Observer[GlueSourceSettings]):
         self._unfinished += bool(left)
         return Observation({"databases": dict(sorted(snapshot.items())), "next": left}, tuple(events), unseen=tuple(unseen))
 
-    def noticed_changes(self, before: Any) -> int:  # noqa: ANN401  # a function that returns the snapshot, which is not needed
+    def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
         """The number of polls of this observer that left something for the next one, which therefore soon follows."""
         del before
         return self._unfinished
@@ -170,19 +170,29 @@ class GlueObserver(Observer[GlueSourceSettings]):
         missing = {
             name: entry for name, entry in sorted(known.items()) if name not in listed and self.settings.selects_table(database, name)
         }
-        for name, entry in missing.items():
-            room.asked -= 1
+        asked = list(missing)[: max(0, room.asked)]
+        room.asked -= len(asked)
+        gone, denied = self._gone(database, asked)
+        events += [gone_event(missing[name], now_us) for name in gone]
+        snapshot |= {name: entry for name, entry in missing.items() if name not in gone}
+        # Where none of those that were asked for is gone, the next poll comes in its time: it would ask for the same ones again.
+        return DatabaseTables(_sorted(snapshot), events, unnamed, left or (bool(gone) and len(asked) < len(missing)), denied)
+
+    def _gone(self, database: str, tables: Sequence[str]) -> tuple[list[str], SourceError | None]:
+        """Which of these tables do not exist, and the first error: a table that may not be read counts as there, and after any other error
+        so do all that follow.
+        """
+        gone: list[str] = []
+        first: SourceError | None = None
+        for name in tables:
             try:
-                is_kept = room.asked < 0 or self.service.has_table(database, name)
-            except SourceError as error:
-                kept = {name: entry for name, entry in missing.items() if name not in snapshot}
-                return DatabaseTables(_sorted({**snapshot, **kept}), events, unnamed, left, error)
-            left = left or room.asked < 0
-            if is_kept:
-                snapshot[name] = entry
-            else:
-                events.append(gone_event(entry, now_us))
-        return DatabaseTables(_sorted(snapshot), events, unnamed, left)
+                if not self.service.has_table(database, name):
+                    gone.append(name)
+            except SourceError as error:  # noqa: PERF203  # each table by itself
+                first = first or error
+                if not isinstance(error, ForbiddenError):
+                    break
+        return gone, first
 
 
 def _sorted(entries: Mapping[str, Any]) -> dict[str, Any]:
