@@ -25,3 +25,9 @@ test("a large picture is shown from its root, at a scale at which it can be read
     expect(y + 240 * zoom).toBeCloseTo(400);
     expect(frameOf({ x: 0, y: 0, width: 500, height: 9_000 }, ROOT, SIZE, LIMITS).zoom).toBe(0.72);
 });
+
+test("a wide picture whose root is at its side fills the frame", () => {
+    const bounds = { x: 0, y: 0, width: 4_000, height: 86 };
+    expect(frameOf(bounds, ROOT, SIZE, LIMITS).x).toBeCloseTo(30);
+    expect(frameOf(bounds, { ...ROOT, x: 3_780 }, SIZE, LIMITS).x).toBeCloseTo(1000 - 30 - 4_000 * 0.72);
+});

@@ -12,7 +12,7 @@ export interface FrameLimits {
     close: number;
 }
 
-/** The whole of a picture, or, if it could not be read like that, the part around its root. */
+/** The whole of a picture, or, if it could not be read like that, the part around its root, without showing what lies beside the picture. */
 export function frameOf(
     bounds: Rect,
     root: Rect,
@@ -23,5 +23,12 @@ export function frameOf(
     if (!isTooLarge) return getViewportForBounds(bounds, width, height, least, most, 0.06);
     const x = width / 2 - (root.x + root.width / 2) * close;
     const y = height / 2 - (root.y + 40) * close;
-    return { x, y, zoom: close };
+    return { x: within(x, bounds.x, bounds.width, width, close), y, zoom: close };
+}
+
+/** Moves a picture that is wider than the frame so that it fills it. */
+function within(x: number, start: number, length: number, frame: number, zoom: number): number {
+    const margin = frame * 0.03;
+    const [least, most] = [frame - margin - (start + length) * zoom, margin - start * zoom];
+    return least > most ? x : Math.min(Math.max(x, least), most);
 }
