@@ -149,6 +149,8 @@ class _Bench:
         report(f"page: layout of {boxes}")
         (asset,) = STATIC.glob("assets/layout.worker-*.js")
         request = _request(boxes, links)
+        self.page.goto(self.url)  # a worker begins only in a page that its own server sent, with a policy that allows it
+        self.page.wait_for_load_state("networkidle", timeout=120_000)
         spent = []
         for _ in range(rounds):
             before = _spent("DedicatedWorker")
