@@ -123,7 +123,9 @@ def groups_of(relation: Relation) -> dict[str, list[Column]]:
 
 
 def _merger(relation: Relation) -> Callable[[Row, Row], Row]:
-    """Compile the merge rules of a relation to one expression over the values of two rows. A fold spends most of its time in it."""
+    """Compile the merge rules of a relation to one expression over the values of two rows. A fold spends most of its time in this
+    expression.
+    """
     values = relation.columns[relation.key_size :]
     parts: list[str] = []
     for index, column in enumerate(values):

@@ -23,7 +23,7 @@ _CONFIDENCE: Final = {Origin.OBSERVED: 1.0, Origin.DECLARED: 0.9, Origin.INFERRE
 class GraphLink:
     """An edge between two nodes that stand for their groups, with the best evidence for it.
 
-    `side` is None where no job reads or writes.
+    `side` is None if the edge is not between a job and its input or output.
     """
 
     __slots__ = ("confidence", "dst", "label", "last", "origin", "side", "src")

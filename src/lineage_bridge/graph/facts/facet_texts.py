@@ -39,7 +39,7 @@ class FacetTexts:
         return str(self.tables["facet"][(facet,)][1]).encode()
 
     def lineage_set(self, key: str, facet: bytes) -> bytes | None:
-        """The lineage set id of a facet, or the mark of a job type facet; None if the facet states neither.
+        """The lineage set id of a facet, or the mark of a jobType facet (see `flows/run_shape.py`); None if the facet states neither.
 
         Caches the lineage set and the names of the nodes in it.
         """

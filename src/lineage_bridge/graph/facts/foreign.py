@@ -2,8 +2,8 @@
 
 A sender may state the inputs, outputs and column lineage of its own jobs, whatever datasets they name. Facets about a dataset itself
 (schema, description, tags, that it was dropped, ...) only count if the dataset lies within the sender's namespaces. Even then, a facet has
-no effect if it concerns a dataset outside: another name, an earlier name, the name of the system. Facets without effect are kept in the
-relation `foreign_assertion`.
+no effect if it joins the dataset with a name outside: by a symlink, an earlier name, or the name of a system. Facets without effect are
+kept in the relation `foreign_assertion`.
 """
 
 from collections.abc import Iterator

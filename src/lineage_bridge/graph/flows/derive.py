@@ -92,7 +92,9 @@ def is_current(key: str, side: int) -> bool:
 
 
 def states_symlinks(job: int, node: int, side: int) -> bool:
-    """Whether a facet that is asserted about `node` on this side can state symlinks: those of datasets, not of the job itself."""
+    """Whether a facet that is asserted about `node` on this side can state symlinks. Facets of datasets can, facets of the job itself
+    cannot.
+    """
     return side in ENTITY_SIDES and node != job
 
 
@@ -263,7 +265,7 @@ def owner_id(names: Names, spelling: Spelling) -> int:
 
 
 def bind_to_job(expansion: Expansion, job: int, origin: int) -> Iterator[Row]:
-    """The rows of `flow` that a job has by an expansion: the job's id replaces OWN."""
+    """The rows of `flow` for one job: the flows of `expansion`, with the job's id in place of OWN."""
     for source, target, evidence in expansion.flows:
         yield source if source != OWN else job, target if target != OWN else job, job, origin, evidence
 

@@ -64,8 +64,8 @@ def declaring_keys(job: int) -> tuple[str, ...]:
 
 
 def flow_owner(job: int, node: int, side: int) -> int:
-    """The node to which the flows belong that a facet about `node` itself states: the job, or the dataset of a statement without a job
-    (0). For other nodes, it is 0.
+    """The node that owns the flows which a facet of `node` states: `node`, if it is the job itself, or the dataset of a statement without a
+    job (`job` is 0). The result is 0 for inputs and outputs.
     """
     if side != Side.SELF:
         return 0

@@ -22,8 +22,8 @@ Asserter = tuple[bytes, int]
 class RunShape(NamedTuple):
     """What is known of the shape of an asserter (a run, or a declaration).
 
-    `shape` is its current shape, and `history` since when it has had it. `days` maps each day on which it asserted something to the times
-    of the first and the last assertion of that day (UTC microseconds).
+    `shape` is the asserter's current shape; `history` says since when the asserter has had it. `days` maps each day on which it asserted
+    something to the times of the first and the last assertion of that day (UTC microseconds).
     """
 
     shape: Shape

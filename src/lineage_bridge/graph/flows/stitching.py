@@ -43,7 +43,7 @@ class Sibling(NamedTuple):
 def one_side(inputs: int, outputs: int, statements: int, *, streaming: bool) -> Side | None:
     """The only side on which a run that may be stitched has datasets; None if the run may not be stitched.
 
-    `inputs`, `outputs` and `statements` (lineage sets) are numbers.
+    `inputs`, `outputs` and `statements` (lineage sets) are counts.
     """
     if statements or bool(inputs) == bool(outputs):
         return None
