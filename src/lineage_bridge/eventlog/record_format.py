@@ -49,7 +49,7 @@ def read_head(data: bytes, at: int) -> Head:
     head: Head = HEAD.unpack_from(data, at)
     magic, version, _, total, _, channel, principal, note, body, _, _ = head
     if magic != MAGIC:
-        raise RecordError("the bytes do not begin with the mark of a record")
+        raise RecordError("the bytes do not begin with the magic bytes of a record")
     if version != VERSION:
         raise RecordError(f"the record has format version {version}, this program reads version {VERSION}")
     if not HEAD.size + channel + principal + note + body <= total <= MAX_RECORD_BYTES:

@@ -32,10 +32,10 @@ _COPY_BYTES: Final = 1 << 20
 class Recovery(NamedTuple):
     """The end of the log after recovery.
 
-    `number`, `byte`: the last segment (0: none), and where its durable records end. `is_open`: whether records can be appended there,
-    because the segment is as long as that. `end`: the durable end of the log, which is never below `published`, the mark before.
-    `cut_bytes`: how many bytes were cut off. If the mark was lost, some of them may have been acknowledged; they are then saved in the
-    file `saved`. `healed`: whether the last segment's header was damaged and written again.
+    `number`, `byte`: the last segment (0: none), and where its durable records end. `is_open`: whether the segment ends at that byte, so
+    that records can be appended there. `end`: the durable end of the log. It is never below `published`, the durable mark as it was before
+    the recovery. `cut_bytes`: how many bytes were cut off. If the mark was lost, some of them may have been acknowledged; they are then
+    saved in the file `saved`. `healed`: whether the last segment's header was damaged and written again.
     """
 
     number: int
@@ -166,7 +166,7 @@ def _last_record_end(directory: Path, number: int, byte: int) -> int:
 
 
 def _before(directory: Path, number: int) -> tuple[int, int]:
-    """The segment before this one, and the end of its records. Both are in this segment's header; if that is damaged, they are found
+    """The segment before this one, and the end of its records. Both are in this segment's header; if the header is damaged, they are found
     from the files.
     """
     try:
