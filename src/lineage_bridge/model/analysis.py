@@ -34,7 +34,7 @@ class NodeMeasure:
 
 
 @dataclass(frozen=True)
-class Touched:
+class LastUse:
     """When a dataset was last written and last read (None: never), in UTC microseconds."""
 
     dataset: Node
@@ -49,7 +49,7 @@ class Analysis:
     nodes: tuple[NodeMeasure, ...]
     cycles: tuple[tuple[Node, ...], ...]
     orphans: tuple[Node, ...]
-    unused: tuple[Touched, ...]
+    unused: tuple[LastUse, ...]
     flows: int
     exact: bool
 

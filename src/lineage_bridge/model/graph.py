@@ -23,9 +23,10 @@ class Node:
 class Edge(NamedTuple):
     """A flow: data moves from `source` to `target` through `job`. Each end is a dataset or a job.
 
-    If a dataset declares its own lineage, in an event without a job, `job` is that dataset. `last` is when the flow was last stated, in
-    UTC microseconds. `hub`: the pair is stored only as part of a hub. `liveness` is set for streaming jobs. `only_failed`: only runs
-    that failed stated it. `unambiguous`: it rests on co-occurrence, and the job has one input and one output (of walks only).
+    If a dataset declares its own lineage, in an event without a job, `job` is that dataset. `last` is when the flow was last stated, in UTC
+    microseconds. `hub`: the pair is stored only as part of a hub. `liveness` is set for streaming jobs. `only_failed`: only runs that
+    failed stated the flow. `unambiguous` (set by walks only): the flow rests on co-occurrence, but the job has just one input and one
+    output.
     """
 
     source: Node

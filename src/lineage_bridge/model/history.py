@@ -74,8 +74,8 @@ class FacetHistory:
 
 @dataclass(frozen=True)
 class LifeEntry:
-    """A lifecycle change of a dataset, with the first (by `event`) and the last time at which it was stated. `previous`: the dataset's
-    name before it.
+    """A lifecycle change of a dataset, with the first (by `event`) and the last time at which it was stated. `previous`: the dataset's name
+    before the change.
     """
 
     change: str
@@ -145,7 +145,8 @@ class ForeignFilter(NamedTuple):
 
 @dataclass(frozen=True)
 class ForeignStatement:
-    """A facet without effect: its sender, limited to `namespaces` then, may not state it of `node`. See graph/facts/foreign.py for `why`.
+    """A facet without effect: its sender was limited to `namespaces` at the time, and may not state the facet about `node`. See
+    graph/facts/foreign.py for `why`.
 
     `job` is the sender's; None for a DatasetEvent. Times are UTC microseconds.
     """

@@ -29,8 +29,8 @@ class Credential(NamedTuple):
 class ExtractionOptions:
     """What to extract: a `source` (empty: the only one), restricted to environments and clusters by id (empty: all).
 
-    `off`: planes to leave out. `hours`: how far back metrics go. `addresses`: those of registries, by environment. `credentials`: by plane
-    and scope (`kafka`, `lkc-1`); the scope is empty if the plane has only one.
+    `off`: planes to leave out. `hours`: how far back metrics go. `addresses`: those of schema registries, by environment. `credentials`: by
+    plane and scope (`kafka`, `lkc-1`); the scope is empty if the plane has only one.
     """
 
     source: str = ""
