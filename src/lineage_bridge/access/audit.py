@@ -50,8 +50,8 @@ class HashChain:
         return faults(self._repository.all(), known)
 
     def erase(self, principal: str, by: Change) -> int:
-        """Erase what a principal changed, and what others changed if it names the principal. Of such entries, only the action may
-        still contain the name.
+        """Erase the changes that a principal made, and the changes of others that name the principal. In the entries of erased changes,
+        only the action may still contain the name.
 
         Raises StoreError if the erased text could not be overwritten in the files; another call tries that again.
         """

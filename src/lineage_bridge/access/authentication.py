@@ -22,8 +22,8 @@ _BEARER: Final = "bearer "
 class KeyAuthenticator:
     """Implements `ports.Authenticator` with API keys.
 
-    `internal` are keys that are not stored. Changes by other processes are looked for at most every `recheck_us`; `recheck` announces
-    changes of this process.
+    `internal` are keys that are not stored. Keys that other processes changed are looked for at most every `recheck_us`; this process calls
+    `recheck` when it changed a key itself.
     """
 
     def __init__(

@@ -155,7 +155,9 @@ def _enveloped(text: bytes) -> bytes | None:
 
 
 def _elements(data: bytes, text: bytes) -> list[bytes]:
-    """The elements of an array, each as its bytes in `data`. `text` is `data` with invalid escapes replaced, byte by byte."""
+    """The elements of an array, each as its bytes in `data`. `text` is `data` with invalid escapes replaced, so that every other byte stays
+    at its offset.
+    """
     elements = [bytes(element) for element in _ELEMENTS.decode(text)]
     if text == data:
         return elements

@@ -9,8 +9,8 @@ from typing import Any
 class IssuerEndpoints:
     """The addresses of an issuer. One that it does not state, or that is not `https`, is empty.
 
-    `names_itself`: its answers to browsers have the parameter `iss`. `takes_basic`: clients may authenticate at `token` by HTTP Basic,
-    the form that every issuer supports, and otherwise in the body.
+    `names_itself`: its answers to browsers have the parameter `iss`. `takes_basic`: clients may authenticate at `token` by HTTP Basic, the
+    form that every issuer supports; otherwise, they authenticate in the body of the request.
     """
 
     keys: str = ""

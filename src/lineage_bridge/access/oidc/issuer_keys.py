@@ -42,8 +42,8 @@ class IssuerKeys:
         self._wanted.set()
 
     def has_no_key(self, kid: str) -> bool:
-        """Whether the issuer has no key with this id. This is known from a key set that was fetched after a token first named the
-        id; if there is none yet, it will be fetched soon.
+        """Whether the issuer has no key with this id. The answer is only true if a key set that was fetched after a token first named the
+        id lacks the key. If no key set was fetched since then, one will be fetched soon.
 
         Does not wait.
         """

@@ -79,7 +79,7 @@ def check_signature(token: jws.CompactSignature, key: VerificationKey) -> None:
     except _UNREADABLE as error:
         raise refused_token("malformed_token", "the token's signature cannot be read") from error
     if not is_genuine:
-        raise refused_token("invalid_token", "the token's signature is not its issuer's")
+        raise refused_token("invalid_token", "the token's signature was not made by its issuer")
 
 
 def refused_token(code: str, problem: str) -> RefusedError:
