@@ -16,9 +16,9 @@ from lineage_bridge.ports.streams import SparkRead, StreamRange
 class IncomingRecord(NamedTuple):
     """A record of a stream; `at_ms` is when it was written to the stream, in UTC milliseconds. Records without a value contain no event.
 
-    Each record within an aggregated record is one of these; `part` is its number, from 0 on. If `is_whole` is false, further parts may
-    follow, and the position after it is that of the next part. `mark` is stored with the position after a record of a file; `refused` is
-    why a damaged record contains no event.
+    Each record within an aggregated record is an IncomingRecord of its own; `part` is its number, from 0 on. If `is_whole` is false,
+    further parts may follow, and the position after this record is that of the next part. `mark` is stored with the position after a record
+    of a file; `refused` is why a damaged record contains no event.
     """
 
     where: StreamPartition

@@ -14,7 +14,7 @@ WINDOW_S: Final = 10.0
 
 
 class ReadingMeter:
-    """The status of an input, which one thread changes and others read, and its allowance of records. `clock` is a monotonic one."""
+    """The status of an input, and its allowance of records. One thread changes the status, others read it. `clock` is a monotonic one."""
 
     def __init__(self, clock_us: Callable[[], int], clock: Callable[[], float]) -> None:
         self._clock_us, self._clock = clock_us, clock

@@ -1,7 +1,7 @@
 """Translates the settings of OpenMetadata's OpenLineage connector to those of an input. Pure.
 
-The names and what they mean are those of OpenMetadata 2.0 (`brokerConfig` holds those of the broker) and of versions before 1.13 (they are
-at the top level). An option that LineageBridge cannot honour is an error, never ignored.
+Options have the names and meanings of OpenMetadata 2.0 (the broker's options are in `brokerConfig`) and of versions before 1.13 (the
+broker's options are at the top level). An option that LineageBridge cannot honour is an error, never ignored.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,6 @@
-"""Reads one input of the form stream: Spark reads the planned ranges in the pipeline's process, and the archive gets each record once."""
+"""Reads one input of the form `stream`: Spark reads the planned ranges in the pipeline's process, and each record is added to the archive
+once.
+"""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence

@@ -19,7 +19,7 @@ HINT: Final = "check the settings of the bucket, the credentials, the region and
 class BucketStore(FileStore):
     """A folder in a bucket. A file's key is derived from its path, so a renamed file counts as another file.
 
-    `lists_folders`: the folders in a folder are shown; otherwise everything below a folder is listed at once.
+    `lists_folders`: each folder is listed separately; otherwise, everything below a folder is listed at once.
     """
 
     lists_folders = True

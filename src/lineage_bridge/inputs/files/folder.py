@@ -110,7 +110,7 @@ class Folder(FileStore):
             raise ForbiddenError(f"{self._folder} cannot be read: {error.strerror}", "allow the server's user to read it") from error
 
     def _walk(self, opened: int, above: str, device: int, depth: int) -> Iterator[tuple[FoundFile, int]]:
-        """Files below an open folder, which is closed then, with their numbers of links."""
+        """The files below an open folder, each with its number of hard links. The folder is closed at the end."""
         try:
             try:
                 with os.scandir(opened) as entries:

@@ -14,7 +14,7 @@ from lineage_bridge.inputs.kafka.topics import FoundTopic, TopicFinder
 from lineage_bridge.openlineage.times import parse_time
 
 _AGAIN = "+"
-"""Separates the id of a topic from the number of times that its records were replaced without the topic being created again."""
+"""Separates the id of a topic from a number: how many times the topic's records were replaced, without the topic being created again."""
 
 
 class Assignment:

@@ -92,9 +92,11 @@ class KafkaInputSettings(KafkaConnection, InputSettings):
     @model_validator(mode="after")
     def _translated_login(self) -> Self:
         if self.form == STREAM and self.sasl_mechanism == "GSSAPI":
-            raise ValueError("the form stream does not support GSSAPI; use the form embedded")
+            raise ValueError("the form `stream` does not support GSSAPI; use the form `embedded`")
         if self.form == STREAM and self.oauth_identity:
-            raise ValueError("the form stream does not support `oauth_identity`, as Kafka's Java client has none; use the form embedded")
+            raise ValueError(
+                "the form `stream` does not support `oauth_identity`, as Kafka's Java client does not; use the form `embedded`"
+            )
         return self
 
     @property
