@@ -59,9 +59,9 @@ class TableflowTopic(NamedTuple):
 
 class Integration(msgspec.Struct, frozen=True, omit_defaults=True):
     """An integration that lists tables in a catalog. `provider`: the id of the provider integration that gives it access to the cloud
-    provider; `project`: at Google.
+    provider; `project`: the project, if the catalog is Google's.
 
-    While it is suspended, it writes nothing.
+    While an integration is suspended, it writes nothing.
     """
 
     kind: str
