@@ -98,7 +98,8 @@ EVENT_RECORD = relation(
     same("channel", Type.TEXT),
     same("principal", Type.TEXT),
 )
-"""Log records that hold an accepted event: their address, and when and through which channel they arrived. An event sent twice has two."""
+"""Log records that hold an accepted event: their address, and when and through which channel they arrived. An event sent twice has two
+rows."""
 
 QUARANTINE = relation(
     "quarantine",
@@ -139,8 +140,8 @@ root, but nothing else is derived for these two.
 RUN_EVENT = relation(
     "run_event", key("run", Type.BYTES), key("job", Type.INT), key("type", Type.TEXT), key("day", Type.INT), *first_and_last()
 )
-"""When a run first and last sent an event of a type, by UTC day. The run's state is computed from these (graph/runs/state.py), for each
-of its jobs: producers give runs of different jobs one id."""
+"""When a run first and last sent an event of a type, by UTC day. The run's state is computed from these rows (graph/runs/state.py),
+separately for each job, because producers give runs of different jobs the same id."""
 
 RUN_IO = relation(
     "run_io",
@@ -204,8 +205,8 @@ ENDING = relation(
     key("job", Type.INT),
     *greatest("ending", (("ended", Type.INT), ("at", Type.INT)), ("ending_time", Type.INT), ("ending_event", Type.BYTES)),
 )
-"""What operators last stated about a flow: that it ended `at` a time (`ended` is 1), or that it did not (0). A source or target of 0 stands
-for any.
+"""What operators last stated about a flow: that the flow ended at the time `at` (`ended` is 1), or that it did not end (0). A source or
+target of 0 stands for any.
 """
 
 LIFECYCLE = relation(

@@ -78,7 +78,7 @@ class EdgeBuilder:
         self._facets: dict[int, ImportFacet | None] = {}
 
     def edge(self, link: GraphLink) -> LineageEdge:
-        """The edge of a link. If it was only declared, and an import stated it, it has the values of the import."""
+        """The edge of a link. If the edge was only declared, and an import stated it, it has the values that the import stated."""
         src, dst = self.entries[link.src.id], self.entries[link.dst.id]
         imported = self._imported(link, src, dst) if link.origin == Origin.DECLARED else None
         return LineageEdge(

@@ -85,15 +85,15 @@ def facet_owner(key: str, job: int, side: int) -> int:
 
 
 def is_current(key: str, side: int) -> bool:
-    """Whether facets with this key, asserted on this side, have a row in the current facets: all of nodes, and those of runs that are
-    searched.
+    """Whether facets with this key, asserted on this side (see `Side`), have a row in the current facets. All facets of nodes have one; of
+    the facets of runs, only those that are searched.
     """
     return side in ENTITY_SIDES or (side == Side.RUN and key in SEARCHED_OF_RUNS)
 
 
 def states_symlinks(job: int, node: int, side: int) -> bool:
-    """Whether a facet that is asserted about `node` on this side can state symlinks. Facets of datasets can, facets of the job itself
-    cannot.
+    """Whether a facet that is asserted about `node` on this side (see `Side`) can state symlinks. Facets of datasets can, facets of the job
+    itself cannot.
     """
     return side in ENTITY_SIDES and node != job
 

@@ -29,7 +29,7 @@ def freshness(last: int | None, now_us: int) -> Label:
 def is_superseded(names: Collection[int], newest: Sequence[frozenset[int]]) -> bool:
     """Whether the newest complete runs no longer name a dataset, under any of its names.
 
-    `newest` has, for each of these runs, the datasets that it named on one side.
+    `newest` has, for each of these runs, the datasets that it named as inputs, or those that it named as outputs.
     """
     return len(newest) >= NEWEST_RUNS and all(named.isdisjoint(names) for named in newest[:NEWEST_RUNS])
 

@@ -134,7 +134,7 @@ class RunShapes:
 
 
 def named_datasets(run_io: Mapping[Row, Row]) -> Iterator[tuple[Asserter, NamedDataset]]:
-    """The datasets that each run named, each once per side, with the first and last time over all days."""
+    """The datasets that each run named, each once as an input and once as an output, with the first and last time over all days."""
     periods: dict[Row, tuple[int, int]] = {}
     for (*who, dataset, side, _), (first, last) in run_io.items():
         key = *who, side, dataset

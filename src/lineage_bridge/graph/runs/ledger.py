@@ -31,7 +31,7 @@ class LedgerWindow(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """The amounts that the runs of one job reported for one dataset on one side in a window; None if nothing was reported.
+    """The amounts that the runs of one job reported as read from, or as written to, one dataset in a window; None if nothing was reported.
 
     `runs` is how many runs reported anything.
     """
