@@ -103,7 +103,9 @@ def erased_like(data: bytes) -> bytes:
 
 
 def filler(size: int) -> bytes | None:
-    """Make an empty ERASED record of this many bytes, to be written over unreadable bytes; None if a record has more bytes than that."""
+    """Make an empty ERASED record of this many bytes, to be written over unreadable bytes; None if even an empty record has more bytes than
+    that.
+    """
     return _seal(RecordKind.ERASED, bytes(16), 0, (b"", b"", b"", b""), length=size) if size >= HEAD.size else None
 
 

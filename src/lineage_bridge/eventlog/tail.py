@@ -65,7 +65,7 @@ class Tail:
         return start
 
     def heal(self) -> None:
-        """Write the mark again if its file was damaged or deleted. Raises OSError."""
+        """Write the durable mark again if its file was damaged or deleted. Raises OSError."""
         self._mark.heal(self.end)
 
     def close(self) -> None:

@@ -75,7 +75,7 @@ def is_archived(source: str) -> bool:
 
 
 def topic_source(stream: str, life: str) -> str:
-    """The source that stands for a topic in positions. It is the same in every installation that reads the topic, and does not contain the
+    """The source under which positions list a topic. It is the same in every installation that reads the topic, and does not contain the
     topic's name.
     """
     named = f"{stream}\0{life.partition(_AGAIN)[0]}"

@@ -53,7 +53,7 @@ def checksum_of(path: Path) -> int:
 
 
 class Manifest:
-    """Writes the list, for the one process that writes the archive in `root`."""
+    """Writes the manifest, for the one process that writes the archive in `root`."""
 
     def __init__(self, root: Path, spare_lines: int = SPARE_LINES) -> None:
         self._root, self._path, self._spare_lines = root, root / NAME, spare_lines
