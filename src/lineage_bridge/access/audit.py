@@ -80,7 +80,9 @@ class Mentions:
         self._pattern = re.compile(rf"(?<![\w@+-])(?<![\w@+-]\.){re.escape(name)}(?![\w@+-]|\.\w)") if name else None
 
     def are_in(self, change: Change) -> bool:
-        """Whether a change contains the name. Its action, which names a route, and the names of members are not searched."""
+        """Whether a change contains the name. The change's action, which names a route, and the names of members in its details are not
+        searched.
+        """
         pattern, details = self._pattern, _strings_of(change.details)
         texts = (change.principal, change.origin, change.target, *details)
         return pattern is not None and any(pattern.search(text) for text in texts)

@@ -29,7 +29,9 @@ _NOTE_CHARACTERS = 2000
 
 
 class RecordLimits(NamedTuple):
-    """The maximum size of a log record in bytes, and the function `size_of` that measures it. None: the size of the largest event."""
+    """The maximum size of a log record in bytes, and the function `size_of` that measures it. If the maximum is None, only the size of
+    events is limited.
+    """
 
     most_bytes: int | None = None
     size_of: Callable[[LogRecord], int] = lambda record: len(record.body)

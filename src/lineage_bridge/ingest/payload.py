@@ -21,7 +21,7 @@ _BLANK: Final = b" \t\r\n"
 _MAX_COMPRESSION_RATIO: Final = 64
 _FIRST_PIECE: Final = 64
 _LARGEST_PIECE: Final = 1 << 18
-"""How many bytes are passed to the decompressor at once. It copies the bytes after a member's end each time."""
+"""How many bytes are passed to the decompressor at once. It copies the bytes after the end of a gzip member each time."""
 
 
 class _Envelope(Struct):

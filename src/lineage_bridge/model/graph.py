@@ -78,7 +78,7 @@ class Walk:
     """The result of a walk: what lies up- or downstream of `origin`.
 
     - `distances`: the number of hops (flows) to each node, by node id; 0 for the origin's group.
-    - `canonical`: for each node that is one of several names of a dataset, the id of the dataset's canonical node.
+    - `canonical`: for each node that is one of several names of a dataset, the id of the node that stands for the dataset.
     - `truncated`: the limit that ended the walk early, or empty; `hidden`: the number of edges not followed because of it.
     - `at`: the time that the walk shows (UTC microseconds), None for now.
     - `resolution`: "exact", or "day" if an asserter may have stated several facet sets within that day, and the one used may not be the

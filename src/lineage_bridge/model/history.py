@@ -49,7 +49,8 @@ class FacetPage(NamedTuple):
 
 @dataclass(frozen=True)
 class FacetEntry:
-    """One version of a facet, stated on one side by up to 20 jobs. `first` and `last` are (UTC microseconds, event id).
+    """One version of a facet. `side` says in which role of the node the facet was stated (as an input, an output, or for the node itself);
+    `jobs` are up to 20 jobs that stated it. `first` and `last` are (UTC microseconds, event id).
 
     `text` is empty unless texts were requested.
     """

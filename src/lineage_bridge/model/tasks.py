@@ -75,7 +75,7 @@ class TaskRecord(msgspec.Struct, frozen=True):
     """A task. Times are UTC microseconds, None if there is none yet. It contains no credentials.
 
     `given` lists the planes and scopes for which the request had credentials. `steps` describe the progress in words. A failed task has
-    `error`; `cancelled` and `interrupted` (its process ended) are two ways to fail.
+    `error`. A task that was `cancelled` or `interrupted` (its process ended) also counts as failed.
     """
 
     id: str

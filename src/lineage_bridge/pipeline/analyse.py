@@ -88,7 +88,7 @@ def _edge(*columns: Column) -> Iterator[Column]:
 
 
 def touched_of(frames: Frames, heads: DataFrame) -> DataFrame:
-    """When a job last wrote each group, and when one last read it: one row per group and side."""
+    """When a job last wrote each group, and when one last read it: one row per group for writing, and one for reading."""
     touches = frames[GraphTable.SHAPE_IO].join(frames[GraphTable.JOB_SHAPE], on="shape", how="inner")
     return touches.transform(_grouped, heads, "dataset").groupBy("dataset", "side").agg(F.max("last").alias("last"))
 

@@ -1,6 +1,6 @@
 """The pipeline's process: holds the lock, runs the stream, reports its status, and ends when Spark ends.
 
-It does not recover from failures itself: its parent process restarts it, and it continues at the store's position.
+The process does not recover from failures itself: its parent process restarts it, and the new process continues at the store's position.
 """
 
 import logging

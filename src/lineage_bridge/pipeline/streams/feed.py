@@ -42,7 +42,7 @@ class SparkFeed:
     """Implements `ports.StreamFeed` over Spark, the archive in `root` and the store that `serve` writes. Thread-safe.
 
     If a batch cannot be committed, `failure` is the reason, and the process has to end: the archive may have records that the store lacks,
-    which the next process folds before it reads on. Until then, all calls raise UnavailableError.
+    which the next process folds before it reads on. Until the process ends, all calls raise UnavailableError.
     """
 
     def __init__(self, session: SparkSession, serve: Serve, root: Path, key: bytes, batch_bytes: int = BATCH_BYTES) -> None:
@@ -166,7 +166,9 @@ class SparkFeed:
     def _check_starts(self, ranges: Ranges) -> None:
         for of, (start, _) in ranges.items():
             if start != (at := self._at(of)):
-                raise PositionError(f"records of {of.source}, partition {of.partition}, begin at {start} instead of {at}")
+                raise PositionError(
+                    f"records of {of.source}, partition {of.partition}, begin at {start}, but the next expected position is {at}"
+                )
 
     def _check(self) -> None:
         """Raise UnavailableError after a failure."""

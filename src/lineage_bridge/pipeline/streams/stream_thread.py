@@ -1,4 +1,4 @@
-"""The thread of the pipeline's process that reads inputs of the form stream while the log is being folded."""
+"""The thread of the pipeline's process that reads inputs of the form `stream` while the log is being folded."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,7 @@ def _nothing(feed: SparkFeed, stop: threading.Event) -> None:
 
 @dataclass(frozen=True)
 class Streams:
-    """The inputs of the form stream: the Java archives that they need, and a function that reads them until it is stopped."""
+    """The inputs of the form `stream`: the Java archives that they need, and a function that reads them until it is stopped."""
 
     jars: Sequence[Path] = ()
     read: Callable[[SparkFeed, threading.Event], None] = _nothing
