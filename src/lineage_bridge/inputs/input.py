@@ -62,7 +62,7 @@ class Positions(ABC):
     """The positions from which an input continues in each partition. All records before them are in the log."""
 
     is_new: bool
-    """Whether the input is opened for the first time. Its settings then decide where it begins."""
+    """Whether the input is opened for the first time. The input's settings then decide where reading begins."""
 
     @abstractmethod
     def next_position(self, where: StreamPartition) -> EventPosition | None:
@@ -141,7 +141,7 @@ class Input(ABC, Generic[SettingsT]):
 
 
 class StreamInput(ABC, Generic[SettingsT]):
-    """An input of the form stream, which Spark reads without the log; attributes and errors are those of Input.
+    """An input of the form `stream`, which Spark reads without writing to the log; attributes and errors are those of Input.
 
     One thread uses it at a time.
     """

@@ -105,7 +105,7 @@ _FIRST: Final = EventPosition(0, 0)
 class InputLedger:
     """Implements `ports.InputLog` over the log, which this process alone writes. Thread-safe.
 
-    `session` identifies this process, `streamed` returns the archive's end in the partitions of an input that was read in the form stream.
+    `session` identifies this process, `streamed` returns the archive's end in the partitions of an input read in the form `stream`.
     Batches of one input are appended one after the other. `close` stores the positions of the inputs.
     """
 

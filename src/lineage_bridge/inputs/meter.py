@@ -58,7 +58,7 @@ class ReadingMeter:
             )
 
     def count(self, records: Sequence[IncomingRecord], filtered: int = 0) -> None:
-        """Count records that the log has, without the `filtered` events among theirs that are left out."""
+        """Count records that the log now has, and the `filtered` events in them that were left out."""
         newest = max((record.at_ms for record in records if record.at_ms is not None), default=None)
         self.add(len(records), sum(record.value is None for record in records), newest, filtered)
 

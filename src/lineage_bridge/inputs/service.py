@@ -31,7 +31,7 @@ class InputService:
     """Implements `ports.InputService` over the inputs of the settings file (name to settings, with `kind`) and those that users added.
 
     `progress` returns the counts of an input's events in the log and the archive, `report` the last report of the process that reads
-    inputs, `streams` the report of the pipeline, which reads those of the form stream; None if it does not run. `installation` and `key`
+    inputs, `streams` the report of the pipeline, which reads those of the form `stream`; None if it does not run. `installation` and `key`
     are this installation's.
     """
 

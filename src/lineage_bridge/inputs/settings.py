@@ -61,7 +61,9 @@ class JobPatterns(BaseModel):
 
 @lru_cache(100)
 def _any_of(patterns: tuple[str, ...]) -> Any:  # noqa: ANN401  # re2 has no types
-    """One compiled expression for all patterns. Cached, because compiling takes a thousand times as long as matching a name."""
+    """One compiled expression for all patterns. The result is cached, because compiling takes a thousand times as long as matching a
+    name.
+    """
     return _compiled("|".join(map(_grouped, patterns)))
 
 

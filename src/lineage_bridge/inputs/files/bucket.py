@@ -130,7 +130,8 @@ def _found(path: str, info: Any) -> FoundFile:  # noqa: ANN401  # pyarrow has no
 
 
 def check_machine_credentials(settings: BucketSettings, cloud: str, others: str) -> None:
-    """Check whether a client may use the credentials that the cloud gives this machine; `others` are the settings that need none.
+    """Check whether a client may use the credentials that the cloud gives this machine; `others` names the settings with which the client
+    needs no such credentials.
 
     Raises ConfigError.
     """

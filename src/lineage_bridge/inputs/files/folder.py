@@ -55,7 +55,9 @@ class FolderSettings(FilesSettings):
 
 
 class Folder(FileStore):
-    """A folder of this machine. The key of a file is its inode, with the device if that is not the folder's own."""
+    """A folder of this machine. The key of a file is the number of its inode, with the number of its device if that is another one than the
+    folder's.
+    """
 
     precision_s = 0.05
 

@@ -105,7 +105,7 @@ class FileListing:
             self._missed[task.file.key] = task.file.path, task.bytes_left
 
     def failed(self, task: Task, error: OSError) -> None:
-        """Record that a file could not be read. It is tried again after the next listing."""
+        """Record that a file could not be read. The file is tried again after the next listing."""
         if len(self._failures) < MOST_WAITING:
             self._failures.append(f"{task.file.path} cannot be read: {error_text(error)}")
 

@@ -18,7 +18,7 @@ _AGAIN: Final = "+"
 
 
 class OpenFile:
-    """Reads the records of a file. `task` describes it. Raises OSError.
+    """Reads the records of a file. `task` describes the file. Raises OSError.
 
     At the end, `where` is the file (None: it is still empty), and the `rest_bytes` bytes at `rest_at` are an incomplete record.
     """

@@ -18,7 +18,7 @@ _AGAIN = "+"
 
 
 class Assignment:
-    """The partitions that the group gave this member. `lost` counts records that were deleted before they were read."""
+    """The partitions that the consumer group assigned to this input. `lost` counts records that were deleted before they were read."""
 
     def __init__(self, settings: KafkaInputSettings, finder: TopicFinder, positions: Positions) -> None:
         self._settings, self._finder, self._positions = settings, finder, positions

@@ -67,7 +67,7 @@ class KafkaInputSettings(KafkaConnection, InputSettings):
         default="embedded", description="embedded: read into the log by a process of its own; stream: read by Spark, beside the log"
     )
     max_offsets_per_trigger: int = Field(
-        default=20_000, ge=1, le=1_000_000, description="maximum number of records that are ingested together, in the form stream"
+        default=20_000, ge=1, le=1_000_000, description="maximum number of records that are ingested together, in the form `stream`"
     )
     session_timeout_s: float = Field(
         default=45.0,

@@ -110,8 +110,8 @@ def _job_facets(config: Mapping[str, str], members: Mapping[str, str], plugin: C
 
 
 def _with_message(status: RunStatus, message: str) -> RunStatus:
-    """Convert the status of a connector or task to a state of Kafka Connect. If it has no stack trace, the service's message replaces
-    it.
+    """Convert the status of a connector or task to a state of Kafka Connect. If the status has no stack trace, the service's message takes
+    its place.
     """
     return status._replace(state=FAILED if status.state in _FAILED else status.state, trace=status.trace or message)
 

@@ -17,7 +17,7 @@ PENDING, RUNNING, SUSPENDED, FAILED = "START", "RUNNING", "ABORT", "FAIL"
 """The state of a topic's Tableflow, as the type of the event that reports it."""
 _STATES = {"PENDING": PENDING, "FAILED": FAILED}
 _DEAD_LETTERS = "error_log"
-"""The topic of records that do not fit the table, unless one is set."""
+"""The topic of records that do not fit the table, unless another topic is set."""
 _SNOWFLAKE_HOST = ".snowflakecomputing.com"
 _STORAGE_MEMBERS = (
     "kind",
