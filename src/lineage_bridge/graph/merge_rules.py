@@ -157,7 +157,8 @@ def _choice(values: tuple[Column, ...], first: int) -> str:
 def upsert_sql(relation: Relation, source: str, *, least: str = "min", greatest: str = "max") -> str:
     """The SQL statement that merges the rows of `source` (VALUES or a SELECT) into the relation's table by its merge rules.
 
-    `least` and `greatest` are the dialect's functions of two arguments. A row that changes nothing is not written.
+    `least` and `greatest` name the database's functions that return the lesser and the greater of two values. A row that changes nothing is
+    not written.
     """
     columns = ", ".join(f'"{name}"' for name in relation.names)
     key = ", ".join(f'"{name}"' for name in relation.key)

@@ -27,7 +27,7 @@ class Affected:
 
 
 class HiddenCounts(NamedTuple):
-    """The numbers of datasets and jobs that a principal may not see."""
+    """The numbers of datasets and jobs that an answer leaves out because the principal may not see them."""
 
     datasets: int
     jobs: int

@@ -45,5 +45,5 @@ def test_an_input_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no input 'other'"):
         intake_settings(settings(tmp_path).model_copy(update={"intake": "other"}))
     kinesis = settings(tmp_path).model_copy(update={"inputs": {"events": {"kind": "kinesis", "stream": "s"}}})
-    with pytest.raises(ConfigError, match="not of the kind kafka"):
+    with pytest.raises(ConfigError, match="not of the kind `kafka`"):
         intake_settings(kinesis)
