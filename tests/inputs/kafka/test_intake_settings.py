@@ -26,7 +26,7 @@ def test_the_topic_of_an_input_can_be_the_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"form": "embedded"}, "form stream"),
+        ({"form": "embedded"}, "form `stream`"),
         ({"topics": ["a", "b"]}, "exactly one topic"),
         ({"topics": ["received-*"]}, "exactly one topic"),
         ({"exclude_topics": ["received"]}, "exactly one topic"),
