@@ -15,7 +15,7 @@ from tests.store.writing import apply, opened
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.model.analysis import Analysis, GraphTable, NodeMeasure, Touched
+from lineage_bridge.model.analysis import Analysis, GraphTable, LastUse, NodeMeasure
 from lineage_bridge.model.graph import Node
 from lineage_bridge.pipeline.analyse import analyse, write_tables
 from lineage_bridge.store.whole.analysis import Findings, write_findings
@@ -140,7 +140,7 @@ def test_an_empty_graph_is_measured(spark: SparkSession, tmp_path: Path) -> None
 
 def test_findings_are_read_by_part_and_page(tmp_path: Path) -> None:
     a, b = (Node(n, NodeKind.DATASET, "ns", name) for n, name in enumerate("ab"))
-    found = Analysis((NodeMeasure(a, 1, 0, 0), NodeMeasure(b, 3, 1, 2)), ((a, b),), (a,), (Touched(b, T0, None),), 4, exact=False)
+    found = Analysis((NodeMeasure(a, 1, 0, 0), NodeMeasure(b, 3, 1, 2)), ((a, b),), (a,), (LastUse(b, T0, None),), 4, exact=False)
     path = tmp_path / "analysis.ndjson"
     with pytest.raises(NotFoundError):
         Findings(path)

@@ -12,7 +12,7 @@ from lineage_bridge.graph.record_origin import StreamPartition
 from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.inputs.settings import JobPatterns
 from lineage_bridge.inputs.streaming import RowJudge
-from lineage_bridge.pipeline.streams.folding import PARTS, Part, Writing
+from lineage_bridge.pipeline.streams.folding import PARTS, Part, PartWriter
 from lineage_bridge.ports.streams import StreamRow
 from lineage_bridge.wiring.processes import now_us
 
@@ -24,7 +24,7 @@ TEXT = "".join(map(str, range(2_000)))
 
 def read(folder: Path, values: Sequence[bytes], jobs: JobPatterns, most: int) -> Part:
     """The part of a task that reads these values, of which `jobs` lets some pass."""
-    writing = Writing(folder, RowJudge(RecordJudge("events", "kafka", (), KEY, jobs=jobs), {AT: WHERE}, now_us), most)
+    writing = PartWriter(folder, RowJudge(RecordJudge("events", "kafka", (), KEY, jobs=jobs), {AT: WHERE}, now_us), most)
     rows = [StreamRow(WHERE, offset, value, 0, None, ()) for offset, value in enumerate(values)]
     kept = list(writing.records(rows, {AT: ArchivedPartition("events", WHERE)}))
     (part,) = PARTS.decode(writing.finish().column("rows")[0].as_py())

@@ -50,8 +50,8 @@ class HashChain:
         return faults(self._repository.all(), known)
 
     def erase(self, principal: str, by: Change) -> int:
-        """Erase what a principal changed, and what others changed if it names the principal. Of such entries, only the action may
-        still contain the name.
+        """Erase the changes that a principal made, and the changes of others that name the principal. In the entries of erased changes,
+        only the action may still contain the name.
 
         Raises StoreError if the erased text could not be overwritten in the files; another call tries that again.
         """
@@ -80,7 +80,9 @@ class Mentions:
         self._pattern = re.compile(rf"(?<![\w@+-])(?<![\w@+-]\.){re.escape(name)}(?![\w@+-]|\.\w)") if name else None
 
     def are_in(self, change: Change) -> bool:
-        """Whether a change contains the name. Its action, which names a route, and the names of members are not searched."""
+        """Whether a change contains the name. The change's action, which names a route, and the names of members in its details are not
+        searched.
+        """
         pattern, details = self._pattern, _strings_of(change.details)
         texts = (change.principal, change.origin, change.target, *details)
         return pattern is not None and any(pattern.search(text) for text in texts)

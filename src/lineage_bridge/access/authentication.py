@@ -22,8 +22,8 @@ _BEARER: Final = "bearer "
 class KeyAuthenticator:
     """Implements `ports.Authenticator` with API keys.
 
-    `internal` are keys that are not stored. Changes by other processes are looked for at most every `recheck_us`; `recheck` announces
-    changes of this process.
+    `internal` are keys that are not stored. Keys that other processes changed are looked for at most every `recheck_us`; this process calls
+    `recheck` when it changed a key itself.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class KeyAuthenticator:
         self._recheck_us, self._checked_us, self._teams = recheck_us, -1, teams or Teams()
 
     def authenticate(self, headers: Mapping[str, str], peer: str) -> Principal | None:  # noqa: ARG002 - the protocol's
-        """The principal of a request; None if the request has none of these credentials. Raises RefusedError for invalid credentials."""
+        """The principal of a request; None if the request has no API key. Raises RefusedError for an invalid key."""
         text = bearer_of(headers)
         if not text.startswith(PREFIX):
             return None
@@ -92,7 +92,7 @@ class Authenticators:
         self._authenticators = authenticators
 
     def authenticate(self, headers: Mapping[str, str], peer: str) -> Principal | None:
-        """The principal of a request; None if the request has none of these credentials. Raises RefusedError for invalid credentials."""
+        """The principal of a request; None if no authenticator recognizes its credentials. Raises RefusedError for invalid credentials."""
         for authenticator in self._authenticators:
             principal = authenticator.authenticate(headers, peer)
             if principal is not None:

@@ -1,7 +1,7 @@
 """Reads what a proxy states about the client of a request, in the headers `X-Forwarded-*`.
 
 The headers are trusted from the proxy's addresses only. Of several values the last one counts, which the proxy itself wrote; the others may
-be the client's. `Forwarded` (RFC 7239) is not read: a proxy that writes one kind passes on the other as the client sent it.
+be the client's. `Forwarded` (RFC 7239) is not read: a proxy that writes `X-Forwarded-*` passes on `Forwarded` as the client sent it.
 """
 
 import re

@@ -16,7 +16,7 @@ _ID_BYTES: Final = 5
 _SECRET_BYTES: Final = 32
 _SHAPE: Final = re.compile(r"lb_([a-z2-7]{8})_[a-z2-7]{52}([a-z2-7]{7})")
 _PURPOSE: Final = b"api key\0"
-"""A prefix of what the installation's key signs here, so that digests for other purposes always differ."""
+"""A prefix of the text that is signed here with the installation's key, so that signatures for other purposes always differ."""
 
 
 class NewKey(NamedTuple):

@@ -11,7 +11,7 @@ from lineage_bridge.api.schemas.lineage import RunEvent
 from lineage_bridge.api.schemas.names import DatasetRef, DescribedNode, JobRef
 from lineage_bridge.api.schemas.nodes import GraphColumn, GraphEdge, GraphNode, GraphPort, NodeDetails, TransformationItem, WalkNode
 from lineage_bridge.api.schemas.runs import RunItem
-from lineage_bridge.graph.contents.keeping import Keeping, keeping
+from lineage_bridge.graph.contents.owners_and_retention import OwnersAndRetention, owners_and_retention
 from lineage_bridge.graph.identity.node_ids import display_name
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Side
@@ -59,7 +59,7 @@ def node_id_of(node: Node) -> str:
     return node_id_text(node.id)
 
 
-def trace_digest(trace: Trace, kept: Mapping[Node, Keeping]) -> str:
+def trace_digest(trace: Trace, kept: Mapping[Node, OwnersAndRetention]) -> str:
     """The SHA-256 of a trace in hexadecimal digits. It covers the question and what was found, by names, but not the proofs, which each
     event renews.
     """
@@ -203,7 +203,7 @@ def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -
     """The details of a node as answers show them. For a job, they include its state, which is that of its newest run."""
     is_job = entry.node.kind == NodeKind.JOB
     run = newest if newest and newest.observed else None
-    kept = keeping(entry.facets)
+    kept = owners_and_retention(entry.facets)
     return NodeDetails(
         system=system_name(entry.node.namespace),
         node_type=entry.node_id.type,

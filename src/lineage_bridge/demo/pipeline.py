@@ -88,7 +88,7 @@ def moments() -> list[Moment]:
 
 
 def heartbeats(since_s: int) -> list[Moment]:
-    """What the streams of the demo report some seconds after it was loaded: their row counts since their start, as before."""
+    """What the streams of the demo report some seconds after the demo was loaded: their row counts since their start."""
     age_s = -since_s
     return [*_captured(Run(CDC, 0), age_s), _enriching(Run(ENRICHMENT, 1), RESTART_S, age_s), _landed(Run(SINK, 0), age_s)]
 

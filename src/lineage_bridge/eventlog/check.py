@@ -28,8 +28,8 @@ Kind = Literal["unreadable", "shortened", "missing", "header", "changed"]
 
 
 class Damage(NamedTuple):
-    """A part of the log that cannot be read: `unreadable` bytes of a segment, a segment that is `shortened` or `missing`, or its
-    `header`.
+    """A part of the log that cannot be read: `unreadable` bytes of a segment, a segment that is `shortened` or `missing`, or a damaged
+    `header` of a segment.
 
     `first` and `end` are byte positions in the segment. For a missing segment, `end` is 0 if its length is unknown. Damage of the
     archive has the path of its `file` in the archive instead of a segment; a `changed` file can be read, but differs from what was
@@ -55,8 +55,8 @@ class Damage(NamedTuple):
 
 
 class LogCheck(NamedTuple):
-    """What a check found: segments of the log, and records that can be read; the damage, of which `new` is not acknowledged; and files of
-    the archive.
+    """The result of a check: the number of segments of the log, of records that can be read, and of files of the archive; and the damage.
+    `new` is the damage that no operator has acknowledged.
     """
 
     segments: int
@@ -123,7 +123,7 @@ def _acknowledged(directory: Path) -> frozenset[str]:
 
 
 def _durable_end(directory: Path) -> int:
-    """The position in the durable mark; 0 if the mark is lost, so that every segment is read to its end."""
+    """The position in the durable mark (see `mark.py`); 0 if the mark is lost, so that every segment is read to its end."""
     try:
         return read_mark(directory)
     except LogError:

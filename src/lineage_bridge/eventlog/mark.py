@@ -44,12 +44,12 @@ def _read_pair(fd: int, directory: Path) -> int:
 
 
 def write_mark(directory: Path, end: int) -> None:
-    """Write the mark of a copy of a log, which nobody reads yet."""
+    """Write the durable mark of a copied log that nobody reads yet."""
     (directory / "durable").write_bytes(_PAIR.pack(end, end ^ _CHECK))
 
 
 class DurableMark:
-    """Writes the mark, for the one process that writes the log."""
+    """Writes the durable mark, for the one process that writes the log."""
 
     def __init__(self, directory: Path, disk: Disk) -> None:
         self._disk = disk
@@ -71,7 +71,7 @@ class DurableMark:
             self.publish(end)
 
     def settle(self) -> None:
-        """Make the file of the mark itself durable. Raises OSError."""
+        """Make the file of the durable mark survive a power loss. Raises OSError."""
         self._disk.sync(self._fd)
 
     def close(self) -> None:

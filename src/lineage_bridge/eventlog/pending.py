@@ -9,7 +9,9 @@ from lineage_bridge.errors import LogError, UnavailableError
 
 
 class Submission(NamedTuple):
-    """Records that wait to be written: their encoded form, their total size in bytes, and the future that receives their offsets."""
+    """Records that wait to be written: their encoded form, their total size in bytes, and the future that will hold the offsets of the
+    records.
+    """
 
     pieces: list[bytes]
     size: int

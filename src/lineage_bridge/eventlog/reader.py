@@ -75,7 +75,7 @@ class LogReader:
     def cut(self, start: int, limit_bytes: int, limit_records: int) -> int:
         """Choose the end of a batch: as many durable records from `start` on as both limits allow, but at least one.
 
-        If the limits allow all records, it is the end of the log. Reads the records' headers only.
+        If the limits allow all records, the result is the end of the log. Reads the records' headers only.
         """
         end, taken, count, durable = start, 0, 0, max(start, self.durable_end())
         for number, byte, size in self._sizes(start, durable):

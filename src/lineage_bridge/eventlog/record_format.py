@@ -49,7 +49,7 @@ def read_head(data: bytes, at: int) -> Head:
     head: Head = HEAD.unpack_from(data, at)
     magic, version, _, total, _, channel, principal, note, body, _, _ = head
     if magic != MAGIC:
-        raise RecordError("the bytes do not begin with the mark of a record")
+        raise RecordError("the bytes do not begin with the magic bytes of a record")
     if version != VERSION:
         raise RecordError(f"the record has format version {version}, this program reads version {VERSION}")
     if not HEAD.size + channel + principal + note + body <= total <= MAX_RECORD_BYTES:
@@ -103,7 +103,9 @@ def erased_like(data: bytes) -> bytes:
 
 
 def filler(size: int) -> bytes | None:
-    """Make an empty ERASED record of this many bytes, to be written over unreadable bytes; None if a record has more bytes than that."""
+    """Make an empty ERASED record of this many bytes, to be written over unreadable bytes; None if even an empty record has more bytes than
+    that.
+    """
     return _seal(RecordKind.ERASED, bytes(16), 0, (b"", b"", b"", b""), length=size) if size >= HEAD.size else None
 
 

@@ -32,10 +32,10 @@ _COPY_BYTES: Final = 1 << 20
 class Recovery(NamedTuple):
     """The end of the log after recovery.
 
-    `number`, `byte`: the last segment (0: none), and where its durable records end. `is_open`: whether records can be appended there,
-    because the segment is as long as that. `end`: the durable end of the log, which is never below `published`, the mark before.
-    `cut_bytes`: how many bytes were cut off. If the mark was lost, some of them may have been acknowledged; they are then saved in the
-    file `saved`. `healed`: whether the last segment's header was damaged and written again.
+    `number`, `byte`: the last segment (0: none), and where its durable records end. `is_open`: whether the segment ends at that byte, so
+    that records can be appended there. `end`: the durable end of the log. It is never below `published`, the durable mark as it was before
+    the recovery. `cut_bytes`: how many bytes were cut off. If the durable mark was lost, some of these bytes may have been acknowledged;
+    they are then saved in the file `saved`. `healed`: whether the last segment's header was damaged and written again.
     """
 
     number: int
@@ -49,7 +49,7 @@ class Recovery(NamedTuple):
 
 
 def recover(directory: Path, disk: Disk, mark: DurableMark) -> Recovery:
-    """Make the log end with durable records, and set the mark to its end. The caller holds the lock. Raises OSError."""
+    """Make the log end with durable records, and set the durable mark to its end. The caller holds the lock. Raises OSError."""
     published = _published(directory)
     healed = _heal_last_header(directory, published or 0, disk)
     number = max(list_segments(directory), default=0)
@@ -111,7 +111,8 @@ def _has_header(directory: Path, number: int) -> bool:
 def _cut_torn(directory: Path, number: int, published: int | None, disk: Disk) -> tuple[int, int, Path | None]:
     """Cut a segment off after its durable records.
 
-    Returns the byte where these end, the number of bytes cut off, and the file with a copy of them if the mark was lost.
+    Returns the byte where these records end, the number of bytes cut off, and, if the durable mark was lost, the file with a copy of these
+    bytes.
     """
     path = segment_path(directory, number)
     size = path.stat().st_size
@@ -129,7 +130,9 @@ def _cut_torn(directory: Path, number: int, published: int | None, disk: Disk) -
 
 
 def _durable_byte(path: Path, size: int, number: int, published: int) -> int:
-    """The end of the durable records in the last segment. Complete records after the mark are kept, up to the first incomplete one."""
+    """The end of the durable records in the last segment. Complete records after the durable mark are kept, up to the first incomplete
+    one.
+    """
     marked = HEADER_BYTES if segment_of(published) < number else byte_of(published) if segment_of(published) == number else size
     torn: list[UnreadableBytes] = []
     end = marked
@@ -166,7 +169,7 @@ def _last_record_end(directory: Path, number: int, byte: int) -> int:
 
 
 def _before(directory: Path, number: int) -> tuple[int, int]:
-    """The segment before this one, and the end of its records. Both are in this segment's header; if that is damaged, they are found
+    """The segment before this one, and the end of its records. Both are in this segment's header; if the header is damaged, they are found
     from the files.
     """
     try:

@@ -21,13 +21,15 @@ from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordKind
 
 _TABLE: Final = tuple(crc32(bytes([value])) ^ crc32(b"\0") for value in range(256))
-"""By XOR difference of the last byte: the XOR difference of the checksum."""
+"""For each XOR difference in the last byte of a record: the XOR difference that it causes in the checksum."""
 _BY_VALUE: Final = {change: value for value, change in enumerate(_TABLE)}
 _STEPS: Final = {change >> 24: (change, value) for value, change in enumerate(_TABLE)}
 
 
 class RepairOutcome(NamedTuple):
-    """What was done about a damage: `corrected`, `rewritten` (a header), `set aside`, or `left` as it is."""
+    """What was done about one piece of damage: it was `corrected`; a header was `rewritten`; the bytes were `set aside` in the file
+    `saved`; or the damage was `left` as it is.
+    """
 
     damage: Damage
     outcome: str
@@ -107,7 +109,8 @@ def restore_records(writer: LogWriter, known: Iterable[LogRecord], files: Iterab
     """Append to the log the records of `files` (segments, pieces of them, or folders of segments) that are not among `known`. Returns
     how many.
 
-    They keep their arrival times and channels, and get new offsets. `on_record` is called for each. Raises OSError, LogError.
+    The appended records keep their arrival times and channels, and get new offsets. `on_record` is called for each of them. Raises OSError,
+    LogError.
     """
     present = {_identity(record) for record in known}
     count = 0

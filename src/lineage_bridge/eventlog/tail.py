@@ -65,7 +65,7 @@ class Tail:
         return start
 
     def heal(self) -> None:
-        """Write the mark again if its file was damaged or deleted. Raises OSError."""
+        """Write the durable mark again if its file was damaged or deleted. Raises OSError."""
         self._mark.heal(self.end)
 
     def close(self) -> None:
@@ -86,7 +86,7 @@ class Tail:
             self._disk.sync(self._fd)
             self._mark.publish(end)
             if not is_linked(self._fd, self._path):
-                raise FileNotFoundError(errno.ENOENT, "the segment was deleted while it was written", str(self._path))
+                raise FileNotFoundError(errno.ENOENT, "the segment was deleted while records were written to it", str(self._path))
         except OSError:
             # The kernel counts pages whose sync failed as clean: a second sync would succeed without writing them.
             self._cut_back()

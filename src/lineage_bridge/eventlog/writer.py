@@ -26,7 +26,7 @@ SEGMENT_BYTES: Final = 64 << 20
 MAX_SEGMENT_BYTES: Final = 1 << 30
 MAX_PENDING_BYTES: Final = 256 << 20
 HEAL_S: Final = 1.0
-"""Seconds between an idle writer's checks that its mark still exists."""
+"""Seconds between an idle writer's checks that the durable mark still exists."""
 GROUP_BYTES: Final = 4 << 20
 _FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 _LOCAL_DISK: Final = LocalDisk()
@@ -35,11 +35,11 @@ _LOCAL_DISK: Final = LocalDisk()
 class LogWriter:
     """The only writer of the log in `directory`. Records that it acknowledges are durable, and readers see them.
 
-    It creates the folder if needed, acquires its lock (within `lock_timeout_s` seconds) and cuts off a torn end, with the
-    result in `recovery`. `floor` is the highest position that the log is known to have issued, which is the store's; all
-    new records get offsets at or above it. A write beyond the process's file size limit is refused like a write to a full
-    disk, provided that SIGXFSZ is ignored, which is Python's default. A fork of the process without exec may keep the
-    lock; an executed program does not. Raises LogLockedError, LogFullError, LogError; ConfigError for impossible sizes.
+    It creates the folder if needed, acquires its lock (within `lock_timeout_s` seconds) and cuts off a torn end, with the result in
+    `recovery`. `floor` is the highest position that the log is known to have issued: the position of the store. All new records get offsets
+    at or above it. A write beyond the process's file size limit is refused like a write to a full disk, provided that SIGXFSZ is ignored,
+    which is Python's default. A fork of the process without exec may keep the lock; an executed program does not. Raises LogLockedError,
+    LogFullError, LogError; ConfigError for impossible sizes.
     """
 
     def __init__(

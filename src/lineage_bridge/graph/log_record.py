@@ -8,8 +8,8 @@ import msgspec
 from lineage_bridge.graph.record_origin import RecordOrigin
 
 RETRY = "retry"
-"""The channel of an event that was validated again after it had been in quarantine. Bytes and event id stay the same, unless it was within
-a value that could not be read then.
+"""The channel of an event that was validated again after it had been in quarantine. The event's bytes and id stay the same, unless the
+event arrived inside a value that could not be read at that time.
 """
 
 
@@ -40,11 +40,11 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
 class RecordNote(msgspec.Struct, frozen=True, omit_defaults=True):
     """The metadata that is stored beside the body of a record.
 
-    `code`, `path` and `message`: why it was rejected. `namespaces` are the globs that its sender was limited to when it arrived; without
-    globs, the whole event has effect. For an event that another principal accepted from quarantine, `sender` is the original principal, and
-    `waived` means that the event was accepted although its job or dataset lies outside `namespaces`. `origin` is where an input read it.
-    `releases` is the id of what leaves quarantine with an event, if that has another id. `whole`: the body of a rejected record of an
-    input is all of what was read, unchanged.
+    `code`, `path` and `message`: why the record was rejected. `namespaces` are the globs that the sender was limited to when the record
+    arrived; without globs, the whole event has effect. For an event that another principal accepted from quarantine, `sender` is the
+    original principal, and `waived` means that the event was accepted although its job or dataset lies outside `namespaces`. `origin` is
+    where an input read the record. `releases` is the id of the quarantined record that became this event, if that record has another id.
+    `whole`: the body of this rejected record is all that the input read, unchanged.
     """
 
     code: str = ""

@@ -123,7 +123,9 @@ def groups_of(relation: Relation) -> dict[str, list[Column]]:
 
 
 def _merger(relation: Relation) -> Callable[[Row, Row], Row]:
-    """Compile the merge rules of a relation to one expression over the values of two rows. A fold spends most of its time in it."""
+    """Compile the merge rules of a relation to one expression over the values of two rows. A fold spends most of its time in this
+    expression.
+    """
     values = relation.columns[relation.key_size :]
     parts: list[str] = []
     for index, column in enumerate(values):
@@ -155,7 +157,8 @@ def _choice(values: tuple[Column, ...], first: int) -> str:
 def upsert_sql(relation: Relation, source: str, *, least: str = "min", greatest: str = "max") -> str:
     """The SQL statement that merges the rows of `source` (VALUES or a SELECT) into the relation's table by its merge rules.
 
-    `least` and `greatest` are the dialect's functions of two arguments. A row that changes nothing is not written.
+    `least` and `greatest` name the database's functions that return the lesser and the greater of two values. A row that changes nothing is
+    not written.
     """
     columns = ", ".join(f'"{name}"' for name in relation.names)
     key = ", ".join(f'"{name}"' for name in relation.key)

@@ -1,5 +1,5 @@
-"""Where an input read the event of a log record (its origin). It is kept in the record's note, so that it becomes durable with
-the event.
+"""Where an input read the event of a log record (its origin). The origin is kept in the record's note, so that it becomes durable with the
+event.
 """
 
 from typing import Final, NamedTuple

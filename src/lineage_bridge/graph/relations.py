@@ -84,8 +84,8 @@ EVENT = relation(
     same("repairs", Type.TEXT),
 )
 """Accepted events. The time is a function of the event's bytes and comes first in the key, so rows are stored in the order of time.
-`effective` is the time that counts: the event's own, or its arrival if that clock is far ahead. `type` is empty when absent, `job` and
-`dataset` are 0 if the event has none."""
+`effective` is the time that counts: the event's own, or its arrival if the producer's clock is far ahead. `type` is empty when absent,
+`job` and `dataset` are 0 if the event has none."""
 
 EVENT_RECORD = relation(
     "event_record",
@@ -98,7 +98,8 @@ EVENT_RECORD = relation(
     same("channel", Type.TEXT),
     same("principal", Type.TEXT),
 )
-"""Log records that hold an accepted event: their address, and when and through which channel they arrived. An event sent twice has two."""
+"""Log records that hold an accepted event: their address, and when and through which channel they arrived. An event sent twice has two
+rows."""
 
 QUARANTINE = relation(
     "quarantine",
@@ -132,15 +133,15 @@ RUN = relation(
 )
 """Runs, each under its job; a run seen under two jobs has two rows. A parent run without events of its own is known from its children.
 `raw_id` is the run id as it was sent, if that was not a UUID; `parent_raw` and `root_raw` are those of the parent and root. `parent_sure`
-is 0 if the sender is limited to namespaces that do not contain the jobs of parent and root: the run is listed inside them, but nothing else
-is derived for them.
+is 0 if the sender is limited to namespaces that do not contain the jobs of parent and root: the run is listed as part of the parent and
+root, but nothing else is derived for these two.
 """
 
 RUN_EVENT = relation(
     "run_event", key("run", Type.BYTES), key("job", Type.INT), key("type", Type.TEXT), key("day", Type.INT), *first_and_last()
 )
-"""When a run first and last sent an event of a type, by UTC day. The run's state is computed from these (graph/runs/state.py), for each
-of its jobs: producers give runs of different jobs one id."""
+"""When a run first and last sent an event of a type, by UTC day. The run's state is computed from these rows (graph/runs/state.py),
+separately for each job, because producers give runs of different jobs the same id."""
 
 RUN_IO = relation(
     "run_io",
@@ -178,8 +179,8 @@ ASSERTION = relation(
     *least("first", ("first", Type.INT), ("first_event", Type.BYTES)),
     *greatest("last", (), ("last", Type.INT), ("last_event", Type.BYTES)),
 )
-"""Who asserted which facet set of which node, and when first and last on a UTC day. A row per day makes it exact at midnights, however
-often something is repeated, which of several facet sets was asserted last."""
+"""Who asserted which facet set of which node, and when first and last on a UTC day. There is a row per day, so that an answer as of a
+midnight knows exactly which of several facet sets was asserted last, however often producers repeat them."""
 
 FACET_SET = relation("facet_set", key("facet_set", Type.BYTES), key("key", Type.TEXT), same("facet", Type.BYTES))
 """The facets of a facet set, by their key."""
@@ -191,8 +192,8 @@ DECLARED_IO = relation(
     key("dataset", Type.INT),
     key("dataset_facet_set", Type.BYTES),
 )
-"""The inputs and outputs of a design-time statement, which are part of its facet set: a new statement replaces all of it. Each has the
-facet set that was given for it there."""
+"""The inputs and outputs of a design-time statement. They are part of the statement's facet set, so a new statement replaces them all. Each
+row has the facet set that the statement gives for the input or output."""
 
 FACET = relation("facet", key("facet", Type.BYTES), same("deleted", Type.INT), same("text", Type.TEXT))
 """Facet texts, each stored once. `deleted` is 1 if the facet withdraws an earlier one (`_deleted`)."""
@@ -204,8 +205,8 @@ ENDING = relation(
     key("job", Type.INT),
     *greatest("ending", (("ended", Type.INT), ("at", Type.INT)), ("ending_time", Type.INT), ("ending_event", Type.BYTES)),
 )
-"""What operators last stated about a flow: that it ended `at` a time (`ended` is 1), or that it did not (0). A source or target of 0 stands
-for any.
+"""What operators last stated about a flow: that the flow ended at the time `at` (`ended` is 1), or that it did not end (0). A source or
+target of 0 stands for any.
 """
 
 LIFECYCLE = relation(

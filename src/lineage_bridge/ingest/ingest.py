@@ -29,7 +29,9 @@ _NOTE_CHARACTERS = 2000
 
 
 class RecordLimits(NamedTuple):
-    """The maximum size of a log record in bytes, and the function `size_of` that measures it. None: the size of the largest event."""
+    """The maximum size of a log record in bytes, and the function `size_of` that measures it. If the maximum is None, only the size of
+    events is limited.
+    """
 
     most_bytes: int | None = None
     size_of: Callable[[LogRecord], int] = lambda record: len(record.body)
@@ -43,12 +45,11 @@ def _take_all(_: Event) -> Rejected | None:
 
 
 class Sender(NamedTuple):
-    """The channel of a payload, and the principal that sent it, which may be limited to namespaces.
+    """The channel of a payload, and the principal that sent the payload. The principal may be limited to namespaces.
 
-    `first`: the note of an event in quarantine that is validated again; its sender, limits and origin are kept. `releases` is the id of
-    what was in quarantine, if the event was only a part of it. `origin` is where an input read the payload, and is stored with each of
-    its records. `left_out` is the reason if events are not to be accepted, whatever else is true of them; it is checked before the
-    sender's limits.
+    `first`: the note of an event in quarantine that is validated again; its sender, limits and origin are kept. `releases` is the id of the
+    quarantined record, if the event was only a part of that record. `origin` is where an input read the payload, and is stored with each of
+    its records. `left_out` returns the reason if an event must not be accepted; it is checked before the sender's limits.
     """
 
     channel: str

@@ -21,7 +21,7 @@ _BLANK: Final = b" \t\r\n"
 _MAX_COMPRESSION_RATIO: Final = 64
 _FIRST_PIECE: Final = 64
 _LARGEST_PIECE: Final = 1 << 18
-"""How many bytes are passed to the decompressor at once. It copies the bytes after a member's end each time."""
+"""How many bytes are passed to the decompressor at once. It copies the bytes after the end of a gzip member each time."""
 
 
 class _Envelope(Struct):
@@ -155,7 +155,9 @@ def _enveloped(text: bytes) -> bytes | None:
 
 
 def _elements(data: bytes, text: bytes) -> list[bytes]:
-    """The elements of an array, each as its bytes in `data`. `text` is `data` with invalid escapes replaced, byte by byte."""
+    """The elements of an array, each as its bytes in `data`. `text` is `data` with invalid escapes replaced, so that every other byte stays
+    at its offset.
+    """
     elements = [bytes(element) for element in _ELEMENTS.decode(text)]
     if text == data:
         return elements

@@ -16,9 +16,9 @@ from lineage_bridge.ports.streams import SparkRead, StreamRange
 class IncomingRecord(NamedTuple):
     """A record of a stream; `at_ms` is when it was written to the stream, in UTC milliseconds. Records without a value contain no event.
 
-    Each record within an aggregated record is one of these; `part` is its number, from 0 on. If `is_whole` is false, further parts may
-    follow, and the position after it is that of the next part. `mark` is stored with the position after a record of a file; `refused` is
-    why a damaged record contains no event.
+    Each record within an aggregated record is an IncomingRecord of its own; `part` is its number, from 0 on. If `is_whole` is false,
+    further parts may follow, and the position after this record is that of the next part. `mark` is stored with the position after a record
+    of a file; `refused` is why a damaged record contains no event.
     """
 
     where: StreamPartition
@@ -62,7 +62,7 @@ class Positions(ABC):
     """The positions from which an input continues in each partition. All records before them are in the log."""
 
     is_new: bool
-    """Whether the input is opened for the first time. Its settings then decide where it begins."""
+    """Whether the input is opened for the first time. The input's settings then decide where reading begins."""
 
     @abstractmethod
     def next_position(self, where: StreamPartition) -> EventPosition | None:
@@ -141,7 +141,7 @@ class Input(ABC, Generic[SettingsT]):
 
 
 class StreamInput(ABC, Generic[SettingsT]):
-    """An input of the form stream, which Spark reads without the log; attributes and errors are those of Input.
+    """An input of the form `stream`, which Spark reads without writing to the log; attributes and errors are those of Input.
 
     One thread uses it at a time.
     """

@@ -18,7 +18,7 @@ from lineage_bridge.tracing import span, trace_headers
 TIMEOUT_S = 60.0
 MEDIA_TYPE: Final = "application/msgpack"
 _LATER: Final = frozenset({401, 403, 408, 429})
-"""Statuses that mean the API was restarted and has another key now."""
+"""HTTP statuses which mean that the API was restarted and now has another key."""
 _ERRORS: Final[Mapping[int, type[NotFoundError | GoneError]]] = {404: NotFoundError, 410: GoneError}
 
 
@@ -63,7 +63,10 @@ class IntakeClient:
                 f"the API does not answer: {str(error) or type(error).__name__}", "check that `lineage-bridge serve` or `api` is running"
             ) from error
         if answer.status_code >= 500 or answer.status_code in _LATER:
-            raise UnavailableError(f"the API answered {answer.status_code}: {answer.text[:300]}", "it is tried again; see the API's log")
+            raise UnavailableError(
+                f"the API answered {answer.status_code}: {answer.text[:300]}",
+                "the request is repeated until the API accepts it; the API's log has the reason",
+            )
         if answer.is_error:
             raise _ERRORS.get(answer.status_code, RequestError)(f"the API answered {answer.status_code}: {answer.text[:300]}")
         return answer.content

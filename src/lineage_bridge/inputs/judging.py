@@ -29,7 +29,7 @@ def principal_name(name: str) -> str:
 
 
 class CollectingLog:
-    """Implements `ports.EventLog` by keeping what `ingest` appends, until it is sent."""
+    """Implements `ports.EventLog` by keeping the records that `ingest` appends, until they are sent."""
 
     def __init__(self) -> None:
         self.records: list[LogRecord] = []
@@ -106,8 +106,8 @@ def _size(records: Iterable[LogRecord]) -> int:
 
 
 def _pipeline_name(event: Event) -> str | None:
-    """The name that OpenMetadata gives to the pipeline of an event. It is that of the job of the parent run or, without one, of the
-    event's own job. None without a job.
+    """The name that OpenMetadata gives to the pipeline of an event. It is the name of the job of the parent run or, without a parent run,
+    the name of the event's own job. None without a job.
     """
     parent = read("run", "parent", event.run.facets["parent"]) if event.run and "parent" in event.run.facets else None
     job = parent.job if isinstance(parent, ParentRunFacet) else event.job

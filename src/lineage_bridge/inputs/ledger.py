@@ -90,7 +90,7 @@ class _RejectionCode(msgspec.Struct):
     code: str = _REJECTED
 
 
-class _Fresh(NamedTuple):
+class _NewRecord(NamedTuple):
     """A record that the log does not have yet, and its origin."""
 
     record: LogRecord
@@ -105,7 +105,7 @@ _FIRST: Final = EventPosition(0, 0)
 class InputLedger:
     """Implements `ports.InputLog` over the log, which this process alone writes. Thread-safe.
 
-    `session` identifies this process, `streamed` returns the archive's end in the partitions of an input that was read in the form stream.
+    `session` identifies this process, `streamed` returns the archive's end in the partitions of an input read in the form `stream`.
     Batches of one input are appended one after the other. `close` stores the positions of the inputs.
     """
 
@@ -249,7 +249,7 @@ def _origin(name: str, record: LogRecord) -> RecordOrigin | None:
     return origin if origin and origin.input == name else None
 
 
-def _fresh(name: str, records: Sequence[LogRecord], ledger: _Ledger) -> Iterator[_Fresh]:
+def _fresh(name: str, records: Sequence[LogRecord], ledger: _Ledger) -> Iterator[_NewRecord]:
     """Those of the records that the log does not have yet, each once. Raises RequestError."""
     behind: dict[StreamPartition, EventPosition] = {}
     for record in records:
@@ -262,4 +262,4 @@ def _fresh(name: str, records: Sequence[LogRecord], ledger: _Ledger) -> Iterator
         where = origin.where
         if origin.position >= behind.get(where, ledger.next_position(where)):
             behind[where] = origin.next_position
-            yield _Fresh(record, origin)
+            yield _NewRecord(record, origin)

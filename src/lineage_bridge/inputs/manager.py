@@ -21,7 +21,7 @@ TICK_S: Final = 1.0
 
 
 class StreamSide(NamedTuple):
-    """What inputs of the form stream need: the feed that ingests their records, and a function that returns what Spark lacks to read
+    """What inputs of the form `stream` need: the feed that ingests their records, and a function that returns what Spark lacks to read
     them, if anything.
     """
 
@@ -42,7 +42,7 @@ class _Running:
 class InputManager:
     """Reads the inputs that `records` lists, unless they are paused, and passes a report to `report` about every second.
 
-    With `stream`, it reads those of the form `stream`, without it the others. `intake` names the one whose topic is the log of received
+    With `stream`, it reads those of the form `stream`, without it the others. `intake` names the input whose topic is the log of received
     events, if there is one.
     """
 

@@ -14,7 +14,7 @@ WINDOW_S: Final = 10.0
 
 
 class ReadingMeter:
-    """The status of an input, which one thread changes and others read, and its allowance of records. `clock` is a monotonic one."""
+    """The status of an input, and its allowance of records. One thread changes the status, others read it. `clock` is a monotonic one."""
 
     def __init__(self, clock_us: Callable[[], int], clock: Callable[[], float]) -> None:
         self._clock_us, self._clock = clock_us, clock
@@ -58,7 +58,7 @@ class ReadingMeter:
             )
 
     def count(self, records: Sequence[IncomingRecord], filtered: int = 0) -> None:
-        """Count records that the log has, without the `filtered` events among theirs that are left out."""
+        """Count records that the log now has, and the `filtered` events in them that were left out."""
         newest = max((record.at_ms for record in records if record.at_ms is not None), default=None)
         self.add(len(records), sum(record.value is None for record in records), newest, filtered)
 

@@ -1,7 +1,7 @@
 """Translates the settings of OpenMetadata's OpenLineage connector to those of an input. Pure.
 
-The names and what they mean are those of OpenMetadata 2.0 (`brokerConfig` holds those of the broker) and of versions before 1.13 (they are
-at the top level). An option that LineageBridge cannot honour is an error, never ignored.
+Options have the names and meanings of OpenMetadata 2.0 (the broker's options are in `brokerConfig`) and of versions before 1.13 (the
+broker's options are at the top level). An option that LineageBridge cannot honour is an error, never ignored.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,8 +39,8 @@ class _RefusedOptionError(Exception):
 
 
 def _connection(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the connection. They are found in those of a whole workflow or of its source, or stand by themselves. The options
-    of the ingestion are checked.
+    """The options of the connection. `settings` may be a whole workflow, the source of a workflow, or just the options of the connection.
+    If there are options of the ingestion, they are checked.
     """
     source = settings.get("source", settings)
     ingestion = source.get("sourceConfig", {}).get("config", {})
@@ -125,7 +125,9 @@ def _aws(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
     if is_found not in (None, True, False):
         raise _RefusedOptionError(f"awsConfig.enabled = {is_found!r}: use true or false")
     if is_found and (keys := sorted({"awsAccessKeyId", "awsSecretAccessKey", "awsSessionToken"} & value.keys())):
-        raise _RefusedOptionError(f"awsConfig.enabled lets the AWS SDK find credentials, but awsConfig.{keys[0]} sets credentials, too")
+        raise _RefusedOptionError(
+            f"awsConfig.enabled lets the AWS SDK find credentials, but awsConfig.{keys[0]} also sets credentials: give one of the two"
+        )
     made = _renamed("awsConfig", {key: found for key, found in value.items() if key != "enabled"}, _AWS)
     if not made.get("role_arn"):  # OpenMetadata writes the name of the session also where no role is assumed
         made = {key: found for key, found in made.items() if key not in ("role_session_name", "role_source_identity")}

@@ -91,7 +91,7 @@ class SessionReader(ABC):
         except LineageBridgeError as error:
             self._report(str(error), error.hint)
         except Exception as error:  # a boundary: a fault of one input must not stop the others
-            log.exception("input %s", self.input.name)
+            log.exception("input %s: unexpected error", self.input.name)
             self._report(f"{type(error).__name__}: {error}", "this is a fault of LineageBridge; see its log")
         else:
             self.meter.change("idle")
@@ -112,9 +112,7 @@ class SessionReader(ABC):
 
 
 class _Portion(NamedTuple):
-    """A portion of log records, the offsets up to which it covers the partitions, and the number of events between them that are left
-    out.
-    """
+    """A portion of log records, the offset up to which the portion covers each partition, and the number of events that are left out."""
 
     judged: list[LogRecord]
     ends: dict[StreamPartition, int]
@@ -141,7 +139,7 @@ class InputReader(SessionReader):
         self.source.open(positions)
         settings, self._quiet_since = self.source.settings, self._clock()
         while not stop.is_set():
-            state = self.source.reading_state()  # before reading: the state of topics is reported even if nothing can be read
+            state = self.source.reading_state()  # Before reading, so that the state of topics is reported even if nothing can be read.
             self.meter.watch(state)
             if state.partitions:
                 self.meter.change("reading")

@@ -23,7 +23,7 @@ from lineage_bridge.sources.common.descriptions import describe_settings
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 
 SILENT_US: Final = 10_000_000
-"""Seconds without a report after which a process that reads inputs counts as silent."""
+"""Microseconds without a report after which a process that reads inputs counts as silent."""
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -31,7 +31,7 @@ class InputService:
     """Implements `ports.InputService` over the inputs of the settings file (name to settings, with `kind`) and those that users added.
 
     `progress` returns the counts of an input's events in the log and the archive, `report` the last report of the process that reads
-    inputs, `streams` the report of the pipeline, which reads those of the form stream; None if it does not run. `installation` and `key`
+    inputs, `streams` the report of the pipeline, which reads those of the form `stream`; None if it does not run. `installation` and `key`
     are this installation's.
     """
 
@@ -145,7 +145,7 @@ class InputService:
         streamed = {record.name for record in records if is_streamed(record.settings)}
         readers = [
             (self._report, "reads inputs", "no process reads inputs", len(streamed) < len(records)),
-            (self._streams, "reads inputs in the stream", "the pipeline, which reads inputs in the stream, does not run", bool(streamed)),
+            (self._streams, "reads inputs with Spark", "the pipeline, which reads inputs with Spark, does not run", bool(streamed)),
         ]
         for read, what, absent, needed in readers:
             report = read() if needed else None

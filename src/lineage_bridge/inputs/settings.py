@@ -16,7 +16,7 @@ EMBEDDED, STREAM = "embedded", "stream"
 
 
 def is_streamed(settings: Mapping[str, Any]) -> bool:
-    """Whether these settings select the form stream, which Spark reads."""
+    """Whether these settings select the form `stream`, in which Spark reads the input."""
     return settings.get("form") == STREAM
 
 
@@ -38,7 +38,7 @@ def _patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Patterns = Annotated[tuple[str, ...], AfterValidator(_patterns)]
-"""Regular expressions of RE2, whose cost is linear in the text. One matches a text that begins with a match, whatever the case."""
+"""Regular expressions of RE2, whose cost is linear in the text. A pattern matches a text that begins with a match; case is ignored."""
 
 
 class JobPatterns(BaseModel):
@@ -61,7 +61,9 @@ class JobPatterns(BaseModel):
 
 @lru_cache(100)
 def _any_of(patterns: tuple[str, ...]) -> Any:  # noqa: ANN401  # re2 has no types
-    """One compiled expression for all patterns. Cached, because compiling takes a thousand times as long as matching a name."""
+    """One compiled expression for all patterns. The result is cached, because compiling takes a thousand times as long as matching a
+    name.
+    """
     return _compiled("|".join(map(_grouped, patterns)))
 
 
@@ -73,7 +75,7 @@ def _compiled(pattern: str) -> Any:  # noqa: ANN401  # re2 has no types
 
 
 def _grouped(pattern: str) -> str:
-    r"""A pattern as a group of a longer one. A quotation (`\Q`) that it leaves open ends with it."""
+    r"""A pattern as a group of a longer one. A quotation (`\Q`) that the pattern leaves open ends with the pattern."""
     group = f"(?:{pattern})"
     return rf"(?:{pattern}\E)" if _problem(group) else group
 

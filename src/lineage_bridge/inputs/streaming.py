@@ -1,4 +1,6 @@
-"""Reads one input of the form stream: Spark reads the planned ranges in the pipeline's process, and the archive gets each record once."""
+"""Reads one input of the form `stream`: Spark reads the planned ranges in the pipeline's process, and each record is added to the archive
+once.
+"""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +23,7 @@ _FIRST = EventPosition(0, 0)
 
 
 class StreamPositions(Positions):
-    """The positions of an input in the store, and in the log if the input was read in the form embedded before."""
+    """The positions of an input in the store, and in the log if the input was read in the form `embedded` before."""
 
     def __init__(self, name: str, feed: StreamFeed, event_log: InputLog) -> None:
         self._name, self._feed = name, feed
@@ -75,7 +77,7 @@ class RowJudge:
 
 
 class StreamReader(SessionReader):
-    """Reads an input of the form stream until it is stopped. After a failure it waits, and continues at the store's position.
+    """Reads an input of the form `stream` until it is stopped. After a failure it waits, and continues at the store's position.
 
     `missing` returns what Spark lacks to read it, or an empty string.
     """

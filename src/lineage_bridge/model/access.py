@@ -29,7 +29,7 @@ class Visibility:
     """What a principal that is limited to namespaces may see. Its own datasets and jobs have a name in a namespace that one of these globs
     matches.
 
-    Beyond them, it sees the names of direct neighbours of its own nodes if `neighbours` is set, and no names of others.
+    Of other nodes, the principal sees the names of direct neighbours of its own nodes if `neighbours` is set, and no other names.
     """
 
     namespaces: tuple[str, ...]
@@ -111,7 +111,7 @@ class KeyOptions:
 
 @dataclass(frozen=True)
 class LoginIdentity:
-    """Who has logged in: the principal's name, the issuer that knows it, and those of its roles that the settings have."""
+    """Who has logged in: the principal's name, the issuer that knows it, and those of the principal's roles that are configured."""
 
     principal: str
     issuer: str

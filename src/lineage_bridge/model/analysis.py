@@ -11,9 +11,9 @@ from lineage_bridge.model.graph import Node
 class GraphTable(Enum):
     """The tables that contain the whole graph for the batch analysis.
 
-    Columns of node: id, head (the id of the group's canonical node), kind, preferred namespace and name, dashboard (1 or 0). Of flow:
-    source, target. Of hub: hub, side, dataset. Of shape_io: shape, side, dataset. Of job_shape: job, shape, last (when the shape was last
-    seen, in UTC microseconds).
+    Columns of node: id, head (the id of the node that stands for the group of names), kind, preferred namespace and name, dashboard (1 or
+    0). Of flow: source, target. Of hub: hub, side, dataset. Of shape_io: shape, side, dataset. Of job_shape: job, shape, last (when the
+    shape was last seen, in UTC microseconds).
     """
 
     NODE = "node"
@@ -34,7 +34,7 @@ class NodeMeasure:
 
 
 @dataclass(frozen=True)
-class Touched:
+class LastUse:
     """When a dataset was last written and last read (None: never), in UTC microseconds."""
 
     dataset: Node
@@ -44,12 +44,14 @@ class Touched:
 
 @dataclass(frozen=True)
 class Analysis:
-    """Measures of the whole graph, one per group. If `exact` is false, the counts are estimates. `flows` is the number of edges walked."""
+    """Measures of the whole graph, with one NodeMeasure per group of names. If `exact` is false, the counts are estimates. `flows` is the
+    number of edges walked.
+    """
 
     nodes: tuple[NodeMeasure, ...]
     cycles: tuple[tuple[Node, ...], ...]
     orphans: tuple[Node, ...]
-    unused: tuple[Touched, ...]
+    unused: tuple[LastUse, ...]
     flows: int
     exact: bool
 

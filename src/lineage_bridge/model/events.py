@@ -47,8 +47,8 @@ class QuarantineCounts(NamedTuple):
 class EventFilter:
     """Which events to list. `namespace` and `job` are globs on the job; times are UTC microseconds, `since` inclusive, `until` exclusive.
 
-    With `datasets`, the ids of all names of a dataset: only events that named it, of each run or declaration and UTC day the first and the
-    last. The newest events come first unless `ascending`.
+    `datasets` has the ids of all names of one dataset. If it is given, only events that named the dataset are listed: the first and the
+    last of each run (or declaration) on each UTC day. The newest events come first unless `ascending`.
     """
 
     namespace: str | None = None

@@ -23,9 +23,10 @@ class Node:
 class Edge(NamedTuple):
     """A flow: data moves from `source` to `target` through `job`. Each end is a dataset or a job.
 
-    If a dataset declares its own lineage, in an event without a job, `job` is that dataset. `last` is when the flow was last stated, in
-    UTC microseconds. `hub`: the pair is stored only as part of a hub. `liveness` is set for streaming jobs. `only_failed`: only runs
-    that failed stated it. `unambiguous`: it rests on co-occurrence, and the job has one input and one output (of walks only).
+    If a dataset declares its own lineage, in an event without a job, `job` is that dataset. `last` is when the flow was last stated, in UTC
+    microseconds. `hub`: the pair is stored only as part of a hub. `liveness` is set for streaming jobs. `only_failed`: only runs that
+    failed stated the flow. `unambiguous` (set by walks only): the flow rests on co-occurrence, but the job has just one input and one
+    output.
     """
 
     source: Node
@@ -77,7 +78,7 @@ class Walk:
     """The result of a walk: what lies up- or downstream of `origin`.
 
     - `distances`: the number of hops (flows) to each node, by node id; 0 for the origin's group.
-    - `canonical`: for each node that is one of several names of a dataset, the id of the dataset's canonical node.
+    - `canonical`: for each node that is one of several names of a dataset, the id of the node that stands for the dataset.
     - `truncated`: the limit that ended the walk early, or empty; `hidden`: the number of edges not followed because of it.
     - `at`: the time that the walk shows (UTC microseconds), None for now.
     - `resolution`: "exact", or "day" if an asserter may have stated several facet sets within that day, and the one used may not be the

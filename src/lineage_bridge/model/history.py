@@ -49,7 +49,8 @@ class FacetPage(NamedTuple):
 
 @dataclass(frozen=True)
 class FacetEntry:
-    """One version of a facet, stated on one side by up to 20 jobs. `first` and `last` are (UTC microseconds, event id).
+    """One version of a facet. `side` says in which role of the node the facet was stated (as an input, an output, or for the node itself);
+    `jobs` are up to 20 jobs that stated it. `first` and `last` are (UTC microseconds, event id).
 
     `text` is empty unless texts were requested.
     """
@@ -74,8 +75,8 @@ class FacetHistory:
 
 @dataclass(frozen=True)
 class LifeEntry:
-    """A lifecycle change of a dataset, with the first (by `event`) and the last time at which it was stated. `previous`: the dataset's
-    name before it.
+    """A lifecycle change of a dataset, with the first (by `event`) and the last time at which it was stated. `previous`: the dataset's name
+    before the change.
     """
 
     change: str
@@ -145,7 +146,8 @@ class ForeignFilter(NamedTuple):
 
 @dataclass(frozen=True)
 class ForeignStatement:
-    """A facet without effect: its sender, limited to `namespaces` then, may not state it of `node`. See graph/facts/foreign.py for `why`.
+    """A facet without effect: its sender was limited to `namespaces` at the time, and may not state the facet about `node`. See
+    graph/facts/foreign.py for `why`.
 
     `job` is the sender's; None for a DatasetEvent. Times are UTC microseconds.
     """

@@ -9,7 +9,7 @@ from lineage_bridge.model.graph import Node
 
 @dataclass(frozen=True)
 class InventoryEntry:
-    """A dataset or job: its canonical node, all its names (`members`), and what was stated under any of them.
+    """A dataset or job: the node that stands for it, all its names (`members`), and what was stated under any of them.
 
     `named` is the same node in LineageBridge's own name style. `facets` maps facet key to JSON text, and may read a text from the store
     only when it is looked up. `first` is when it was first named, None where that is not known. `last` is the time of the latest run or

@@ -10,7 +10,7 @@ from lineage_bridge.model.graph import Node
 
 @dataclass(frozen=True)
 class Affected:
-    """A node that depends on others or, upstream, on which the others depend.
+    """A node that depends on the origins of a question or, upstream, on which the origins depend.
 
     - `paths`: the number of paths to it, at most graph.analysis.reach.MOST_PATHS; a cycle counts as one node. None for a job.
     - `wholly`: everything that reaches the node comes through the origins.
@@ -27,7 +27,7 @@ class Affected:
 
 
 class HiddenCounts(NamedTuple):
-    """The numbers of datasets and jobs that a principal may not see."""
+    """The numbers of datasets and jobs that an answer leaves out because the principal may not see them."""
 
     datasets: int
     jobs: int
@@ -38,8 +38,8 @@ NONE_HIDDEN = HiddenCounts(0, 0)
 
 @dataclass(frozen=True)
 class ImpactFlow:
-    """Data moves from `source` to `target` through `job`, in the direction of the data; the job is the target where it only reads, or
-    writes only what it reads, and the source where the impact starts at it. `only_failed`: only failed runs stated it.
+    """Data moves from `source` to `target` through `job`, in the direction of the data. A job that only reads, or writes only what it
+    reads, is itself the `target`. A job at which the impact starts is itself the `source`. `only_failed`: only failed runs stated it.
     """
 
     source: Node
@@ -53,9 +53,9 @@ class ImpactFlow:
 class Impact:
     """The nodes that depend on `origins` (downstream), or that these depend on (upstream), by distance and then by name.
 
-    Nodes that only failed runs stated come last. `ended` is how many flows were left out because they have ended. `beyond` are affected
-    too, but not in `affected`, because the principal may not see them. `flows` are the ways from the origins to the affected nodes, by ids;
-    in them, `heads` stand for the origins, in the same order.
+    Nodes that only failed runs stated come last. `ended` is how many flows were left out because they have ended. `beyond` counts nodes
+    that are affected too, but not in `affected`, because the principal may not see them. `flows` lead from the origins to the affected
+    nodes, as ids; in them, the ids `heads` stand for the origins, in the same order.
     """
 
     origins: tuple[Node, ...]
@@ -149,9 +149,9 @@ class Proof:
 
 @dataclass(frozen=True)
 class TracedColumn:
-    """A column that a trace reached, `distance` hops from its origin.
+    """A column in a trace, `distance` hops from the column at which the trace starts.
 
-    If the trace ended before it, `distance` is None and `end` the reason.
+    If the trace ended before it reached this column, `distance` is None and `end` is the reason.
     """
 
     node: Node
@@ -162,8 +162,9 @@ class TracedColumn:
 
 @dataclass(frozen=True)
 class TracedFlow:
-    """A flow that a trace found: one column is derived from another through a job. `masked`: only in masked form. `indirect`: it
-    affects the result, but its values do not become part of it. `descriptions` are those of the producers, sorted.
+    """A flow that a trace found: one column is derived from another through a job. `masked`: the values flow only in masked form.
+    `indirect`: the source column affects the target column, but its values do not become part of it. `descriptions` are those of the
+    producers, sorted.
     """
 
     source: Node
@@ -192,7 +193,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Coverage:
-    """The number of flows of the traced datasets with and without column lineage, and some of the latter."""
+    """The number of flows of the traced datasets with and without column lineage, and some of the flows without it."""
 
     with_columns: int
     without_columns: int

@@ -11,7 +11,8 @@ class SearchFilter:
     """A search for nodes that contain every word of `text` in the given `fields`, where `name` stands for namespace and name.
 
     A word of the text matches the beginning of a word in a facet, or any part of a name. The other members are filters: `tag` is a key or
-    `key=value`, `has` are keys of current facets, each stated under any name of the node. Without text, the filters are the search.
+    `key=value`, `has` are keys of current facets, each stated under any name of the node. Without a text, the filters alone select the
+    nodes.
     """
 
     text: str

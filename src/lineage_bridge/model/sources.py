@@ -86,7 +86,7 @@ class KindRecord(NamedTuple):
 class InputProgress(msgspec.Struct, frozen=True):
     """The events of an input in the log: the numbers of accepted events, of rejected ones by code, and the last event.
 
-    `last_us` is when that one arrived, in UTC microseconds.
+    `last_us` is when the last event arrived, in UTC microseconds.
     """
 
     accepted: int = 0
@@ -98,10 +98,11 @@ class InputProgress(msgspec.Struct, frozen=True):
 class InputStatus(msgspec.Struct, frozen=True):
     """What the process that reads an input is doing. Times are UTC microseconds; counts begin with that process.
 
-    `state` is `starting`, `reading`, `idle` (it has closed its connection for a while), `waiting` (the log takes nothing now) or `failing`;
-    `error` and `hint` belong to the last failure, and stay. `lag_records` have not been taken in yet, and the oldest of them has waited
-    about `lag_s` seconds; of files, `lag_files` with `lag_bytes` wait. None if unknown. `skipped` records have no value, `lost` ones were
-    deleted before they were read. `filtered` events were left out by the names of their jobs.
+    `state` is `starting`, `reading`, `idle` (it has closed its connection for a while), `waiting` (the log takes no records now) or
+    `failing`; `error` and `hint` belong to the last failure, and stay. `lag_records` records have not been read yet, and the oldest of them
+    has waited about `lag_s` seconds; of an input from files, `lag_files` files with `lag_bytes` bytes have not been read yet. None if
+    unknown. `skipped` records have no value, `lost` ones were deleted before they were read. `filtered` events were left out by the names
+    of their jobs.
     """
 
     state: str = "starting"

@@ -29,8 +29,8 @@ class Credential(NamedTuple):
 class ExtractionOptions:
     """What to extract: a `source` (empty: the only one), restricted to environments and clusters by id (empty: all).
 
-    `off`: planes to leave out. `hours`: how far back metrics go. `addresses`: those of registries, by environment. `credentials`: by plane
-    and scope (`kafka`, `lkc-1`); the scope is empty if the plane has only one.
+    `off`: planes to leave out. `hours`: how far back metrics go. `addresses`: those of schema registries, by environment. `credentials`: by
+    plane and scope (`kafka`, `lkc-1`); the scope is empty if the plane has only one.
     """
 
     source: str = ""
@@ -75,7 +75,7 @@ class TaskRecord(msgspec.Struct, frozen=True):
     """A task. Times are UTC microseconds, None if there is none yet. It contains no credentials.
 
     `given` lists the planes and scopes for which the request had credentials. `steps` describe the progress in words. A failed task has
-    `error`; `cancelled` and `interrupted` (its process ended) are two ways to fail.
+    `error`. A task that was `cancelled` or `interrupted` (its process ended) also counts as failed.
     """
 
     id: str

@@ -14,7 +14,7 @@ EventKind = Literal["run", "job", "dataset"]
 
 
 class Dataset(Struct, frozen=True, gc=False):
-    """A dataset of an event. `access` are its inputFacets or outputFacets, which describe how one run accessed it."""
+    """A dataset of an event. `access` are its inputFacets or outputFacets, which describe how one run accessed the dataset."""
 
     namespace: str
     name: str

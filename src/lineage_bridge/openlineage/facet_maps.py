@@ -55,8 +55,8 @@ _read_cached = lru_cache(_CACHED_MAPS)(_read)
 
 
 def place_facets(side: Where, facets: Facets, access: Facets) -> tuple[Facets, Facets, list[str]]:
-    """Sort the facets of a dataset, and those of one access to it, to where OpenLineage defines each. Returns also the paths of
-    misplaced ones.
+    """Put each facet where OpenLineage defines it: with the dataset itself, or with one access to the dataset. Returns also the paths of
+    the facets that were misplaced.
     """
     moved = _misplaced(facets, "dataset", side)
     back = _misplaced(access, side, "dataset")

@@ -18,7 +18,7 @@ _LONE_SURROGATE = re.compile(
     rb"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     rb"|[c-fC-F][0-9a-fA-F]{2}(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}))"
 )
-"""For JSON text without escaped backslashes."""
+"""Matches the escape of a lone surrogate, in JSON text without escaped backslashes."""
 _BAD_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 _REPLACEMENT = rb"\ufffd"
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,100}")

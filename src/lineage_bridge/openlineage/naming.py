@@ -74,7 +74,7 @@ DRIVERS = {
     "vertica": "vertica",
     "gs": "griddb",
 }
-"""The driver in a JDBC URL, to the scheme of namespaces."""
+"""The scheme of namespaces for each driver in a JDBC URL."""
 
 _TWO_PARTS = frozenset(("mysql", "clickhouse", "hive", "oceanbase", "teradata", "cassandra", "singlestore", "hana", "netezza", "vertica"))
 """Schemes whose databases contain tables directly, without schemas."""

@@ -22,7 +22,7 @@ _TIME = re.compile(
 
 
 class ParsedTime(NamedTuple):
-    """A time that was parsed, and what its text left out."""
+    """A time that was parsed, and which parts its text did not state."""
 
     us: int
     zone_missing: bool

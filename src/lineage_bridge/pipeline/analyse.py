@@ -20,7 +20,7 @@ from lineage_bridge.graph.analysis.closure import Condensed, Ints, Marks, conden
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.model.analysis import Analysis, GraphTable, NodeMeasure, Touched
+from lineage_bridge.model.analysis import Analysis, GraphTable, LastUse, NodeMeasure
 from lineage_bridge.model.graph import Node
 from lineage_bridge.ports.analysis import GraphTables
 
@@ -37,8 +37,10 @@ Frames = dict[GraphTable, DataFrame]
 
 
 @dataclass(frozen=True)
-class Collected:
-    """The rows in the driver's memory: groups (id, kind, namespace, name, dashboard), edges as of `edges_of`, and rows of `touched_of`."""
+class CollectedRows:
+    """The rows in the driver's memory: groups (id, kind, namespace, name, dashboard), the edges that `edges_of` returns, and the rows that
+    `touched_of` returns.
+    """
 
     nodes: pa.Table
     edges: pa.Table
@@ -64,11 +66,11 @@ def _write_rows(rows: Iterator[Row], schema: pa.Schema, path: Path) -> None:
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
 
-def _collect(frames: Frames) -> Collected:
+def _collect(frames: Frames) -> CollectedRows:
     heads = frames[GraphTable.NODE].select("id", "head")
     names = (F.max(name).alias(name) for name in ("kind", "namespace", "name", "dashboard"))
     nodes = frames[GraphTable.NODE].groupBy(F.col("head").alias("id")).agg(*names).orderBy("id")
-    return Collected(nodes.toArrow(), edges_of(frames, heads).toArrow(), touched_of(frames, heads).toArrow())
+    return CollectedRows(nodes.toArrow(), edges_of(frames, heads).toArrow(), touched_of(frames, heads).toArrow())
 
 
 def edges_of(frames: Frames, heads: DataFrame) -> DataFrame:
@@ -86,7 +88,7 @@ def _edge(*columns: Column) -> Iterator[Column]:
 
 
 def touched_of(frames: Frames, heads: DataFrame) -> DataFrame:
-    """When a job last wrote each group, and when one last read it: one row per group and side."""
+    """When a job last wrote each group, and when one last read it: one row per group for writing, and one for reading."""
     touches = frames[GraphTable.SHAPE_IO].join(frames[GraphTable.JOB_SHAPE], on="shape", how="inner")
     return touches.transform(_grouped, heads, "dataset").groupBy("dataset", "side").agg(F.max("last").alias("last"))
 
@@ -97,7 +99,7 @@ def _grouped(rows: DataFrame, heads: DataFrame, column: str) -> DataFrame:
     return joined.select(*(F.col("group").alias(column) if name == column else F.col(name) for name in rows.columns))
 
 
-def measure(collected: Collected, unused_before_us: int) -> Analysis:
+def measure(collected: CollectedRows, unused_before_us: int) -> Analysis:
     """Compute the analysis from the collected rows."""
     nodes = [Node(id_, NodeKind(kind), space, name) for id_, kind, space, name in _tuples(collected.nodes, 4)]
     ids = _ints(collected.nodes, "id")
@@ -140,11 +142,11 @@ def _is_orphan(node: Node, has_flow: bool, touched: dict[tuple[int, int], int]) 
     return node.kind is NodeKind.DATASET and not has_flow and not is_touched
 
 
-def _unused(nodes: list[Node], touched: dict[tuple[int, int], int], before_us: int) -> Iterator[Touched]:
+def _unused(nodes: list[Node], touched: dict[tuple[int, int], int], before_us: int) -> Iterator[LastUse]:
     for node in nodes:
         written, read = (touched.get((node.id, int(side))) for side in (Side.OUTPUT, Side.INPUT))
         if node.kind is NodeKind.DATASET and written is not None and (read is None or read < before_us):
-            yield Touched(node, written, read)
+            yield LastUse(node, written, read)
 
 
 def _by_name(node: Node) -> tuple[str, str, int]:

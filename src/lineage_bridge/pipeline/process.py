@@ -107,7 +107,9 @@ def _ending(code: int) -> str:
 
 
 def text_of(error: Exception) -> str:
-    """The message of an error, or its type if the message cannot be read: errors of Java ask the Java process, which may have ended."""
+    """The message of an error, or its type if the message cannot be read: an error of Java asks the Java process for its message, and that
+    process may have ended.
+    """
     try:
         return str(error) or type(error).__name__
     except SPARK_ERRORS:

@@ -1,6 +1,6 @@
 """The pipeline's process: holds the lock, runs the stream, reports its status, and ends when Spark ends.
 
-It does not recover from failures itself: its parent process restarts it, and it continues at the store's position.
+The process does not recover from failures itself: its parent process restarts it, and the new process continues at the store's position.
 """
 
 import logging
@@ -21,8 +21,8 @@ from lineage_bridge.graph.relations import EVENT_RECORD
 from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess, gist, text_of
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
 from lineage_bridge.pipeline.status import StatusFile
-from lineage_bridge.pipeline.streams.beside import NO_STREAMS, Streams, StreamThread, read_beside
 from lineage_bridge.pipeline.streams.feed import SparkFeed
+from lineage_bridge.pipeline.streams.stream_thread import NO_STREAMS, Streams, StreamThread, run_streams
 from lineage_bridge.ports.graph_store import Batch, GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE
 
@@ -85,9 +85,9 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile, 
             state="running", position={f"{LOG_SOURCE}/{partition}": offset for partition, offset in store.position(LOG_SOURCE).items()}
         )
         log.info("running, Spark is process %d", spark.java.pid)
-        beside = stack.enter_context(read_beside(streams, SparkFeed(spark.session, serve, paths.archive, key)))
-        _watch(query, spark, (_Settler(serve, status, stop), beside), status, stop)
-        # Whoever stops the pipeline may have stopped Spark's process, too. What was acknowledged is in the log.
+        stream_thread = stack.enter_context(run_streams(streams, SparkFeed(spark.session, serve, paths.archive, key)))
+        _watch(query, spark, (_Settler(serve, status, stop), stream_thread), status, stop)
+        # Whoever stops the pipeline may have stopped Spark's process, too. All acknowledged events are in the log.
         with suppress(*SPARK_ERRORS):
             query.stop()
 
@@ -96,14 +96,14 @@ def _watch(
     query: StreamingQuery, spark: SparkProcess, parts: "tuple[_Settler, StreamThread]", status: StatusFile, stop: threading.Event
 ) -> None:
     """Write the status every second until `stop` is set. Raises UnavailableError or the query's exception on failure."""
-    settler, beside = parts
+    settler, stream_thread = parts
     settler.start()
     beat = time.monotonic()
     while not stop.wait(TICK_S):
         if not _is_active(query, spark):
             failure = query.exception()
             raise failure or UnavailableError("Spark's query ended without a reason", "see logs/spark.log in the data folder")
-        for what, cause in (("computing derived tables", settler.failure), ("reading inputs", beside.failure)):
+        for what, cause in (("computing derived tables", settler.failure), ("reading inputs", stream_thread.failure)):
             if isinstance(cause, LineageBridgeError):
                 raise cause
             if cause is not None:
@@ -131,8 +131,8 @@ def _is_active(query: StreamingQuery, spark: SparkProcess) -> bool:
 
 
 class _Settler(threading.Thread):
-    """Computes, between the batches, the derived values that these have left. It runs in a thread, so that status updates never wait
-    for the store.
+    """Computes, between the batches, the derived values that the batches left for later. It runs in a thread, so that status updates never
+    wait for the store.
     """
 
     def __init__(self, serve: Serve, status: StatusFile, stop: threading.Event) -> None:

@@ -75,7 +75,8 @@ class Serve:
     def apply(self, ranges: DataFrame, batch_id: int) -> None:  # noqa: ARG002 - the position tells batches apart
         """Fold one micro-batch, wait for the commit of the previous one, and start the commit of this one with its position.
 
-        If the log has more records, it returns before the commit ends, because the next call raises a failure. Otherwise it waits.
+        If the log has more records, `apply` returns before this commit ends, and the next call raises its failure, if there is one.
+        Otherwise `apply` waits for the commit.
         """
         with span("fold batch") as folding:
             batch, workers = self._fold(ranges)
@@ -90,12 +91,12 @@ class Serve:
             self._finish()
 
     def settle(self) -> int:
-        """Compute derived values that batches left, between two commits. Returns how many keys are still to be derived."""
+        """Compute derived values that the batches left for later, between two commits. Returns how many keys are still to be derived."""
         with self.store_lock:
             return self.store.settle(Budget(self.limits.derived_rows))
 
     def check(self) -> None:
-        """Raise the error that the store has met, also while a commit is under way."""
+        """Raise the error with which a write to the store failed. May be called while a commit is under way."""
         self.store.check()
 
     def commit(self, batch: Batch, workers: list[int], parent: str = "") -> None:

@@ -17,8 +17,8 @@ class Status:
     """The status of the pipeline. Times are UTC microseconds.
 
     `workers`: process ids of the Python workers that folded the last batch. `position` maps "source/partition" to offset. `left`: the
-    number of keys still to be derived. Since its start it has committed `batches` with `events` records of events, in `commit_us`; the
-    last at `committed_us`, when its oldest event had waited `freshness_us`.
+    number of keys still to be derived. Since its start, the pipeline has committed `batches` with `events` records of events; the commits
+    took `commit_us`. The last commit was at `committed_us`, when the oldest event in it had waited `freshness_us`.
     """
 
     state: State

@@ -23,7 +23,7 @@ _CONFIDENCE: Final = {Origin.OBSERVED: 1.0, Origin.DECLARED: 0.9, Origin.INFERRE
 class GraphLink:
     """An edge between two nodes that stand for their groups, with the best evidence for it.
 
-    `side` is None where no job reads or writes.
+    `side` is None if the edge is not between a job and its input or output.
     """
 
     __slots__ = ("confidence", "dst", "label", "last", "origin", "side", "src")
@@ -78,7 +78,7 @@ class EdgeBuilder:
         self._facets: dict[int, ImportFacet | None] = {}
 
     def edge(self, link: GraphLink) -> LineageEdge:
-        """The edge of a link. If it was only declared, and an import stated it, it has the values of the import."""
+        """The edge of a link. If the edge was only declared, and an import stated it, it has the values that the import stated."""
         src, dst = self.entries[link.src.id], self.entries[link.dst.id]
         imported = self._imported(link, src, dst) if link.origin == Origin.DECLARED else None
         return LineageEdge(

@@ -1,4 +1,4 @@
-"""The events in views, as values: OpenLineage events with the members that a view fills in."""
+"""The events of views (see `views.py`), as values: OpenLineage events with the members that a view fills in."""
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 

@@ -77,7 +77,7 @@ class JobFilter:
 
 
 def read_jobs(graph: GraphReader, which: JobFilter, now_us: int) -> Iterator[Node]:
-    """The jobs that pass a filter, each once, in the order of the names that the overview counts them by."""
+    """The jobs that pass a filter, each once, in the order of the names under which the overview counts them."""
     for reader, heads in graph.inventory.heads((NodeKind.JOB,)):
         yield from (entry.node for entry, job_type, state, _ in _job_states(reader, heads, now_us) if which.matches(entry, job_type, state))
 

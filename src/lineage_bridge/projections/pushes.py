@@ -10,10 +10,11 @@ from lineage_bridge.projections.shapes import PushResult
 
 
 class PushProvider(NamedTuple):
-    """A catalog that pushes can go to, by targets of `kind`. They need the package's extra `extra`, which installs `library`.
+    """A catalog to which pushes can go, through targets of the kind `kind`. These targets need the package's extra `extra`, which installs
+    `library`.
 
-    `options` are those of the prototype, each with the setting of a target that decides it, or with the only value that it may have.
-    `takes_events`: one event is published there for each object.
+    `options` are the options of the prototype, each with the setting of the target that decides its value, or with its only allowed value.
+    `takes_events`: one event is published to the catalog for each object.
     """
 
     name: str
@@ -58,7 +59,7 @@ PROVIDERS: Final = (
 
 
 _MOST_SHOWN: Final = 100
-"""The maximum length, in characters, of what an error repeats of a request."""
+"""The maximum length, in characters, of a part of a request that an error message repeats."""
 _COUNTED: Final = {
     "tables_updated": "tables",
     "properties_set": "properties",
@@ -66,7 +67,7 @@ _COUNTED: Final = {
     "external_metadata_registered": "external_metadata",
     "lineage_relationships_created": "relationships",
 }
-"""Counter of a result to what a report counts as `written`."""
+"""For each counter in a push's result: the kind of objects that it counts, as a report's `written` names the kind."""
 
 
 def check_options(provider: PushProvider, options: Mapping[str, Any], settings: Mapping[str, Any], target: str) -> None:

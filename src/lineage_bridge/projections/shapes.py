@@ -74,9 +74,9 @@ class GraphStats(Struct, frozen=True):
 class PushResult(Struct, frozen=True):
     """The result of a push, as numbers of what was written in the catalog.
 
-    `tables_updated` counts events for catalogs that take events. `errors` are what failed or was refused; `skipped` what was left
-    alone, or cannot be expressed there. `bridge_rows_inserted` is always 0, since nothing is written beside the catalog. `targets` are
-    the names of the targets that were published to, `unchanged` the objects that were there already as they should be.
+    `tables_updated` counts events for catalogs that take events. `errors` are what failed or was refused; `skipped` what was left alone, or
+    cannot be expressed there. `bridge_rows_inserted` is always 0, since nothing is written beside the catalog. `targets` are the names of
+    the targets that were published to, `unchanged` counts the objects that already were as they should be.
     """
 
     tables_updated: int = 0

@@ -41,7 +41,7 @@ def environment_at(namespace: str, scale: Scale) -> EnvironmentKey:
 
 
 @dataclass
-class Contents:
+class EnvironmentContents:
     """What an environment has: its datasets by namespace, and the jobs that only read (`readers`) or only write (`writers`) there."""
 
     namespaces: Counter[str] = field(default_factory=Counter)
@@ -59,7 +59,7 @@ class Contents:
 
 
 @dataclass
-class Moved:
+class EnvironmentFlow:
     """What moves between two environments: how many jobs read in the one and write in the other, and how many flows without a job there
     are.
     """
@@ -69,9 +69,8 @@ class Moved:
 
 
 class SystemFlows:
-    """At most `most` environments, those with the most datasets, and what flows between them; the others count for REST.
-
-    `others` is how many these are, of those that have datasets.
+    """At most `most` environments, those with the most datasets, and what flows between them; the others are counted together, as REST.
+    `others` is how many environments with datasets REST stands for.
     """
 
     def __init__(self, scale: Scale, counts: Mapping[tuple[EnvironmentKey, str], int], most: int) -> None:
@@ -80,25 +79,25 @@ class SystemFlows:
         for (item, _), count in counts.items():
             sizes[item] += count
         kept = sorted(sizes, key=lambda item: (-sizes[item], item))[:most]
-        self.contents = {item: Contents() for item in kept}
+        self.contents = {item: EnvironmentContents() for item in kept}
         self.others = len(sizes) - len(kept)
-        self.flows: dict[tuple[EnvironmentKey, EnvironmentKey], Moved] = {}
+        self.flows: dict[tuple[EnvironmentKey, EnvironmentKey], EnvironmentFlow] = {}
         for (item, namespace), count in counts.items():
-            self.contents.setdefault(item if item in self.contents else REST, Contents()).namespaces[namespace] += count
+            self.contents.setdefault(item if item in self.contents else REST, EnvironmentContents()).namespaces[namespace] += count
 
     def home(self, dataset: Node) -> EnvironmentKey:
         """The environment in which a dataset counts."""
         item = environment_at(dataset.namespace, self.scale)
         if item not in self.contents and len(self.contents) >= self.most:
             item = REST
-        self.contents.setdefault(item, Contents())
+        self.contents.setdefault(item, EnvironmentContents())
         return item
 
     def add_job(self, ends: "JobEnds") -> None:
         """Count a job in the environments in which it reads and writes."""
         for source in ends.inputs:
             for target in ends.outputs:
-                self.flows.setdefault((source, target), Moved()).jobs += 1
+                self.flows.setdefault((source, target), EnvironmentFlow()).jobs += 1
         if not ends.outputs:
             for item in ends.inputs:
                 self.contents[item].readers += 1
@@ -108,7 +107,7 @@ class SystemFlows:
 
     def add_direct(self, source: Node, target: Node) -> None:
         """Count a flow without a job."""
-        self.flows.setdefault((self.home(source), self.home(target)), Moved()).direct += 1
+        self.flows.setdefault((self.home(source), self.home(target)), EnvironmentFlow()).direct += 1
 
 
 @dataclass
@@ -120,7 +119,7 @@ class JobEnds:
 
 
 def read_system_flows(graph: GraphReader, scale: Scale, most: int, now_us: int) -> SystemFlows:
-    """Read every dataset and job, in portions; of a limited reader, its own.
+    """Read every dataset and job, in portions; a limited principal's reader returns only own nodes.
 
     The answer has at most `most` environments and REST, whatever the graph's size.
     """

@@ -201,7 +201,7 @@ class ViewEventBuilder:
 
 
 def _stated_at(entry: InventoryEntry) -> str:
-    """The time at which a job or dataset was last stated; at least the time at which it was first named."""
+    """The time at which a job or dataset was last stated, but not before it was first named."""
     return format_time(entry.last if entry.last is not None else entry.first or 0)
 
 

@@ -29,7 +29,7 @@ class NodeFilter:
 
     @property
     def kinds(self) -> tuple[NodeKind, ...]:
-        """The kinds that nodes of the type can have."""
+        """The kinds (dataset, job) that nodes of this type can have."""
         if self.type is None:
             return KINDS
         return (NodeKind.JOB,) if self.type in JOB_TYPES else (NodeKind.DATASET,)

@@ -26,7 +26,7 @@ from lineage_bridge.sql.text.plain import Query
 from lineage_bridge.sql.text.scanning import froms_without_table, query_names
 from lineage_bridge.sql.text.tokens import TokenError, tokens, words
 
-# It would print statements that it keeps as text; here they are errors with a position.
+# Sqlglot would log the statements that it cannot parse and keeps as text; here they are errors with a position.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 _QUOTED = (TokenType.STRING, TokenType.IDENTIFIER)
@@ -61,7 +61,9 @@ class SqlglotScript:
                 yield text[statement[0].start : statement[-1].end + 1], self._statement(text, statement)
 
     def _before_the_break(self, text: str) -> Iterator[tuple[str, Lineage]]:
-        """Read a script with a quote that is never closed: the statements before the quote, then the error and tables of the broken one."""
+        """Read a script with a quote that is never closed: the statements before the quote, then the error and the tables of the statement
+        with the quote.
+        """
         fault, end = Fault(1, 1, "a string, a quoted name or a comment is never closed"), 0
         try:
             tokens(text)

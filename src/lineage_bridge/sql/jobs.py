@@ -16,8 +16,8 @@ _NAME_SETTING = "pipeline.name"
 class StartedJob:
     """A job that a script starts. `reads`: for each table written, the tables that the job's statements read for it.
 
-    `name` is the one that the script sets, else the one that Flink makes from the tables written. `paths`: for each name in `lineage`,
-    the name with catalog and database.
+    `name` is the job name that the script sets, else the name that Flink makes from the tables written. `paths`: for each table name in
+    `lineage`, the name with catalog and database.
     """
 
     name: str
@@ -32,7 +32,7 @@ class StartedJob:
         return frozenset(self.paths[name] for name in self.lineage.inputs), frozenset(self.paths[name] for name in self.lineage.outputs)
 
 
-class _Open:
+class _OpenJob:
     """A job to which further statements of the script may still belong."""
 
     def __init__(self, set_head: str = "") -> None:
@@ -44,21 +44,21 @@ class _Open:
 
 def jobs_of(script: StreamingScript, text: str) -> Iterator[StartedJob]:
     """The jobs that a script starts, in order. `script` is the reader to use; it may already know tables."""
-    name, job = "", _Open()
+    name, job = "", _OpenJob()
     for piece in _pieces(text):
         cursor = Cursor(piece)
         if _ends(piece):
             yield from _started(script, name, job)
-            job = _Open()
+            job = _OpenJob()
             continue
         if _begins(cursor):
-            job = _Open(text[piece[0].start : piece[cursor.at - 1].end])
+            job = _OpenJob(text[piece[0].start : piece[cursor.at - 1].end])
         name = _named(Cursor(piece), name)
         if cursor.token is not None:
             _read(script, text[cursor.token.start : piece[-1].end], job)
         if not job.set_head:
             yield from _started(script, name, job)
-            job = _Open()
+            job = _OpenJob()
     yield from _started(script, name, job)
 
 
@@ -94,7 +94,7 @@ def _named(cursor: Cursor, before: str) -> str:
     return value if setting == _NAME_SETTING else before
 
 
-def _read(script: StreamingScript, text: str, job: _Open) -> None:
+def _read(script: StreamingScript, text: str, job: _OpenJob) -> None:
     for _, lineage in script.read(text):
         if not lineage.outputs:
             continue
@@ -104,7 +104,7 @@ def _read(script: StreamingScript, text: str, job: _Open) -> None:
             job.reads.setdefault(table, {}).update(lineage.inputs)
 
 
-def _started(script: StreamingScript, name: str, job: _Open) -> Iterator[StartedJob]:
+def _started(script: StreamingScript, name: str, job: _OpenJob) -> Iterator[StartedJob]:
     if not job.texts:
         return
     paths = {table: script.catalog.path(table) for table in (*job.lineage.inputs, *job.lineage.outputs)}

@@ -31,7 +31,7 @@ def leading_on(border: Border, flows: Sequence[Flow]) -> set[tuple[int, int, int
 
 
 def unique(items: Iterable[Item], key: Callable[[Item], object]) -> list[Item]:
-    """The items without those whose key an earlier item has."""
+    """The items, without those that have the same key as an earlier item."""
     found: dict[object, Item] = {}
     for item in items:
         found.setdefault(key(item), item)
@@ -43,7 +43,7 @@ def _ids(flow: Flow) -> tuple[int, int, int]:
 
 
 def _reached(start: set[int], steps: Iterable[tuple[int, int]]) -> set[int]:
-    """The groups that can be reached from these groups in steps."""
+    """The groups that can be reached from the groups `start` along `steps`."""
     ahead: dict[int, set[int]] = defaultdict(set)
     for here, there in steps:
         ahead[here].add(there)

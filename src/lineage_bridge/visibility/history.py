@@ -133,7 +133,9 @@ class LimitedHistory:
         return replace(drift, node=node, target=rest[0] if rest else None)
 
     def changes(self, after: str | None, kinds: Collection[str], limit: int) -> ChangePage:
-        """The changes of own nodes after a cursor, among a bounded number of changes, after which the next cursor continues."""
+        """The changes of own nodes after a cursor. Each call examines a bounded number of changes; the next cursor continues after
+        these.
+        """
         found: list[ChangeRecord] = []
         for _ in range(_MOST_PORTIONS):
             page = self._history.changes(after, kinds, _PORTION)

@@ -24,7 +24,7 @@ class LimitedInventory:
         self._inventory, self._lists, self._border, self._open_reader = inventory, lists, border, open_reader
 
     def heads(self, kinds: Sequence[NodeKind]) -> Iterator[tuple[GraphReader, list[Node]]]:
-        """The canonical nodes of own datasets and jobs."""
+        """The nodes that stand for own datasets and jobs, one for each group of names."""
         for reader, nodes in self._lists.heads(kinds):
             yield self._open_reader(reader), nodes
 
@@ -34,7 +34,7 @@ class LimitedInventory:
             yield self._open_reader(reader), nodes
 
     def canonical_nodes(self, nodes: Iterable[Node]) -> dict[int, Node]:
-        """The canonical nodes of own nodes; any other node is its own canonical node."""
+        """For each node, the node that stands for its group of names. A node that is not own stands for itself."""
         every = {node.id: node for node in nodes}
         return {**every, **self._inventory.canonical_nodes(self._own(every.values()))}
 

@@ -97,8 +97,9 @@ class LimitedLineage:
         return shown
 
     def _note_neighbours(self, nodes: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None) -> str:
-        """Record the neighbours of own nodes from the names in flows, since impacts and paths name each node only canonically. All these
-        nodes together have the time of one walk. Returns the limit by which neighbours were missed, if any.
+        """Record which nodes are neighbours of own nodes, by a walk from each of `nodes`. Impacts and paths do not show that, as they name
+        each node only canonically. All these walks together have the time limit of one. Returns the limit because of which neighbours may
+        be missing, if there is one.
         """
         began, cut = self._clock(), ""
         for node in unique(nodes, self._border.group):

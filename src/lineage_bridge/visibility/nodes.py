@@ -64,7 +64,7 @@ class LimitedNodes:
         return {**every, **self._nodes.spelt(own, style)}
 
     def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
-        """The canonical node and all names of one of the principal's own nodes; of any other node, only the name in the answer."""
+        """The canonical name and all names of one of the principal's own nodes; of any other node, only the name in the answer."""
         return self._nodes.group(node) if self._border.is_own(node) else (node, (node,))
 
     def names_of(self, nodes: Iterable[Node]) -> dict[int, tuple[Node, ...]]:

@@ -268,7 +268,7 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
         )
         config.handshake_s = settings.head_timeout_s
         server = uvicorn.Server(config)
-        # uvicorn raises the signal once more when it is done, and it may come before uvicorn listens to it.
+        # uvicorn raises the signal once more when it is done; also, a signal may come before uvicorn handles signals.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: setattr(server, "should_exit", True))
         server.run(sockets=[listener])

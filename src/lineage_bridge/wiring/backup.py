@@ -36,9 +36,9 @@ OnFile = Callable[[str], None]
 def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
     """Copy the data folder into `target`, which must be empty or new, whether or not a server runs. Returns the check of the copied log.
 
-    The graph is copied before the log and the archive, so that they hold all that the graph was made from; what arrives later is left out.
-    A graph in PostgreSQL is not copied, and its address is not needed: see `is_elsewhere`.
-    `on_file` is called with the name of each file. Raises RequestError, StoreDamagedError, StoreError, LogError.
+    The graph is copied before the log and the archive, so that the copies of these hold all records that the graph was made from. Records
+    that arrive later are left out. A graph in PostgreSQL is not copied, and its address is not needed: see `is_elsewhere`. `on_file` is
+    called with the name of each file. Raises RequestError, StoreDamagedError, StoreError, LogError.
     """
     paths, copy = settings.paths, DataFolder(target)
     if target.exists() and any(target.iterdir()):

@@ -30,7 +30,8 @@ def export_lines(settings: Settings, at_us: int | None, only: frozenset[str], *,
 
 
 def differences(settings: Settings, on_progress: Callable[[str], None] = lambda _: None) -> list[Difference]:
-    """Compare each derived table of the graph with what follows from the facts, and the log with the records that the graph knows.
+    """Compare each derived table of the graph with the table that follows from the facts, and the log with the records that the graph
+    knows.
 
     `on_progress` is called with the name of each step.
     """

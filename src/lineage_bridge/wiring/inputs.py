@@ -113,7 +113,7 @@ def run_inputs(settings: Settings) -> None:
 
 
 def read_streams(settings: Settings, feed: StreamFeed, missing: Callable[[], str], stop: threading.Event) -> None:
-    """Read the inputs of the form stream into `feed` until `stop`, in the pipeline's process. `missing` is passed to StreamReader."""
+    """Read the inputs of the form `stream` into `feed` until `stop`, in the pipeline's process. `missing` is passed to StreamReader."""
     service, key, path = input_service(settings), state_database(settings).key(), settings.paths.streams_report
     known: list[InputRecord] = []
 
@@ -170,7 +170,7 @@ def intake_settings(settings: Settings) -> KafkaInputSettings | None:
         raise ConfigError(f"intake: the settings file has no input {name!r}", _INTAKE)
     kind, given = translated(name, dict(settings.inputs[name]))
     if kind != "kafka" or given.get("form") != STREAM:
-        raise ConfigError(f"intake: input {name} is not of the kind kafka and the form stream", _INTAKE)
+        raise ConfigError(f"intake: input {name} is not of the kind `kafka` and the form `stream`", _INTAKE)
     found: KafkaInputSettings = KINDS.make_stream(name, kind, given, source_context(settings)).settings
     if len(found.topics) != 1 or found.globs or found.exclude_topics:
         raise ConfigError(f"intake: input {name} must read exactly one topic", _INTAKE)

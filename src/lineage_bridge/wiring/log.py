@@ -41,7 +41,7 @@ from lineage_bridge.wiring.shared import log_reader, readers
 
 _STREAM = (LOG_SOURCE, 0)
 START_S = 15.0
-"""How long a graph in PostgreSQL is waited for when the API starts."""
+"""How many seconds the API waits at its start for a graph in PostgreSQL."""
 _log = logging.getLogger(__name__)
 
 
@@ -131,8 +131,8 @@ def _read_offset(pool: ReaderPool) -> int:
 def applied_offset(pool: ReaderPool, paths: DataFolder, wait_s: float | None = None) -> int:
     """The offset up to which the store has read the log. No offset before it may be issued again.
 
-    While its database does not answer, within `wait_s` seconds if that is given, it is the offset that the pipeline reported last, or
-    noted when it began.
+    If the store's database does not answer (within `wait_s` seconds, if that is given), the result is the offset that the pipeline reported
+    last, or noted when it began.
     """
     try:
         return _read_offset(pool) if wait_s is None else Probe(partial(_read_offset, pool), wait_s).answer()

@@ -30,8 +30,8 @@ from lineage_bridge.wiring.shared import graph_database, log_reader, note_store,
 
 if TYPE_CHECKING:
     from lineage_bridge.pipeline.replay import Progress
-    from lineage_bridge.pipeline.streams.beside import Streams
     from lineage_bridge.pipeline.streams.feed import SparkFeed
+    from lineage_bridge.pipeline.streams.stream_thread import Streams
     from lineage_bridge.store.postgresql.connection import PostgresqlDatabase
 
 PAGE = 4096
@@ -102,7 +102,7 @@ def _streams(settings: Settings) -> "Streams":
 
     Spark starts with the Java archives that they need if there is such an input now.
     """
-    from lineage_bridge.pipeline.streams.beside import Streams  # noqa: PLC0415  # loads Spark
+    from lineage_bridge.pipeline.streams.stream_thread import Streams  # noqa: PLC0415  # loads Spark
 
     inputs = input_service(settings).configured()
     jars = cached(KAFKA, default_cache()) if any(is_streamed(record.settings) for record in inputs) else []
@@ -119,7 +119,8 @@ def _streams(settings: Settings) -> "Streams":
 
 
 def replay(settings: Settings, to: Path | None, *, anyway: bool, on_progress: Callable[[str, int, int], None]) -> list[RowCount]:
-    """Fold the log again into a fresh store that replaces the graph, or is left at `to`. Returns the rows of both, by relation.
+    """Fold the log again into a fresh store that replaces the graph, or is left at `to`. Returns the numbers of rows of the old and the new
+    graph, by relation.
 
     `on_progress` is called with each step, and the bytes done and left. Raises StoreLockedError while a pipeline runs, StoreError when
     the log holds less than the graph in use (unless `anyway`), UnavailableError when Spark fails, RequestError when `to` exists.
@@ -188,11 +189,14 @@ def _replay_database(
                 return counted
             on_progress("waiting for questions to end", SWAP_TRIES - left, left)
             time.sleep(SWAP_PAUSE_S)
-    raise UnavailableError("questions did not end, so the recomputed graph was not put in place", "try again when nobody exports the graph")
+    raise UnavailableError(
+        "running questions did not end in time, so the recomputed graph was not put in place",
+        "try again when no export or other long question is running",
+    )
 
 
 def _name(part: str) -> str:
-    """The name of a connection that holds a lock, which others see if they find the lock held."""
+    """The name of a connection that holds a lock. Other processes see the name if they find the lock held."""
     return f"{part} {os.getpid()} on {socket.gethostname()}".encode()[:_NAME_BYTES].decode(errors="ignore")
 
 

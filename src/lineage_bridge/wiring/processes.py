@@ -78,8 +78,8 @@ def is_alive(pid: int) -> bool:
 
 
 def end_with_parent(on_input: Callable[[], None] = lambda: None) -> None:
-    """End this process when its parent ends, which holds the other end of the standard input. When the parent writes to it, `on_input`
-    is called.
+    """End this process when its parent process ends. The parent holds the other end of this process's standard input. When the parent
+    writes to it, `on_input` is called.
     """
 
     def watch() -> None:

@@ -45,7 +45,7 @@ def _withhold_machine_credentials(environ: MutableMapping[str, str]) -> frozense
     """Keep Amazon's clients in this process from looking up credentials of the machine. Returns the other clouds whose clients would
     use metadata addresses.
 
-    Amazon's clients, in Python and in pyarrow, have no setting for it that both read.
+    Amazon's client in Python and the one in pyarrow have no common setting for that.
     """
     environ["AWS_EC2_METADATA_DISABLED"] = "true"
     for variable in ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"):
@@ -96,17 +96,17 @@ def all_records(settings: Settings) -> AllRecords:
 
 
 def graph_database(settings: Settings) -> "PostgresqlDatabase | None":
-    """The database of PostgreSQL that holds the graph; None if a file in the data folder does.
+    """The database of PostgreSQL that holds the graph; None if the graph is in a file of the data folder.
 
-    Raises ConfigError for an address that cannot be read, if its driver is not installed, and without an address if the server of this
-    data folder was started with one: a command that lacks it must not take the graph for lost.
+    Raises ConfigError if the address cannot be read, or if its driver is not installed; also if the settings have no address, but the
+    server of this data folder was started with one: a command without the address must not conclude that the graph is lost.
     """
     if not settings.store:
         with suppress(FileNotFoundError):
             where = settings.paths.graph_elsewhere.read_text(encoding="utf-8").strip()
             raise ConfigError(
                 f"the graph of {settings.paths.data_dir} is in {where}",
-                "name its address: store in the settings file, or LINEAGE_BRIDGE_STORE; start `serve` without one to have a file again",
+                "name its address: store in the settings file, or LINEAGE_BRIDGE_STORE; start `serve` without an address to use a file",
             )
         return None
     try:

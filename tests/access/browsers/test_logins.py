@@ -10,7 +10,7 @@ from tests.access.oidc.issuing import Clock, claims_of, signed
 from tests.servers.web.openid import Key, made_key
 
 from lineage_bridge.access.browsers.code_exchange import LoginClient
-from lineage_bridge.access.browsers.logins import PENDING_S, Begun, IssuerAnswer, Logins
+from lineage_bridge.access.browsers.logins import PENDING_S, IssuerAnswer, Logins, LoginStart
 from lineage_bridge.access.browsers.targets import target_of
 from lineage_bridge.access.oidc.endpoints import IssuerEndpoints, read_endpoints
 from lineage_bridge.access.oidc.fetching import IssuerClient
@@ -70,21 +70,21 @@ class Company:
             raise UnreachableError(url)
         return self.documents.pop(0)
 
-    def begin(self) -> Begun:
+    def begin(self) -> LoginStart:
         return self.logins.begin("company", "/docs")
 
-    def id_token(self, begun: Begun, key: Key = KEY, header: Any = None, **changes: Any) -> str:
+    def id_token(self, begun: LoginStart, key: Key = KEY, header: Any = None, **changes: Any) -> str:
         nonce = parse_qs(urlsplit(begun.url).query)["nonce"][0]
         claims = claims_of(
             URL, **{"aud": "lineage", "nonce": nonce, "client_id": None, "jti": None, "preferred_username": "ada", **changes}
         )
         return signed(key, claims, **{"typ": "JWT", **(header or {})})
 
-    def finish(self, begun: Begun, **tokens: Any) -> Any:
+    def finish(self, begun: LoginStart, **tokens: Any) -> Any:
         self.http.tokens = {"access_token": "access", **tokens}
         return self.logins.finish(IssuerAnswer(begun.state, "code", URL, None), begun.sealed)
 
-    def refusal(self, begun: Begun, **tokens: Any) -> tuple[int, str, str]:
+    def refusal(self, begun: LoginStart, **tokens: Any) -> tuple[int, str, str]:
         with pytest.raises(RefusedError) as caught:
             self.finish(begun, **tokens)
         return caught.value.status, caught.value.code, str(caught.value)

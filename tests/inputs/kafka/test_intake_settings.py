@@ -26,7 +26,7 @@ def test_the_topic_of_an_input_can_be_the_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"form": "embedded"}, "form stream"),
+        ({"form": "embedded"}, "form `stream`"),
         ({"topics": ["a", "b"]}, "exactly one topic"),
         ({"topics": ["received-*"]}, "exactly one topic"),
         ({"exclude_topics": ["received"]}, "exactly one topic"),
@@ -45,5 +45,5 @@ def test_an_input_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no input 'other'"):
         intake_settings(settings(tmp_path).model_copy(update={"intake": "other"}))
     kinesis = settings(tmp_path).model_copy(update={"inputs": {"events": {"kind": "kinesis", "stream": "s"}}})
-    with pytest.raises(ConfigError, match="not of the kind kafka"):
+    with pytest.raises(ConfigError, match="not of the kind `kafka`"):
         intake_settings(kinesis)

@@ -94,7 +94,7 @@ def test_settings_reach_the_client(settings: dict[str, Any], expected: dict[str,
         ({**SASL, "sasl_mechanism": "OAUTHBEARER", "oauth_identity": "azure"}, "requires OAUTHBEARER and `oauth_scope`"),
         ({"oauth_identity": "azure", "oauth_scope": "s"}, "requires OAUTHBEARER and `oauth_scope`"),
         ({**SASL, **AZURE, "oauth_client_secret": "${env:S}"}, "has no `oauth_client_secret`"),
-        ({**SASL, **AZURE, "form": "stream"}, "form stream does not support `oauth_identity`"),
+        ({**SASL, **AZURE, "form": "stream"}, "form `stream` does not support `oauth_identity`"),
     ],
 )
 def test_what_cannot_be_is_refused(settings: dict[str, Any], reason: str) -> None:

@@ -81,7 +81,7 @@ def _is_incomplete(claims: Mapping[str, Any], issuer: TrustedIssuer) -> bool:
 
 
 def _completed(claims: Mapping[str, Any], information: Mapping[str, Any]) -> dict[str, Any]:
-    """The claims, completed from the issuer's user information. Raises RefusedError if that is about another person."""
+    """The claims, completed from the issuer's user information. Raises RefusedError if that information is about another person."""
     if information.get("sub") != claims["sub"]:
         raise RefusedError(403, "login_refused", "the issuer's user information is about somebody else", "log in again")
     return {**information, **claims}

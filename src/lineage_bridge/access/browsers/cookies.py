@@ -16,8 +16,8 @@ _LOGIN: Final = "lineage-login"
 class Cookie:
     """A cookie that scripts cannot read, and that requests from other sites do not send, except when a link is followed.
 
-    Under TLS its name begins with `__Host-`, so that no other host can set it; below a path with `__Secure-`, because other programs of the
-    same host have other paths.
+    Under TLS, the cookie's name begins with `__Host-`, so that no other host can set the cookie. A server below a path uses `__Secure-`
+    instead, so that the cookie can be limited to that path: other paths belong to other programs of the same host.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Logins at an issuer: the authorization code flow of OpenID Connect, with PKCE (RFC 7636, RFC 9207, RFC 9700).
 
 The state of a pending login is in a cookie, sealed with a key of this process. So logins that are begun and never finished take no memory,
-and nobody can drive out those of others.
+and nobody can displace the pending logins of others by beginning many.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ class PendingLogin(msgspec.Struct, frozen=True, array_like=True):
     target: str
 
 
-class Begun(NamedTuple):
+class LoginStart(NamedTuple):
     """The beginning of a login: the address to which the browser goes, the state that it has to bring back, and the sealed login for
     its cookie.
     """
@@ -87,7 +87,7 @@ class Logins:
         """The names of the issuers at which people can log in."""
         return tuple(self._clients)
 
-    def begin(self, issuer: str, target: str) -> Begun:
+    def begin(self, issuer: str, target: str) -> LoginStart:
         """Begin a login at an issuer. Raises NotFoundError for an unknown issuer, RefusedError (503) for one that could not be
         reached yet.
         """
@@ -106,7 +106,7 @@ class Logins:
             "code_challenge_method": "S256",
         }
         sealed = self._seal.encrypt_at_time(msgspec.msgpack.encode(pending), self._now_s()).decode()
-        return Begun(_with_query(endpoint, parameters), pending.state, sealed)
+        return LoginStart(_with_query(endpoint, parameters), pending.state, sealed)
 
     def finish(self, answer: IssuerAnswer, sealed: str) -> tuple[LoginIdentity, str]:
         """Complete a login. Returns the principal, and where the browser goes next. `sealed` is the value of the login's cookie.

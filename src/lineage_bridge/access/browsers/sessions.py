@@ -20,7 +20,7 @@ _CSRF: Final = b"csrf\0"
 
 @dataclass(frozen=True)
 class OpenSession:
-    """An active session, as administrators see it. `used_us` is the time of its last request, `address` the address from which that
+    """An active session, as administrators see it. `used_us` is the time of its last request, `address` the address from which that request
     came, if known.
 
     The address is kept in memory only.
@@ -133,7 +133,7 @@ class Sessions:
         return len(named)
 
     def end(self, secret: str) -> LoginIdentity | None:
-        """End the session with this secret, and return its identity; None if there is none."""
+        """End the session with this secret, and return the identity of its user; None if there is no such session."""
         digest = self._digest(secret)
         with self._lock:
             found = self._open.get(digest)

@@ -7,10 +7,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class IssuerEndpoints:
-    """The addresses of an issuer. One that it does not state, or that is not `https`, is empty.
+    """The addresses of an issuer. An address that the issuer does not state, or that is not `https`, is empty.
 
-    `names_itself`: its answers to browsers have the parameter `iss`. `takes_basic`: clients may authenticate at `token` by HTTP Basic,
-    the form that every issuer supports, and otherwise in the body.
+    `names_itself`: the issuer's answers to browsers have the parameter `iss`. `takes_basic`: clients may authenticate at `token` by HTTP
+    Basic, the form that every issuer supports; otherwise, they authenticate in the body of the request.
     """
 
     keys: str = ""

@@ -1,4 +1,4 @@
-"""Verifies ID tokens. In one, an issuer states to this server who has just logged in there (OpenID Connect Core 1.0, 3.1.3.7)."""
+"""Verifies ID tokens. In an ID token, an issuer states to this server who has just logged in there (OpenID Connect Core 1.0, 3.1.3.7)."""
 
 import hashlib
 import hmac

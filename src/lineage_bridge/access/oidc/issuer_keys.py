@@ -12,7 +12,7 @@ from lineage_bridge.config.people import IssuerSettings
 from lineage_bridge.errors import SourceError
 
 REFRESH_S: Final = 300.0
-"""The interval, in seconds, of fetches that no token requests."""
+"""How often the keys are fetched, in seconds, if no token needs new ones."""
 LEAST_S: Final = 10.0
 """The minimum interval between two fetches, in seconds."""
 RETRY_S: Final = 30.0
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class IssuerKeys:
-    """Fetches the keys of an issuer, and keeps those that it published last."""
+    """Fetches the keys of an issuer, and keeps those that the issuer published last."""
 
     def __init__(self, name: str, settings: IssuerSettings, fetch: Fetch, least_s: float = LEAST_S) -> None:
         self.keys, self.problem = VerificationKeys(), "the keys were not fetched yet"
@@ -42,8 +42,8 @@ class IssuerKeys:
         self._wanted.set()
 
     def has_no_key(self, kid: str) -> bool:
-        """Whether the issuer has no key with this id. This is known from a key set that was fetched after a token first named the
-        id; if there is none yet, it will be fetched soon.
+        """Whether the issuer has no key with this id. The answer is only true if a key set that was fetched after a token first named the
+        id lacks the key. If no key set was fetched since then, one will be fetched soon.
 
         Does not wait.
         """

@@ -14,7 +14,7 @@ MOST_KEYS: Final = 200
 _PUBLIC: Final = frozenset({"kty", "kid", "use", "key_ops", "alg", "n", "e", "crv", "x", "y"})
 """Members of a key that are read; none of them is part of a private key."""
 _MODULUS: Final = range(2048 // 6, 8192 // 6 + 2)
-"""The length in characters of an RSA key's modulus, for 2,048 to 8,192 bits. A shorter one is weak, a longer one slow."""
+"""The length in characters of an RSA key's modulus, for 2,048 to 8,192 bits. A shorter modulus is weak, a longer one slow."""
 _OF_RSA: Final = frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"})
 _OF_CURVE: Final = {
     ("EC", "P-256"): {"ES256"},
@@ -77,7 +77,7 @@ def _key(data: dict[str, Any], allowed: frozenset[str]) -> VerificationKey | Non
 
 
 def _algorithms(data: Mapping[str, Any]) -> frozenset[str]:
-    """The algorithms for which a key may be used, from its type and from what it states itself. None for a shared secret."""
+    """The algorithms for which a key may be used, from its type and from its own members. There are none for a shared secret."""
     kind, modulus = data.get("kty"), data.get("n")
     fitting: Collection[str] = ()
     if kind == "RSA" and isinstance(modulus, str) and len(modulus) in _MODULUS:

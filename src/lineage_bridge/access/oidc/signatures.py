@@ -22,8 +22,8 @@ _UNREADABLE: Final = (JoseError, ValueError, TypeError, RecursionError)
 
 
 class _Registry(jws.JWSRegistry):
-    """Settings of the library: it accepts public-key algorithms only, parts of tokens up to a number of characters, and members that it
-    does not know.
+    """Settings of the library that reads tokens (joserfc). Only public-key algorithms are accepted, and parts of tokens up to a number of
+    characters; unknown members are ignored.
     """
 
     max_header_length = 4 << 10
@@ -51,7 +51,7 @@ def read_token(text: str) -> tuple[jws.CompactSignature, dict[str, Any]]:
 
 
 def key_of(issuer: TrustedIssuer, keys: VerificationKeys, header: Mapping[str, Any]) -> VerificationKey:
-    """Find the key that a token names. It must be usable with the token's algorithm. Raises RefusedError."""
+    """Find the key that a token names. The key must be usable with the token's algorithm. Raises RefusedError."""
     algorithm, kid = header.get("alg"), header.get("kid")
     if not isinstance(algorithm, str) or algorithm not in issuer.settings.algorithms:
         raise refused_token("invalid_token", "the token's algorithm is not accepted")
@@ -79,7 +79,7 @@ def check_signature(token: jws.CompactSignature, key: VerificationKey) -> None:
     except _UNREADABLE as error:
         raise refused_token("malformed_token", "the token's signature cannot be read") from error
     if not is_genuine:
-        raise refused_token("invalid_token", "the token's signature is not its issuer's")
+        raise refused_token("invalid_token", "the token's signature was not made by its issuer")
 
 
 def refused_token(code: str, problem: str) -> RefusedError:

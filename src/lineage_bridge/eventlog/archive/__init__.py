@@ -1,1 +1,3 @@
-"""The archive: records that inputs of the form stream have read, stored beside the log, by the positions where they were read."""
+"""The archive: the records that inputs of the form `stream` have read. They are stored beside the log, under the positions where they were
+read.
+"""

@@ -17,9 +17,9 @@ from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
 
 PREFIX: Final = "input"
 TOPIC: Final = "topic"
-"""The prefix of the source, in positions, of a topic that received events are written to."""
+"""In positions, the prefix of a source that is a topic to which received events are written."""
 _AGAIN: Final = "+"
-"""Separates the id of a topic from the number of times that its records were replaced without the topic being created again."""
+"""Separates the id of a topic from a number: how many times the topic's records were replaced, without the topic being created again."""
 _NAME: Final = re.compile(r"(\d{20})-(\d{20})\.(\d)")
 
 
@@ -75,7 +75,9 @@ def is_archived(source: str) -> bool:
 
 
 def topic_source(stream: str, life: str) -> str:
-    """The source of a topic in positions. It is the same in every installation that reads the topic, and does not contain its name."""
+    """The source under which positions list a topic. It is the same in every installation that reads the topic, and does not contain the
+    topic's name.
+    """
     named = f"{stream}\0{life.partition(_AGAIN)[0]}"
     return f"{TOPIC}/{hashlib.sha256(named.encode()).hexdigest()[:24]}"
 
@@ -109,7 +111,9 @@ def path_of(folder: Path, start: int, end: int, level: int = 0) -> Path:
 
 
 def files_in(folder: Path) -> list[ArchivedFile]:
-    """The current files of a folder, in order. If one is missing, the next one begins after the end of the one before."""
+    """The current files of a folder, in order. If a file is missing, there is a gap: the next file begins after the end of the file
+    before.
+    """
     try:
         names = [(path, _NAME.fullmatch(path.name)) for path in folder.iterdir()]
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The manifest: the list of the archive's files with sizes and checksums. A listed file that its folder lacks is lost.
+"""The manifest: the list of the archive's files with sizes and checksums. A file that is listed, but not in its folder, is lost.
 
 One line per added file, in the order of adding. A later file that covers the range of an earlier one replaces it.
 """
@@ -21,7 +21,7 @@ _MARK_CHARACTERS: Final = 9
 
 
 class ListedFile(NamedTuple):
-    """A file with the records in [start, end) of the partition in `folder`, as the list names it.
+    """A file with the records in [start, end) of the partition in `folder`, as the manifest lists it.
 
     `checksum` is the CRC-32 of its bytes; None for a file that is older than the manifest.
     """
@@ -39,7 +39,7 @@ Listing = Mapping[str, Sequence[ListedFile]]
 
 
 def read_listing(root: Path) -> Listing:
-    """Folder to the files that it should have. Damaged and incomplete lines are skipped."""
+    """The files that each folder should have, by folder. Damaged and incomplete lines are skipped."""
     return {folder: list(found.values()) for folder, found in _read(root)[0].items()}
 
 
@@ -53,7 +53,7 @@ def checksum_of(path: Path) -> int:
 
 
 class Manifest:
-    """Writes the list, for the one process that writes the archive in `root`."""
+    """Writes the manifest, for the one process that writes the archive in `root`."""
 
     def __init__(self, root: Path, spare_lines: int = SPARE_LINES) -> None:
         self._root, self._path, self._spare_lines = root, root / NAME, spare_lines
@@ -61,12 +61,14 @@ class Manifest:
         self._end_line = self._path.exists()
 
     def is_new(self, folder: Path, file: ArchivedFile) -> bool:
-        """Whether the list does not have a file yet."""
+        """Whether the manifest does not list a file yet."""
         found = self._listed.get(self._name(folder), {})
         return (file.start, file.end, file.level) not in found
 
     def add(self, files: Iterable[tuple[Path, ArchivedFile]], *, checked: bool = True) -> None:
-        """Add files by their folders, durably; with `checked`, with the checksums of their present bytes. Raises OSError."""
+        """Add files to the manifest, by their folders, durably; with `checked`, with the checksums of their present bytes. Raises
+        OSError.
+        """
         added = []
         for folder, file in files:
             checksum = checksum_of(file.path) if checked else None

@@ -1,4 +1,6 @@
-"""Counts the events of an input in the archive. Saved counts cover the records up to some addresses; the rest is counted from the files."""
+"""Counts the events of an input in the archive. The saved counts cover the records up to the saved addresses; later records are counted
+from the files.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -17,7 +19,7 @@ from lineage_bridge.model.sources import InputProgress
 NAME = "progress.json"
 
 
-class Counted(Protocol):
+class RecordCounts(Protocol):
     """The number of events, by outcome, in records that were added."""
 
     accepted: int
@@ -45,7 +47,7 @@ class SavedProgress:
             if of.input == name:
                 self._count_files(archive, of)
 
-    def count(self, parts: Sequence[Counted], ranges: Mapping[ArchivedPartition, tuple[int, int]]) -> None:
+    def count(self, parts: Sequence[RecordCounts], ranges: Mapping[ArchivedPartition, tuple[int, int]]) -> None:
         """Count added records."""
         for part in parts:
             rejected = dict(self.progress.rejected)
@@ -58,7 +60,7 @@ class SavedProgress:
         self.is_saved = False
 
     def save(self) -> None:
-        """Save the counts, if they have changed. If this fails, they are computed again."""
+        """Save the counts, if they have changed. If saving fails, the counts are computed again later."""
         if self.is_saved:
             return
         fresh = self.path.with_name(f"{NAME}.{os.getpid()}.new")
@@ -101,13 +103,13 @@ def _read(path: Path) -> _SavedCounts | None:
 
 
 def saved_progress(root: Path, name: str) -> InputProgress | None:
-    """Read the saved counts of an input; None if it was never read with the form stream."""
+    """Read the saved counts of an input; None if the input was never read with the form `stream`."""
     saved = _read(root / quoted(name) / NAME)
     return saved.progress if saved else None
 
 
 def added(first: InputProgress | None, other: InputProgress | None) -> InputProgress | None:
-    """Add the counts of an input that was read with both forms."""
+    """Add the counts of an input that was read with both forms: into the log, and into the archive (`stream`)."""
     if first is None or other is None:
         return first or other
     rejected = {code: first.rejected.get(code, 0) + other.rejected.get(code, 0) for code in {**first.rejected, **other.rejected}}

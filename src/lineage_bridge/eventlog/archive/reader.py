@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 OnGap = Callable[[UnreadableBytes], None]
 INDEX_EVERY: Final = 64
-"""One in this many records of a file has its byte position kept in memory."""
+"""The byte position of one in this many records of a file is kept in memory."""
 MOST_INDEXES: Final = 256
 """The maximum number of files whose byte positions are kept in memory."""
 

@@ -89,7 +89,7 @@ class ArchiveWriter:
             if start < self.end(of):
                 raise PositionError(
                     f"the archive of {of.source}, partition {of.partition}, ends at {self.end(of)}, after the start {start} of new records",
-                    "restart the pipeline: it folds what the archive has before it reads on",
+                    "restart the pipeline: it first folds what the archive has, then reads on",
                 )
         for of, (start, end) in ranges.items():
             folder = of.folder(self.root)
@@ -115,7 +115,7 @@ class ArchiveWriter:
         return self._files[of]
 
     def _adopt(self) -> None:
-        """Add files to the manifest that it lacks, because a process was killed, or wrote them before there were manifests."""
+        """Add the files that the manifest lacks, because a process was killed, or because an older version without manifests wrote them."""
         every = [(of.folder(self.root), file) for of in partitions_in(self.root) for file in files_in(of.folder(self.root))]
         if new := [(folder, file) for folder, file in every if self._manifest.is_new(folder, file)]:
             self._manifest.add(new, checked=False)

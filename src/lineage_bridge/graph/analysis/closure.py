@@ -1,7 +1,7 @@
 """Measures of a whole graph, computed in memory: which nodes are on cycles, and how many nodes are downstream of each.
 
-A graph has nodes 0..n-1 and two arrays with the sources and targets of its edges, which are distinct and have no self-edges. Nodes that
-reach each other count as downstream of each other.
+A graph has the nodes 0..n-1, and two arrays with the source and the target of each edge. No edge occurs twice, and no edge leads from a
+node to itself. Nodes that reach each other count as downstream of each other.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Marks = NDArray[np.bool_]
 EXACT_WORDS = 20_000_000_000
 """Counts that take at most this many 64-bit operations are exact; others are estimated."""
 BLOCK = 4096
-"""How many marked nodes are counted at once by default; a multiple of 64."""
+"""By default, how many marked nodes (the nodes to be counted) are handled at once; a multiple of 64."""
 REGISTERS = 512
 """The number of registers of a HyperLogLog sketch; its error is about 4%."""
 _REGISTER_BLOCK = 64
@@ -29,11 +29,11 @@ _ALPHA = 0.7213 / (1 + 1.079 / REGISTERS)
 
 @dataclass(frozen=True)
 class Condensed:
-    """The strongly connected components of a graph, numbered so that edges lead from a higher number to a lower one, and the edges
-    between them.
+    """The strongly connected components of a graph, numbered so that edges lead from a higher number to a lower one, and the edges between
+    these components.
 
-    `component` has the component of each node. Edges are sorted by the level of their source, then by the source. A component's level
-    is 1 + the highest level of its targets, or 0 without targets. `incoming` lists edges by target: those into a component are from
+    `component` has the number of each node's component. Edges are sorted by the level of their source, then by the source. A component's
+    level is 1 + the highest level of its targets, or 0 without targets. `incoming` lists edges by target: those into a component are from
     `starts[component]` up to `starts[component + 1]`.
     """
 
@@ -84,7 +84,7 @@ def _levels(count: int, sources: Ints, targets: Ints) -> Ints:
 def downstream_counts(graph: Condensed, marked: Marks, exact_words: int = EXACT_WORDS, block: int = BLOCK) -> tuple[Ints, bool]:
     """For each node, how many marked nodes lie downstream of it (itself not counted), and whether the counts are exact.
 
-    `block` is how many marked nodes are counted at once, a multiple of 64. Memory grows with it.
+    `block` is how many marked nodes are counted at once, a multiple of 64. The memory used grows with `block`.
     """
     chosen = np.flatnonzero(marked)
     exact = _exact(graph, chosen, exact_words, block)
@@ -93,7 +93,8 @@ def downstream_counts(graph: Condensed, marked: Marks, exact_words: int = EXACT_
 
 
 def _exact(graph: Condensed, chosen: Ints, exact_words: int, block: int) -> Ints | None:
-    """Exact counts by component, including itself; None if that takes more than `exact_words` 64-bit operations.
+    """For each component, the exact count of marked nodes in it and downstream of it; None if counting takes more than `exact_words` 64-bit
+    operations.
 
     Each row has one bit per marked node of a block. Neighbouring components have close numbers, so few other components reach the nodes of
     one block unless the graph is dense.
@@ -116,7 +117,9 @@ def _exact(graph: Condensed, chosen: Ints, exact_words: int, block: int) -> Ints
 
 
 def _ancestors(graph: Condensed, homes: Ints) -> tuple[Ints, Ints]:
-    """All components from which one of `homes` can be reached (these included), and the edges on the way, in the graph's order."""
+    """All components from which one of the components `homes` can be reached (`homes` included), and the edges between them, in the graph's
+    order.
+    """
     seen = np.zeros(graph.count, dtype=np.bool_)
     seen[homes] = True
     frontier, edges = homes, [np.zeros(0, dtype=np.int64)]
@@ -137,7 +140,7 @@ def _ranges(starts: Ints, ends: Ints) -> Ints:
 
 
 def _estimated(graph: Condensed, chosen: Ints) -> Ints:
-    """Estimated counts by component, including itself (HyperLogLog).
+    """For each component, the estimated count of marked nodes in it and downstream of it (HyperLogLog).
 
     All components are counted together in one array, some registers at a time. A library would need one sketch object per component.
     """

@@ -1,4 +1,5 @@
-"""Computes which nodes depend on other nodes and how much, and the paths from one node to another. Pure functions over edges of node ids.
+"""Computes which nodes depend on other nodes and how much, and the paths from one node to another. Pure functions over edges between node
+ids.
 
 Edges point away from the nodes at which the search starts: in the direction of the data for a search downstream, against it for one
 upstream. A flow from a node to itself is ignored.
@@ -18,10 +19,10 @@ MOST_PATHS = 2**53 - 1
 
 
 class ReachedNode(NamedTuple):
-    """A node that the origins reach.
+    """A node that can be reached from the origins, the nodes at which the search starts.
 
-    `distance` is the fewest hops from any of them, `paths` the number of paths from them (at most MOST_PATHS), where a cycle counts as one
-    node. `wholly`: everything that reaches the node passes through an origin, so without the origins it would receive nothing.
+    `distance` is the fewest hops from any origin. `paths` is the number of paths from the origins (at most MOST_PATHS); a cycle counts as
+    one node. `wholly`: all data that reaches the node passes through an origin, so without the origins the node would receive nothing.
     """
 
     node: int
@@ -73,8 +74,8 @@ def distances_of(origins: Collection[int], edges: Edges) -> dict[int, int]:
 
 
 def _count(origins: Collection[int], edges: Edges) -> dict[int, int]:
-    """The number of paths from `origins`, to which no edges lead, to each node when each strongly connected component is contracted to one
-    node.
+    """For each node that can be reached, the number of paths from `origins` to it. Each strongly connected component counts as one node. No
+    edge may lead to an origin.
     """
     members_of = components(origins, edges)
     component_of = {node: index for index, members in enumerate(members_of) for node in members}

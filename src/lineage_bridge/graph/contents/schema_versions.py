@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from lineage_bridge.openlineage.facets import SchemaField
 
 SETTLING_US = 600_000_000
-"""If a job states several versions within this time (microseconds) of each other, the last of them counts."""
+"""If a job states several schema versions within this time (microseconds) of each other, only the last of them counts."""
 WITHDRAWN = ""
 """The version of a dataset whose schema facet was ended by a tombstone."""
 Path = tuple[str, ...]
@@ -29,7 +29,7 @@ def _tree(fields: Iterable[SchemaField]) -> list[Any]:
 
 
 class Mention(NamedTuple):
-    """A statement at one time (UTC microseconds) that a dataset has this version, by one event of a job (0: without a job)."""
+    """A statement by one event, at one time (UTC microseconds), that a dataset has this version. `job` is 0 if the event has no job."""
 
     time: int
     event: bytes

@@ -1,6 +1,6 @@
 """Converts a log record with an event to facts, the rows of the relations. Pure; reads no clock.
 
-Contents that producers repeat are stored once under their hash, so a record adds few rows. Repeats only change first and last times.
+Content that producers repeat is stored once under its hash, so a record adds few rows. A repeat only changes the first and last times.
 """
 
 import re
@@ -31,7 +31,7 @@ NO_RUN = b""
 LINEAGE_KEYS = frozenset({"columnLineage", "lineage"})
 NAMING_KEYS = LINEAGE_KEYS | {"symlinks", "lifecycleStateChange", "jobDependencies"}
 """Keys of the facets that name other nodes than the one they belong to."""
-# Repairs that depend on when one copy of the event arrived. They are not stored: they show in the event's effective time.
+# Repairs that depend on when the event arrived. They are not stored: the event's effective time shows their result.
 _OF_A_COPY = {"future_time"}
 
 _VERSION = re.compile(r"/v?\d+(?:\.\d+)+[^/]*")
@@ -280,8 +280,8 @@ class _EventFacts:
         self.add_lifecycle(self.dataset, dataset)
 
     def add_declared_job(self, job: Job) -> None:
-        """Add what a job event asserts, as one facet set for job, inputs, outputs and lineage, because the next one replaces all of
-        them.
+        """Add what a job event asserts, as one facet set for job, inputs, outputs and lineage, because the next event of the job replaces
+        all of them.
         """
         declared: list[tuple[int, int, bytes]] = []
         for side, datasets in ((Side.INPUT, self.event.inputs), (Side.OUTPUT, self.event.outputs)):

@@ -39,5 +39,5 @@ def _has_fields(text: bytes) -> bool:
 
 
 def _is_tombstone(text: bytes) -> int:
-    """1 for a facet with `_deleted: true`, else 0. Only a text that may contain the word, plain or escaped, is parsed."""
+    """1 for a facet with `_deleted: true`, else 0. A text is only parsed if it may contain the word `_deleted`, plain or escaped."""
     return int((b"_deleted" in text or b"\\u" in text) and standard.is_deleted(text))

@@ -39,7 +39,7 @@ class FacetTexts:
         return str(self.tables["facet"][(facet,)][1]).encode()
 
     def lineage_set(self, key: str, facet: bytes) -> bytes | None:
-        """The lineage set id of a facet, or the mark of a job type facet; None if the facet states neither.
+        """The lineage set id of a facet, or the mark of a jobType facet (see `flows/run_shape.py`); None if the facet states neither.
 
         Caches the lineage set and the names of the nodes in it.
         """
@@ -63,7 +63,7 @@ class FacetTexts:
         self.names_by_id.update((node[0], Spelling(*node[1:])) for node in nodes)
 
     def stated_lineage(self, node: int, job: int, side: int, facet_set: bytes) -> Iterator[tuple[int, bytes]]:
-        """The lineage in a facet set that was asserted for a node, as pairs of carrier and lineage set id (or mark)."""
+        """The lineage in a facet set that was asserted for a node, as pairs of carrier and lineage set id (or mark, see `read_mark`)."""
         for key, carrier in carriers(node, job, side):
             facet = self.facets(facet_set).get(key)
             lineage_set = self.lineage_set(key, facet) if facet else None

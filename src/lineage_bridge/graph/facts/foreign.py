@@ -2,8 +2,8 @@
 
 A sender may state the inputs, outputs and column lineage of its own jobs, whatever datasets they name. Facets about a dataset itself
 (schema, description, tags, that it was dropped, ...) only count if the dataset lies within the sender's namespaces. Even then, a facet has
-no effect if it concerns a dataset outside: another name, an earlier name, the name of the system. Facets without effect are kept in the
-relation `foreign_assertion`.
+no effect if it joins the dataset with a name outside: by a symlink, an earlier name, or the name of a system. Facets without effect are
+kept in the relation `foreign_assertion`.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ class WhyForeign(str, Enum):
 
 
 class ForeignFacets(NamedTuple):
-    """The facets without effect of one job or dataset on one side of an event, all for the same reason."""
+    """The facets without effect of one job or dataset, in one role in an event (`side`), all for the same reason."""
 
     node: Job | Dataset
     side: Side
@@ -132,8 +132,8 @@ class _EventSplitter:
                 yield is_system_within(namespace, self.limits) if claim.whole else is_within(namespace, name, self.limits)
 
     def _lineage(self, key: str, text: bytes) -> WhyForeign | None:
-        """The reason why a lineage facet has no effect; None if it has. It may name any dataset, but no job outside, and no name
-        that joins several systems.
+        """The reason why a lineage facet has no effect; None if it has effect. A lineage facet may name any dataset, but no job outside,
+        and no name that joins several systems.
         """
         named = list(self._named(key, text))
         why = None

@@ -134,8 +134,8 @@ def _check_alias(statement: AliasStatement, *, whole: bool) -> None:
 def alias_values(operation: str, principal: str, order: tuple[int, bytes]) -> Row:
     """The values of one statement in the relation `alias`.
 
-    They are the operator who stated the alias or chose the name, then `vetoed` (of a chosen name: withdrawn), each with its order. The
-    half that the operation does not state is empty.
+    The first half says which operator stated the alias or chose the name; the second half, whether a veto is in force or a choice of a name
+    is withdrawn. Each half ends with its order (time and event id). The half to which the operation does not apply is empty.
     """
     unstated = (None, NEVER_US, NO_EVENT)
     if operation in (ALIAS, PREFER):

@@ -17,7 +17,9 @@ NO_RAW = (None, NO_EVENT)
 
 
 class RunsAbove(NamedTuple):
-    """The columns of `run` that refer to its parent and root runs, and rows of `node` (without time) for the jobs of these."""
+    """The columns of `run` that refer to its parent and root runs, and the rows of `node` (without time) for the jobs of the parent and
+    root runs.
+    """
 
     columns: Row
     jobs: tuple[Row, ...]

@@ -85,14 +85,16 @@ def facet_owner(key: str, job: int, side: int) -> int:
 
 
 def is_current(key: str, side: int) -> bool:
-    """Whether facets with this key, asserted on this side, have a row in the current facets: all of nodes, and those of runs that are
-    searched.
+    """Whether facets with this key, asserted on this side (see `Side`), have a row in the current facets. All facets of nodes have one; of
+    the facets of runs, only those that are searched.
     """
     return side in ENTITY_SIDES or (side == Side.RUN and key in SEARCHED_OF_RUNS)
 
 
 def states_symlinks(job: int, node: int, side: int) -> bool:
-    """Whether a facet that is asserted about `node` on this side can state symlinks: those of datasets, not of the job itself."""
+    """Whether a facet that is asserted about `node` on this side (see `Side`) can state symlinks. Facets of datasets can, facets of the job
+    itself cannot.
+    """
     return side in ENTITY_SIDES and node != job
 
 
@@ -263,7 +265,7 @@ def owner_id(names: Names, spelling: Spelling) -> int:
 
 
 def bind_to_job(expansion: Expansion, job: int, origin: int) -> Iterator[Row]:
-    """The rows of `flow` that a job has by an expansion: the job's id replaces OWN."""
+    """The rows of `flow` for one job: the flows of `expansion`, with the job's id in place of OWN."""
     for source, target, evidence in expansion.flows:
         yield source if source != OWN else job, target if target != OWN else job, job, origin, evidence
 

@@ -8,7 +8,8 @@ from lineage_bridge.graph.ids import DAY_US
 HORIZON_US = 30 * DAY_US
 """An edge is stale when the last event of a run that stated it is older than this."""
 NEWEST_RUNS = 3
-"""An edge is superseded when it is missing from all of this many newest COMPLETE runs, of those that named a dataset on its side."""
+"""An edge is superseded when none of the newest COMPLETE runs shows it; this is how many runs are compared. Only runs that named a dataset
+on the side of the edge (input or output) count."""
 
 
 class Label(str, Enum):
@@ -28,7 +29,7 @@ def freshness(last: int | None, now_us: int) -> Label:
 def is_superseded(names: Collection[int], newest: Sequence[frozenset[int]]) -> bool:
     """Whether the newest complete runs no longer name a dataset, under any of its names.
 
-    `newest` has, for each of these runs, the datasets that it named on one side.
+    `newest` has, for each of these runs, the datasets that it named as inputs, or those that it named as outputs.
     """
     return len(newest) >= NEWEST_RUNS and all(named.isdisjoint(names) for named in newest[:NEWEST_RUNS])
 

@@ -1,11 +1,11 @@
 """Computes the shape of a run from everything it stated, and determines which facets count.
 
-A run's shape is the union of what its events stated. The exception is a run that declares its events to be complete snapshots (the
-emission pattern of its job type facet). For such a run, the newest event that mentions a side replaces earlier statements about that side,
-and the newest event that mentions the lineage of a carrier replaces earlier statements about it.
+A run's shape is the union of what its events stated. The exception is a run that declares its events to be complete snapshots (by the
+emission pattern in its jobType facet). For such a run, the newest event with inputs replaces earlier statements about inputs, the newest
+event with outputs those about outputs, and the newest event that states the lineage of a carrier earlier statements about that lineage.
 
-A carrier is the node whose facet states lineage. A mark is what a job type facet states about the events of its run; it takes the place
-of a lineage set id.
+A carrier is the node whose facet states lineage. A mark is what a jobType facet states about the events of its run: whether they are
+snapshots, and whether the run is streaming. A mark is stored where other facets have a lineage set id.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ _SNAPSHOT, _STREAMING = 1, 2
 
 
 class NamedDataset(NamedTuple):
-    """A dataset that a run named on a side, with the times of the first and last mention."""
+    """A dataset that a run named as an input or output (`side`), with the times of the first and last mention."""
 
     side: int
     dataset: int
@@ -32,7 +32,7 @@ class NamedDataset(NamedTuple):
 
 
 class StatedLineage(NamedTuple):
-    """A lineage set (or a mark) that a run stated for a carrier, with the times of the first and last mention.
+    """A lineage set (or a mark, see `read_mark`) that a run stated for a carrier, with the times of the first and last mention.
 
     If a run stated several for one carrier, `last` decides between them.
     """
@@ -64,8 +64,8 @@ def declaring_keys(job: int) -> tuple[str, ...]:
 
 
 def flow_owner(job: int, node: int, side: int) -> int:
-    """The node to which the flows belong that a facet about `node` itself states: the job, or the dataset of a statement without a job
-    (0). For other nodes, it is 0.
+    """The node that owns the flows which a facet of `node` states: `node`, if it is the job itself, or the dataset of a statement without a
+    job (`job` is 0). The result is 0 for inputs and outputs.
     """
     if side != Side.SELF:
         return 0
@@ -73,7 +73,7 @@ def flow_owner(job: int, node: int, side: int) -> int:
 
 
 def read_mark(text: bytes) -> bytes | None:
-    """The mark of a job type facet: whether the run sends complete snapshots and whether it is streaming; None if neither is stated."""
+    """The mark of a jobType facet: whether the run sends complete snapshots and whether it is streaming; None if neither is stated."""
     facet = standard.read_as(standard.JobTypeJobFacet, "job", "jobType", text)
     if facet is None:
         return None
@@ -84,7 +84,7 @@ def read_mark(text: bytes) -> bytes | None:
 
 
 def is_mark(lineage_set: bytes) -> bool:
-    """Whether a value is a mark of a job type facet, not the id of a lineage set."""
+    """Whether a value is the mark of a jobType facet, not the id of a lineage set."""
     return lineage_set.startswith(_MARK)
 
 

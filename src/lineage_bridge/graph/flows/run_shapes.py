@@ -22,8 +22,8 @@ Asserter = tuple[bytes, int]
 class RunShape(NamedTuple):
     """What is known of the shape of an asserter (a run, or a declaration).
 
-    `shape` is its current shape, and `history` since when it has had it. `days` maps each day on which it asserted something to the times
-    of the first and the last assertion of that day (UTC microseconds).
+    `shape` is the asserter's current shape; `history` says since when the asserter has had it. `days` maps each day on which it asserted
+    something to the times of the first and the last assertion of that day (UTC microseconds).
     """
 
     shape: Shape
@@ -134,7 +134,7 @@ class RunShapes:
 
 
 def named_datasets(run_io: Mapping[Row, Row]) -> Iterator[tuple[Asserter, NamedDataset]]:
-    """The datasets that each run named, each once per side, with the first and last time over all days."""
+    """The datasets that each run named, each once as an input and once as an output, with the first and last time over all days."""
     periods: dict[Row, tuple[int, int]] = {}
     for (*who, dataset, side, _), (first, last) in run_io.items():
         key = *who, side, dataset

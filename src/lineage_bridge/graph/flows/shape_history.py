@@ -1,8 +1,8 @@
 """Determines since when a run, or a design-time statement, has had its current shape.
 
-A run's shape grows with what the run states. Since `current_since` it has been the current one. Between `first_shape_at` and
-`current_since` the run had another shape, which is computed again from what had been stated by then. So an answer as of an earlier time
-looks up most shapes and computes few.
+A run's shape grows with what the run states. The current shape has been the same since `current_since`. Between `first_shape_at` and
+`current_since` the run had other shapes. These are not stored, but computed when needed, from what the run had stated by then. So an answer
+as of an earlier time looks up most shapes and computes few.
 """
 
 from collections.abc import Iterable

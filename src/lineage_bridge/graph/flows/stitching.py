@@ -23,7 +23,7 @@ class Sibling(NamedTuple):
     """A run that may be stitched: it has a parent run, and only reads or only writes. `first` and `last`: the times of its events in
     UTC microseconds.
 
-    Sorted as tuples, siblings with the same parent and side are in the order in which they began.
+    Sorted as tuples, siblings that have the same parent, and all read or all write, are in the order in which they began.
     """
 
     parent: bytes
@@ -41,9 +41,9 @@ class Sibling(NamedTuple):
 
 
 def one_side(inputs: int, outputs: int, statements: int, *, streaming: bool) -> Side | None:
-    """The only side on which a run that may be stitched has datasets; None if the run may not be stitched.
+    """Whether a run that may be stitched only reads (Side.INPUT) or only writes (Side.OUTPUT); None if the run may not be stitched.
 
-    `inputs`, `outputs` and `statements` (lineage sets) are numbers.
+    `inputs`, `outputs` and `statements` (lineage sets) are counts.
     """
     if statements or bool(inputs) == bool(outputs):
         return None

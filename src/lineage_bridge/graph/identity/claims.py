@@ -36,7 +36,7 @@ _LOOPBACK = re.compile(r"localhost|127\..*|0\.0\.0\.0|\[::1?\]", re.IGNORECASE)
 class NamespaceClaim(NamedTuple):
     """A claim that two names denote one dataset, or with `whole`, that two namespaces denote one system.
 
-    With `sole`, it is valid only if no other claim states something else for `a`.
+    With `sole`, the claim is valid only if no other claim joins `a` with something else.
     """
 
     whole: int
@@ -127,7 +127,9 @@ def _pair(a: str, b: str) -> tuple[str, str, str, str]:
 
 
 def _of_database(address: re.Match[str], name: str, uri: str) -> Iterator[NamespaceClaim]:
-    """The claims of a table in a `jdbc://` namespace, which does not identify the system: its name by a JDBC URI of the same server."""
+    """The claims about a table in a `jdbc://` namespace, which does not identify the system. They join the table's name with the name that
+    follows from the JDBC URI `uri`, if that URI is of the same server.
+    """
     host, port = address["host"].lower(), address["port"]
     for link in space_links(uri) if not _LOOPBACK.fullmatch(host) else ():
         spelling = link.forth(name) if link.rule.startswith("jdbc-") else None

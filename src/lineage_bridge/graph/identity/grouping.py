@@ -1,4 +1,4 @@
-"""Steps and links in memory, for grouping whole graphs, and for tests that compare those of the store with them."""
+"""Holds all steps and links (see `steps.py`) in memory, for grouping whole graphs. Tests compare the store's steps and links with these."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -133,8 +133,8 @@ class StepsInMemory:
 def names_in_groups(nodes: Mapping[int, Spelling], reader: StepsInMemory) -> Iterator[tuple[int, int, str, str]]:
     """(node, head, namespace, name) of each node that has other names or whose own name is not the canonical one.
 
-    `head` is the canonical node: of the group's names that are in use, the first one in canonical order; namespace and name are the group's
-    canonical ones.
+    `head` is the node that stands for the whole group: the one whose name comes first in canonical order, of the group's names in use.
+    Namespace and name are the group's canonical ones.
     """
     found = groups(nodes.values(), reader)
     ids = {spelling: id_ for id_, spelling in nodes.items()}

@@ -36,8 +36,8 @@ def without_joining(namespace: str, name: str, limits: Limits) -> Spelling:
     """The name of a dataset with a single server, if its namespace lists several that do not all lie within the limits; else the name
     itself.
 
-    A list of servers states that they are one system, which such a sender may not state. The alphabetically first server is used,
-    whatever the order of the list.
+    A list of servers states that they are one system. A sender with these limits may not state that. The alphabetically first server is
+    used, whatever the order of the list.
     """
     if is_system_within(namespace, limits) or not joins(namespace, limits):
         return namespace, name

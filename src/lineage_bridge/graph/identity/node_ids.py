@@ -202,7 +202,7 @@ _BIGQUERY = re.compile(r"([^.:]+)\.([^.]+\..+)", re.DOTALL)
 
 
 def _short(system: str, namespace: str, name: str) -> tuple[str, str, bool] | None:
-    """The short scope and name of a node, and whether no other node has them; None if the namespace has no short form."""
+    """The short scope and name of a node, and whether the node is the only one that has them; None if the namespace has no short form."""
     if system == AWS:
         return _short_glue(namespace, name)
     if system == GOOGLE:
@@ -257,7 +257,7 @@ def _exact(system: str, type_: str, scope: str, name: str) -> Iterator[Name]:
 
 
 def _tiers(system: str, type_: str, scope: str, name: str) -> Iterator[tuple[Name, ...]]:
-    """Names to look up later: the id may lack the cluster, or have an environment instead of the workspace, region or project."""
+    """Names to look up if no exact one exists: the id may lack the cluster, or name an environment for the workspace, region or project."""
     if system == CONFLUENT:
         here = f"confluent://{_literal(scope)}/*"
         yield tuple((here, spelling) for spelling in dict.fromkeys((name, _PREFIXES.get(type_, "") + name)))

@@ -236,6 +236,8 @@ def symlinks(text: bytes) -> list[tuple[str, str, str]]:
 
 
 def _session_local(namespace: str, name: str, type_: str) -> bool:
-    """Whether a name is a table in Flink's session catalog. Kafka has topics but no tables, so a table in its namespace is one too."""
+    """Whether a name is a table in Flink's session catalog. Kafka has topics but no tables, so a table in a Kafka namespace is also such a
+    table.
+    """
     in_kafka = namespace.startswith("kafka://") and (type_ == "TABLE" or name.startswith("default_database."))
     return in_kafka or name.startswith("default_catalog.")

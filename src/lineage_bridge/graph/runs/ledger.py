@@ -31,7 +31,7 @@ class LedgerWindow(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """The amounts that the runs of one job reported for one dataset on one side in a window; None if nothing was reported.
+    """The amounts that the runs of one job reported as read from, or as written to, one dataset in a window; None if nothing was reported.
 
     `runs` is how many runs reported anything.
     """
@@ -64,7 +64,7 @@ class HopAmounts:
     `began` is true if the amount written changed and the change begins here: the amount read is steady, or it is unknown and no earlier
     hop changed.
 
-    `diverged` is true of the first hops at which the ratio of what is written to what is read left the ratio of the baseline.
+    `diverged` is true of the first hops at which the ratio of rows written to rows read differs from the ratio of the baseline.
     """
 
     read: Passed
@@ -105,8 +105,8 @@ def change(now: Passed, before: Passed, scale: float, factor: float = FACTOR) ->
 
 
 def ledger(amounts: Sequence[tuple[Passed, Passed, Passed, Passed]], scale: float, factor: float = FACTOR) -> list[HopAmounts]:
-    """Make the entries of the hops in the direction of the data. Each gets its amounts (read, written, read in the baseline, written in
-    the baseline).
+    """Make an entry of the ledger for each hop, in the direction of the data. `amounts` has for each hop what was read, written, read in
+    the baseline and written in the baseline.
     """
     entries: list[HopAmounts] = []
     for read, written, read_before, written_before in amounts:
@@ -119,10 +119,11 @@ def ledger(amounts: Sequence[tuple[Passed, Passed, Passed, Passed]], scale: floa
 
 
 def mark_divergence(hops: Sequence[tuple[Hashable, HopAmounts]], tolerance: float = TOLERANCE) -> list[HopAmounts]:
-    """Set `diverged` in the entries of the first output whose ratio left its baseline by more than `tolerance`, a share of it.
+    """Set `diverged` in the entries of the first output whose ratio differs from its baseline by more than `tolerance` (a share of the
+    baseline).
 
-    Each entry comes with what identifies the output of its hop (job and dataset), in the order from the sources on. An output with
-    several inputs has diverged only if its ratio to each of them has: what one input explains is no divergence.
+    `hops` has each entry with the job and dataset that identify the output of its hop, in the direction of the data. An output with several
+    inputs has diverged only if its ratio to each input has: if one input still explains the output, nothing diverged.
     """
     judged: dict[Hashable, list[bool]] = {}
     for output, entry in hops:

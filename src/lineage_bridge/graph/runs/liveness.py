@@ -8,11 +8,13 @@ from lineage_bridge.graph.ids import DAY_US
 MISSED = 3
 """A stream that has missed this many heartbeats is silent."""
 GONE_PERIODS = 30
-"""A stream silent for this many periods, and for a day, is gone."""
+"""A stream is gone after this many heartbeat periods without an event, but not before a day has passed."""
 
 
 class Liveness(str, Enum):
-    """The liveness of a stream: alive, idle, silent or gone."""
+    """The liveness of a stream: `alive`; `idle` (heartbeats arrive, but no data moved); `silent` (more than MISSED heartbeats are missing);
+    or `gone` (GONE_PERIODS heartbeats are missing, for at least a day, or no event is known).
+    """
 
     ALIVE = "alive"
     IDLE = "idle"

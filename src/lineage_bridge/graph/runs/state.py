@@ -13,7 +13,8 @@ from lineage_bridge.openlineage.facets import EmissionPattern, JobTypeJobFacet
 TERMINAL = ("FAIL", "ABORT", "COMPLETE")
 """The event types that end a run. If a run sent several of them, the one that comes first in this tuple decides."""
 HEARTBEAT_US = 60_000_000
-"""If a streaming run's RUNNING comes more than this (microseconds) after an end, the run goes on. For runs of unknown period."""
+"""If a streaming run sends RUNNING more than this many microseconds after a terminal event, the run goes on. This applies to runs whose
+heartbeat period is unknown."""
 STREAMING_TYPES = frozenset({"STREAMING", "SERVICE"})
 STREAMING_INTEGRATIONS = frozenset({"FLINK", "KAFKACONNECT", "DEBEZIUM", "KSQLDB", "KSQL"})
 """Integrations whose jobs do not end by themselves. Written without spaces, dashes and underscores."""
@@ -102,7 +103,7 @@ def run_state(
 ) -> RunState:
     """The state of a run from its rows (type, first, last). OTHER and events without a type do not affect it.
 
-    `retries`: any RUNNING after a FAIL means that a streaming run goes on, however soon it comes.
+    `retries`: a RUNNING after a FAIL always means that a streaming run goes on, however soon the RUNNING comes.
     """
     times = {type_: (first, last) for type_, first, last in events}
     typed = {type_: pair for type_, pair in times.items() if type_ not in ("", "OTHER")}

@@ -25,7 +25,7 @@ class Counting(str, Enum):
 
 
 class Sample(NamedTuple):
-    """The counters that a run reported at one time (UTC microseconds) for one dataset and side; None where it reported none."""
+    """The counters that a run reported at one time (UTC microseconds) for one input or output; None where it reported none."""
 
     time: int
     rows: int | None

@@ -31,7 +31,9 @@ def _entries(facet: standard.LineageJobFacet, ends: Endpoints) -> Iterator[Annot
 
 
 def _of_dataset(facet: standard.LineageDatasetFacet, ends: Endpoints) -> Iterator[Annotation]:
-    """The statements of a dataset's facet. A source without a name means the carrier's job; a dataset has none, so it is skipped."""
+    """The statements of a dataset's facet. A source without a name means the carrier's job; a dataset has no job, so such a source is
+    skipped.
+    """
     for annotation in _into(OWN, "", facet.inputs, facet.fields, ends):
         if annotation.statement.source != OWN or annotation.statement.type == NO_SOURCE:
             yield annotation

@@ -19,7 +19,7 @@ HINT: Final = "check the settings of the bucket, the credentials, the region and
 class BucketStore(FileStore):
     """A folder in a bucket. A file's key is derived from its path, so a renamed file counts as another file.
 
-    `lists_folders`: the folders in a folder are shown; otherwise everything below a folder is listed at once.
+    `lists_folders`: each folder is listed separately; otherwise, everything below a folder is listed at once.
     """
 
     lists_folders = True
@@ -130,7 +130,8 @@ def _found(path: str, info: Any) -> FoundFile:  # noqa: ANN401  # pyarrow has no
 
 
 def check_machine_credentials(settings: BucketSettings, cloud: str, others: str) -> None:
-    """Check whether a client may use the credentials that the cloud gives this machine; `others` are the settings that need none.
+    """Check whether a client may use the credentials that the cloud gives this machine; `others` names the settings with which the client
+    needs no such credentials.
 
     Raises ConfigError.
     """

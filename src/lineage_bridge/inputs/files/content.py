@@ -36,7 +36,7 @@ class Content(NamedTuple):
     waits: bool = False
 
 
-class Rest(NamedTuple):
+class FileRemainder(NamedTuple):
     """The rest of a file: bytes from `offset` on that are not a complete record, and the reason, unless more bytes may follow."""
 
     offset: int
@@ -45,7 +45,7 @@ class Rest(NamedTuple):
 
     @property
     def judged_at(self) -> int:
-        """The offset under which it is validated, at which no record begins."""
+        """The offset under which the rest is validated. No record begins at this offset."""
         return max(self.offset + 1, self.offset + len(self.value) - 1)
 
 
@@ -79,7 +79,7 @@ class Records:
     """Yields the records of the lines after the one at `last`; of all lines if it is None. `rest` is set at the end."""
 
     def __init__(self, text: FileText, last: int | None = None, tail: str = "") -> None:
-        self._text, self.rest = text, Rest(0, b"")
+        self._text, self.rest = text, FileRemainder(0, b"")
         self._reader = LineReader(text, max(0, (last or 0) - 1))
         self.goes_on = last is None or self._skip(last, tail)
 
@@ -98,10 +98,10 @@ class Records:
             if not value:
                 continue
             if not line.has_end and not (value.startswith(_OPENS) and _is_json(value)):
-                self.rest = Rest(line.offset, line.data, self._damage())
+                self.rest = FileRemainder(line.offset, line.data, self._damage())
                 return
             yield FileRecord(line.offset, value, _tail(line))
-        self.rest = Rest(max(end, self._text.offset), b"", self._damage())
+        self.rest = FileRemainder(max(end, self._text.offset), b"", self._damage())
 
     def _damage(self) -> str:
         return damage_of(self._text)

@@ -55,7 +55,9 @@ class FolderSettings(FilesSettings):
 
 
 class Folder(FileStore):
-    """A folder of this machine. The key of a file is its inode, with the device if that is not the folder's own."""
+    """A folder of this machine. The key of a file is the number of its inode, with the number of its device if that is another one than the
+    folder's.
+    """
 
     precision_s = 0.05
 
@@ -110,7 +112,7 @@ class Folder(FileStore):
             raise ForbiddenError(f"{self._folder} cannot be read: {error.strerror}", "allow the server's user to read it") from error
 
     def _walk(self, opened: int, above: str, device: int, depth: int) -> Iterator[tuple[FoundFile, int]]:
-        """Files below an open folder, which is closed then, with their numbers of links."""
+        """The files below an open folder, each with its number of hard links. The folder is closed at the end."""
         try:
             try:
                 with os.scandir(opened) as entries:

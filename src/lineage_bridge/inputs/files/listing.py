@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 PAGE: Final = 100
 """How many files one query of the log covers."""
 MOST_TASKS, MOST_SETTLED, MOST_WAITING = 20_000, 100_000, 10_000
-"""The maximum number of files in memory: waiting, completely read, or with an incomplete last record. The log is queried about others."""
+"""The maximum number of files in memory: waiting, completely read, or with an incomplete last record. For other files, the log is queried
+again."""
 MOST_PROBLEMS, REPORTED_S = 10, 3600.0
 NOT_ENDED: Final = "~"
 """Prefix of the version of a file whose incomplete last record was validated. If such a file changes, it is read again from the start."""
@@ -26,7 +27,8 @@ _INCOMPLETE_S: Final = 60.0
 
 
 class Task(NamedTuple):
-    """A file to read. `position` is what the log has of it; `is_recent`: it changed so lately that another change may not show.
+    """A file to read. `position` is what the log has of it; `is_recent`: it changed so lately that another change might not show in its
+    version.
 
     `is_settled`: it has not changed for so long that its last record counts as complete.
     """
@@ -103,7 +105,7 @@ class FileListing:
             self._missed[task.file.key] = task.file.path, task.bytes_left
 
     def failed(self, task: Task, error: OSError) -> None:
-        """Record that a file could not be read. It is tried again after the next listing."""
+        """Record that a file could not be read. The file is tried again after the next listing."""
         if len(self._failures) < MOST_WAITING:
             self._failures.append(f"{task.file.path} cannot be read: {error_text(error)}")
 

@@ -1,4 +1,6 @@
-"""Reads one file: from the position that the log has of it, or from its beginning if it is a different file with the same key."""
+"""Reads one file: from the position that the log has of this file, or from the beginning if the log's position is of an earlier file with
+the same key.
+"""
 
 from collections.abc import Iterator
 from typing import Final
@@ -16,7 +18,7 @@ _AGAIN: Final = "+"
 
 
 class OpenFile:
-    """Reads the records of a file. `task` describes it. Raises OSError.
+    """Reads the records of a file. `task` describes the file. Raises OSError.
 
     At the end, `where` is the file (None: it is still empty), and the `rest_bytes` bytes at `rest_at` are an incomplete record.
     """
@@ -118,7 +120,7 @@ class OpenFile:
             self.rest_at, self.rest_bytes = rest.offset, max(1, len(rest.value))
 
     def _ends_as_judged(self, position: FilePosition) -> bool:
-        """Whether the incomplete last record that was validated is still the end of the file."""
+        """Whether the file still ends with the incomplete last record that was validated."""
         records = Records(self._text)
         for _ in records:
             pass

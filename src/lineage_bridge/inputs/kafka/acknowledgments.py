@@ -23,7 +23,7 @@ _HINTS: Final = {
 
 
 class Submitted:
-    """The records of one request that are being written. The future is done when all are acknowledged, or one is not."""
+    """The records of one request that are being written. The future is done when all records are acknowledged, or one is refused."""
 
     def __init__(self, count: int) -> None:
         self.future: Future[list[RecordAddress]] = Future()

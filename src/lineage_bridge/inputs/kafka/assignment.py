@@ -14,11 +14,11 @@ from lineage_bridge.inputs.kafka.topics import FoundTopic, TopicFinder
 from lineage_bridge.openlineage.times import parse_time
 
 _AGAIN = "+"
-"""Separates the id of a topic from the number of times that its records were replaced without the topic being created again."""
+"""Separates the id of a topic from a number: how many times the topic's records were replaced, without the topic being created again."""
 
 
 class Assignment:
-    """The partitions that the group gave this member. `lost` counts records that were deleted before they were read."""
+    """The partitions that the consumer group assigned to this input. `lost` counts records that were deleted before they were read."""
 
     def __init__(self, settings: KafkaInputSettings, finder: TopicFinder, positions: Positions) -> None:
         self._settings, self._finder, self._positions = settings, finder, positions

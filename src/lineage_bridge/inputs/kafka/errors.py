@@ -38,7 +38,9 @@ def is_unavailable_topic(error: object) -> bool:
 
 
 def input_error(error: object, what: str, *causes: object) -> SourceError:
-    """Convert an error of librdkafka. It reports the cause of a timeout separately: `causes` are the errors that it reported before."""
+    """Convert an error of librdkafka. librdkafka reports the cause of a timeout separately: `causes` are the errors that it reported
+    before.
+    """
     found = [cause for cause in map(kafka_error, (*causes, error)) if cause]
     codes = {cause.code() for cause in found}
     shown = next((cause for cause in found if cause.code() in _LOGIN | _FORBIDDEN), found[0] if found else error)

@@ -29,7 +29,7 @@ READ_BYTES: Final = 16 << 20
 
 
 class KafkaInput(Input[KafkaInputSettings]):
-    """Reads topics. Offsets committed to the group are a copy, for tools that show how far it lags."""
+    """Reads topics. Offsets committed to the group are a copy, for tools that show how far the group lags."""
 
     def __init__(self, name: str, settings: KafkaInputSettings, installation: str = "") -> None:
         super().__init__(name, settings, installation)
@@ -139,7 +139,7 @@ class KafkaInput(Input[KafkaInputSettings]):
             self._kept.append(message)
 
     def reading_state(self) -> ReadingState:
-        """The partitions that are read, and the number of records between what was acknowledged and the last known ends."""
+        """The partitions that are read, and the number of records from the last acknowledged ones to the known ends."""
         consumer, lag, known = self._open_consumer(), 0, True
         for partition in self._assignment.partitions():
             low, high = consumer.get_watermark_offsets(partition, cached=True)

@@ -67,7 +67,7 @@ class KafkaInputSettings(KafkaConnection, InputSettings):
         default="embedded", description="embedded: read into the log by a process of its own; stream: read by Spark, beside the log"
     )
     max_offsets_per_trigger: int = Field(
-        default=20_000, ge=1, le=1_000_000, description="maximum number of records that are ingested together, in the form stream"
+        default=20_000, ge=1, le=1_000_000, description="maximum number of records that are ingested together, in the form `stream`"
     )
     session_timeout_s: float = Field(
         default=45.0,
@@ -92,9 +92,11 @@ class KafkaInputSettings(KafkaConnection, InputSettings):
     @model_validator(mode="after")
     def _translated_login(self) -> Self:
         if self.form == STREAM and self.sasl_mechanism == "GSSAPI":
-            raise ValueError("the form stream does not support GSSAPI; use the form embedded")
+            raise ValueError("the form `stream` does not support GSSAPI; use the form `embedded`")
         if self.form == STREAM and self.oauth_identity:
-            raise ValueError("the form stream does not support `oauth_identity`, as Kafka's Java client has none; use the form embedded")
+            raise ValueError(
+                "the form `stream` does not support `oauth_identity`, as Kafka's Java client does not; use the form `embedded`"
+            )
         return self
 
     @property

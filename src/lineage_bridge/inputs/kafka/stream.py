@@ -121,7 +121,7 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         self._refresh_at = 0.0
 
     def reading_state(self) -> ReadingState:
-        """The partitions that are read, and the number of records between what was taken in and the last known ends."""
+        """The partitions that are read, and the number of records between the last taken ones and the last known ends of the partitions."""
         lag = sum(max(0, end - self._next.get(pair, end)) for pair, end in self._ends.items())
         known = bool(self._next) and all(pair in self._ends for pair in self._next)
         postponed = tuple(text for _, text in self._of_partitions.values())

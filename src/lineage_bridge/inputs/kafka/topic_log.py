@@ -25,7 +25,8 @@ POLL_S: Final = 0.1
 TRY_AGAIN_S: Final = 1.0
 CLOSE_S: Final = 10.0
 GIVEN_UP_S: Final = 30.0
-"""How long, in seconds, a fatal error of the producer is reported if nothing is written; then events are accepted again as a new attempt.
+"""After a fatal error of the producer, events are refused with this error for this many seconds, or until a write succeeds. Then events are
+accepted again, as a new attempt.
 """
 log = logging.getLogger(__name__)
 
@@ -177,7 +178,7 @@ class TopicLog:
             self._pending -= size
 
     def _deliver(self) -> None:
-        """Let the producer report what was acknowledged until `close`; then wait for the records that are being written."""
+        """Let the producer report acknowledgments until `close`; then wait for the records that are still being written."""
         while not self._stop.is_set():
             self._poll(POLL_S)
         until = self._clock() + CLOSE_S

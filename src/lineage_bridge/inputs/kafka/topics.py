@@ -28,8 +28,8 @@ class FoundTopic(NamedTuple):
 
 
 class TopicsFound(NamedTuple):
-    """The topics that can be read, and a sentence for each that cannot. `unclear` topics did not answer, so it is unknown whether they
-    can.
+    """The topics that can be read, and a sentence for each that cannot. For the topics `unclear`, the brokers gave no answer, so it is
+    unknown whether they can be read.
     """
 
     topics: Mapping[str, FoundTopic]
@@ -97,8 +97,7 @@ class TopicFinder:
             raise input_error(error, "offsets cannot be read", *self._causes) from error
 
     def known_offsets(self, partitions: Sequence[tuple[str, int]], at: str | None) -> tuple[Offsets, Mapping[tuple[str, int], str]]:
-        """The first offsets of partitions (EARLIEST), or the ends of what is committed in them (None). Returns also why some are
-        not known.
+        """The first offsets of partitions (EARLIEST), or the ends of their committed records (None). Returns also why some are not known.
 
         Raises SourceError if none is known.
         """

@@ -146,9 +146,8 @@ def is_unknown_sequence(error: SourceError) -> bool:
 
 
 def incoming(where: StreamPartition, sequence: int, record: Any) -> Iterator[IncomingRecord]:  # noqa: ANN401  # JSON
-    """The records in a Kinesis record: itself, or the records that a producer aggregated.
-
-    Each is numbered as a part, even a single one, so that its position in the log contains the sequence number of the last record.
+    """The records in a Kinesis record: the record itself, or the records that a producer aggregated in it. Each is numbered as a part, even
+    a single one, so that its position in the log contains the sequence number of the last record.
     """
     data, at_ms = bytes(record["Data"]), int(record["ApproximateArrivalTimestamp"].timestamp() * 1000)
     parts = user_records(data)

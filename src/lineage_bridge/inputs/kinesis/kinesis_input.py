@@ -215,7 +215,7 @@ class KinesisInput(Input[KinesisInputSettings]):
                     shard.start, shard.expected = AT_FIRST, None
 
     def _raise_if_all_fail(self) -> None:
-        """Raise the error if no shard can be read, so that it counts as one of the input."""
+        """Raise the error of a shard if no shard can be read, so that the error counts as a failure of the input."""
         errors = [shard.error for shard in self._tree.reading.values()]
         if errors and all(isinstance(error, (ForbiddenError, UnreachableError)) for error in errors) and errors[0] is not None:
             raise errors[0]

@@ -1,9 +1,10 @@
 """The shards that are read, and their positions. A shard is read once its parent shards have been read to their ends.
 
 The offset of a position is the sequence number of the last record that was read. That record is requested again: if it no longer exists,
-later ones may have been deleted, too. A number from CHECKED on contains the time until which no later record had arrived, and ENDED means
-that no more will come: the sequence number with which Kinesis ends a shard is not always after its records. The position of a shard that
-has returned no record yet has offset 0: its number contains the time since when it is read, and whether from that time on or from its first
+later ones may have been deleted, too. The number in a position (see EventPosition) says more. If it is at least CHECKED, it contains the
+time until which no later record had arrived. ENDED means that no more records will come; the sequence number with which Kinesis ends a
+shard cannot show that, because it is not always greater than those of the records. The position of a shard that has returned no record yet
+has offset 0. Its number then contains the time at which reading began, and whether the shard is read from that time on or from its first
 record.
 """
 
@@ -22,7 +23,7 @@ from lineage_bridge.openlineage.times import parse_time
 CHECKED: Final = 1 << 62
 ENDED: Final = CHECKED + (1 << 61)
 CHECK_EVERY_MS: Final = 3_600_000
-"""Seconds between two writes of the position of an idle shard."""
+"""Milliseconds between two writes of the position of an idle shard."""
 
 
 class RecordBuffer:

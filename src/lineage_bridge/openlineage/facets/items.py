@@ -1,6 +1,6 @@
 """Reads a facet item by item, so that a malformed element of a list or map only loses that element.
 
-Explicit lineage is the exception (`lineage`): it is complete, so without one of its elements it would state something else.
+Explicit lineage is the exception (`lineage`): it states all flows, so without one of its elements it would state something else.
 """
 
 from collections.abc import Callable, Iterable
@@ -60,7 +60,7 @@ def _read(value: Any, type_: inspect.Type, path: str, lost: list[str]) -> Any:  
 
 
 def _kept(items: Iterable[tuple[Any, Any]], path_of: Callable[[Any], str], type_: inspect.Type, lost: list[str]) -> list[Any]:
-    """The items that can be read; the paths of the first others are added to `lost`."""
+    """The items that can be read. The paths of the other items are added to `lost`, up to MAX_LOST of them."""
     kept = []
     for key, item in items:
         before = len(lost)

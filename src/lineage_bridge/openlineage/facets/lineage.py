@@ -67,7 +67,8 @@ _LINEAGE_SHAPE = Decoder(_LineageShape)
 def lineage_carrier(text: bytes) -> Literal["job", "dataset"]:
     """Whether the text of a `lineage` facet is a job's (it has `entries`) or a dataset's.
 
-    The published schema accepts either for the other, so the text decides which type it is checked against.
+    The published schema of each of the two facets also accepts the other facet, so the text itself decides against which type it is
+    checked.
     """
     try:
         shape = _LINEAGE_SHAPE.decode(text)

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 PUBLICATION: Final = "lineagebridge_publication"
-"""The facet's key, of a job, or of a dataset in an event without a job."""
+"""The facet's key. The facet belongs to the job of an event or, without a job, to the dataset."""
 
 
 class PublicationFacet(msgspec.Struct, frozen=True):

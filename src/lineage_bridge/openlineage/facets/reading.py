@@ -117,7 +117,7 @@ _CACHED_BYTES = 4096
 class Inspection(Struct, frozen=True, gc=False):
     """The content of a facet's text, as `read` returns it, and its problems.
 
-    If one of them is `facet_item`, `lost` has the paths of the malformed items. The facet is read without these.
+    If one of the problems is `facet_item`, `lost` has the paths of the malformed items. The facet is read without these items.
     """
 
     facet: Facet | None

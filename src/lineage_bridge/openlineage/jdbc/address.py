@@ -79,7 +79,9 @@ def scheme_of(driver: str, more: str) -> str:
 
 
 def without_user(rest: str) -> str | None:
-    """What follows `//`, without user and password; None if it is ambiguous, because these contain the separators of an address."""
+    """What follows `//`, without user and password; None if that is ambiguous, because the user or password contains the separators of an
+    address.
+    """
     authority = re.split(r"[/?;]", rest, maxsplit=1)[0]
     tail = rest[len(authority) :]
     path = re.split(r"[?;]", tail, maxsplit=1)[0]

@@ -15,7 +15,8 @@ _SCHEMAS = {"postgres": "public", "mssql": "dbo", "redshift": "public", "crate":
 _DATABASES = {"clickhouse": "default", "hive": "default"}
 """The database that a system uses if the address names none."""
 _IN_DATABASES = frozenset(("postgres", "mssql", "mysql", "oracle", "db2", "redshift", "snowflake", "trino", "singlestore", "oceanbase"))
-"""Systems whose table names need the database. If the address does not name it, the login decides, so the table has no name."""
+"""Systems whose table names need the database. If the address names no database, the login determines the database, so the table's name is
+unknown."""
 _OWN_DATABASE_ONLY = frozenset(("postgres", "redshift", "mysql", "oracle"))
 """Systems in which a connection reaches no other database, or whose table names have no further part."""
 _SCHEMAS_OF_USERS = frozenset(("oracle", "db2", "hana"))
@@ -30,10 +31,9 @@ _PUBLIC = re.compile(r"(?:databaseName|database|db|schema|currentSchema)=[\w.\-]
 def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "", *, in_full: bool = False) -> DatasetName | None:
     """A table at a JDBC address, named `table` or `schema.table` (or in full); None if the address does not determine the server.
 
-    `schema` and `user` are those of the connection, if another setting has them; else those in the address. The user is the default schema
-    of some databases.
-    `in_full`: None also if the name would lack its database, or a schema that only the unknown user determines, or if the connection cannot
-    reach the database in the name.
+    `schema` and `user` are those of the connection, if they are set outside the address; without them, those in the address count. In some
+    databases, the user's name is the default schema. `in_full`: None also if the name would lack its database, or a schema that only the
+    unknown user determines, or if the connection cannot reach the database in the name.
     """
     address = read_jdbc(url)
     if address is None:

@@ -25,7 +25,9 @@ _LDAP = re.compile(r"ldaps?:(?://)?(?P<host>[\w.\-]+(?::\d+)?)/(?:\S*/)?(?P<serv
 
 
 def read_jdbc(url: str) -> JdbcAddress | None:
-    """Read the server, database and schema in a JDBC address. None if it does not contain them: an alias of `tnsnames.ora` does not."""
+    """Read the server, database and schema in a JDBC address. None if the address does not contain them, as with an alias of
+    `tnsnames.ora`.
+    """
     match = _JDBC.fullmatch(url.strip()) if len(url) <= _LONGEST else None
     if match is None:
         return None

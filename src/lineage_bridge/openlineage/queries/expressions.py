@@ -50,7 +50,7 @@ TableName = tuple[str, ...]
 
 
 class _Token(NamedTuple):
-    """A token of a query: a name without its quotes, a mark, or something else. `word` is an unquoted name in lower case."""
+    """A token of a query: a name without its quotes, a punctuation mark, or something else. `word` is an unquoted name in lower case."""
 
     name: str = ""
     mark: str = ""

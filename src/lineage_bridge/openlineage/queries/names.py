@@ -20,14 +20,14 @@ _CACHED_QUERY = 64 * 1024
 MAX_QUERY = 128 * 1024
 """The maximum length, in characters, of a query whose expressions are read."""
 _SHORT_QUERY, _CHARACTER_NS = 4096, 1_000
-"""The approximate cost, in nanoseconds, of each further character of a longer query."""
+"""A query costs about _CHARACTER_NS nanoseconds for each character beyond the first _SHORT_QUERY ones."""
 _NAME_PARTS = 4
 """The maximum number of parts of a dataset name in a query."""
 
 
 class _QueryNames(NamedTuple):
-    """The names in a job's query: its expressions, those among them that are not names of inputs, and the names by which it may refer
-    to inputs.
+    """The names in a job's query: its common table expressions, those of them whose names no input has, and the names by which the query
+    may refer to inputs.
     """
 
     expressions: Mapping[str, Expression]
@@ -39,7 +39,7 @@ class _QueryNames(NamedTuple):
         return isinstance(source, dict) and str(source.get("name")).casefold() in self.names
 
     def resolved(self, source: dict[str, object]) -> dict[str, object] | None:
-        """The column of an input that a source stands for, if expressions take it over unchanged; None otherwise."""
+        """The column of an input that a source stands for, if expressions take the column over unchanged; None otherwise."""
         origin = origin_of(self.expressions, str(source.get("name")), str(source.get("field") or ""))
         dataset = self.tables.get(origin[0]) if origin else None
         return {**source, "namespace": dataset[0], "name": dataset[1], "field": origin[1]} if origin and dataset else None
@@ -50,8 +50,8 @@ def replace_query_names(
 ) -> list[tuple[Dataset, list[str]]]:
     """Each output without those sources of columns that are not datasets, and the paths of the removed sources below the output.
 
-    These are unqualified names of common table expressions in the job's own `sql` facet that no input has. A column that an expression
-    takes over from an input is replaced by that column; others are left out.
+    The removed sources are unqualified names of common table expressions in the job's own `sql` facet. No input has such a name. A column
+    that an expression takes over from an input is replaced by that column; others are left out.
     """
     sql = job.facets.get("sql") if any("columnLineage" in output.facets for output in outputs) else None
     query = read_as(SQLJobFacet, "job", "sql", sql) if sql else None

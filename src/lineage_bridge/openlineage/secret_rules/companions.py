@@ -73,8 +73,8 @@ def aligned_values(
 
 
 class _OpenContainer:
-    """An object or array whose end has not been read. `key` is its member's; `values` are the positions of what another member, here
-    or in the enclosing object, may name a secret.
+    """An object or array whose end has not been read. `key` is the key of the current member; `values` are the positions of values that
+    another member, here or in the enclosing object, may name a secret.
     """
 
     __slots__ = ("is_object", "key", "start", "values")
@@ -120,7 +120,9 @@ def values_left_open(raw: bytes, looks_secret: Callable[[str], bool]) -> list[Sp
 
 
 def _close(frames: list[_OpenContainer], end: int) -> None:
-    """Close the innermost container. If another member may name it, it is remembered as a whole."""
+    """Close the innermost container. If another member may name the container a secret, the position of the whole container is
+    remembered.
+    """
     closed, outer = frames.pop(), frames[-1]
     if outer.has_value:
         outer.values.append((closed.start, end))

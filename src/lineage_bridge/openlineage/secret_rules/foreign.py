@@ -62,7 +62,7 @@ _PLAIN = (
 )
 _PLAIN_WORDS = _PLAIN.split("|")
 FOREIGN = "|".join(map(re.escape, [*_WORDS, *_PLAIN_WORDS]))
-"""Alternatives of a pattern, in lower case."""
+"""The words, in lower case, as alternatives of a regular expression."""
 NAMES = frozenset(max(re.split(r"[ _-]", word), key=len) for word in [*_WORDS, *_PLAIN_WORDS])
 """Texts of which every such name contains at least one."""
 _NAME = re.compile("|".join(re.escape(word).replace(r"\ ", r"[ _.\-]?") for word in _WORDS))

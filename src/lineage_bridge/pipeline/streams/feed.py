@@ -1,5 +1,5 @@
-"""Takes in what inputs of the form stream have planned. Each batch is one Spark job and one store transaction; between them, files are
-added to the archive.
+"""Reads the ranges of records that inputs of the form `stream` have planned. Each batch is one Spark job and one store transaction; between
+them, files are added to the archive.
 """
 
 import logging
@@ -30,9 +30,10 @@ from lineage_bridge.ports.streams import JudgeRow, SparkRead, StreamRange, Taken
 CATCH_UP_BYTES = 8 << 20
 BATCH_BYTES = 64 << 20
 TASK_BYTES = 1 << 20
-"""The maximum bytes of rows that the tasks of a batch hold together, and the minimum share of a task. Each may hold one row more."""
+"""The bytes of rows that all tasks of a batch hold together at most (BATCH_BYTES), and that each task may hold at least (TASK_BYTES). Each
+task may hold one row more."""
 _RANGES = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in OFFSET_RANGES)
-_RESTARTS = "nothing to do: the pipeline restarts, and folds what the archive has before it reads on"
+_RESTARTS = "nothing to do: the pipeline restarts, folds what the archive has, and then reads on"
 log = logging.getLogger(__name__)
 Ranges = Mapping[ArchivedPartition, tuple[int, int]]
 
@@ -41,7 +42,7 @@ class SparkFeed:
     """Implements `ports.StreamFeed` over Spark, the archive in `root` and the store that `serve` writes. Thread-safe.
 
     If a batch cannot be committed, `failure` is the reason, and the process has to end: the archive may have records that the store lacks,
-    which the next process folds before it reads on. Until then, all calls raise UnavailableError.
+    which the next process folds before it reads on. Until the process ends, all calls raise UnavailableError.
     """
 
     def __init__(self, session: SparkSession, serve: Serve, root: Path, key: bytes, batch_bytes: int = BATCH_BYTES) -> None:
@@ -66,7 +67,7 @@ class SparkFeed:
         for of in self.reader.partitions():
             at, end = self.serve.position(of.source).get(of.partition, 0), self.archive.end(of)
             if at > end:
-                log.error("the archive of %s, partition %d, lacks what the graph has from it: it ends at %d", of.source, of.partition, end)
+                log.error("the archive of %s, partition %d, ends at %d and lacks records that the graph has", of.source, of.partition, end)
             for start, stop_at in self.reader.split(of.source, of.partition, at, end, CATCH_UP_BYTES):
                 if stop.is_set():
                     return
@@ -104,7 +105,7 @@ class SparkFeed:
             if not still():
                 return None
             planned = {ArchivedPartition(name, given.where): _addresses(given) for given in ranges}
-            progress = self._progress(name)  # counts the files that are in place by now
+            progress = self._progress(name)  # counts the files that are in the archive by now
             self._put(planned, parts)
         progress.count(parts, planned)
         self.under_way[name] = self.writer.submit(self._commit, planned, Batch(_offsets(planned), batch.rows), workers)
@@ -156,7 +157,7 @@ class SparkFeed:
                 self._check_starts(ranges)
                 self.archive.put(ranges, {of: by_address.get((of.source, of.partition), []) for of in ranges})
         except (OSError, PositionError) as error:
-            # What is in place already is folded from there at the next start, so that nothing is read twice.
+            # The next start folds what is in the archive already from the archive, so that nothing is read twice.
             self.failure = UnavailableError(
                 f"the archive cannot be written: {error}", "the pipeline restarts at the last committed position"
             )
@@ -165,7 +166,9 @@ class SparkFeed:
     def _check_starts(self, ranges: Ranges) -> None:
         for of, (start, _) in ranges.items():
             if start != (at := self._at(of)):
-                raise PositionError(f"records of {of.source}, partition {of.partition}, begin at {start} instead of {at}")
+                raise PositionError(
+                    f"records of {of.source}, partition {of.partition}, begin at {start}, but the next expected position is {at}"
+                )
 
     def _check(self) -> None:
         """Raise UnavailableError after a failure."""

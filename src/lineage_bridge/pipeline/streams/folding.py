@@ -28,10 +28,10 @@ Assigned = Mapping[tuple[str, str], ArchivedPartition]
 class Part(msgspec.Struct, array_like=True):
     """The result of one task: a part file with the records of one partition, from `first` on, and counts of the rows it read.
 
-    With `is_cut`, there were more rows than it may hold.
+    With `is_cut`, there were more rows than a task may hold.
 
-    `last` is the origin of the last record, which arrived at `last_us`. `worker` is the process. `filtered` events were left out. `size`
-    is the bytes of the rows, as of `TakenRows`.
+    `last` is the origin of the last record, which arrived at `last_us`. `worker` is the process. `filtered` events were left out. `size` is
+    the size of the rows in bytes, as in `TakenRows`.
     """
 
     source: str
@@ -61,14 +61,14 @@ def fold_incoming(rows: DataFrame, *, assigned: Assigned, judge: JudgeRow, folde
     """
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        writing = Writing(folder, judge, most_bytes)
+        writing = PartWriter(folder, judge, most_bytes)
         yield fold_partition(writing.records(_rows(batches), assigned), (), key, frozenset())
         yield writing.finish()
 
     return rows.mapInArrow(run, FACTS)
 
 
-class Writing:
+class PartWriter:
     """Validates rows, and writes their records to part files, one for each partition. At least one row is accepted, and none after
     `most_bytes`.
     """

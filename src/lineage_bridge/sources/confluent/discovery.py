@@ -17,8 +17,8 @@ _PUBLIC = "PUBLIC"
 
 
 def discover(http: HttpClient, before: Organization | None, only: Selection) -> tuple[Organization, tuple[Unseen, ...]]:
-    """Return the resources of the organization, and what could not be listed or read. In place of the latter, the previous resources
-    are kept.
+    """Return the resources of the organization, and what could not be listed or read. For what could not be listed or read, the previous
+    resources are kept.
 
     Previous resources of environments that are not selected are kept too. Raises SourceError if environments cannot be listed.
     """
@@ -66,7 +66,7 @@ def _parse_each(
 ) -> list[Any]:
     """Parse the resources in a listing.
 
-    For an entry that cannot be read, the previous resource with its id is kept. If it has no id, all previous resources that are
+    For an entry that cannot be read, the previous resource with its id is kept. If the entry has no id, all previous resources that are
     missing in the listing are kept.
     """
     found: list[Any] = []

@@ -1,6 +1,6 @@
 """The Confluent Cloud source that environment variables define.
 
-Their names are those of LineageBridge's first releases, or those that Confluent's command line and Terraform provider use.
+The variables have the names of LineageBridge's first releases, or those that Confluent's command line and Terraform provider use.
 """
 
 import json

@@ -47,7 +47,7 @@ _VARIABLES = {
     "tableflow": "TABLEFLOW",
     "audit_log": "AUDIT_LOG",
 }
-"""Setting to the middle of the names of the environment variables that set it."""
+"""For each setting, the middle part of the names of the environment variables that set it."""
 _UNSCOPED = frozenset(("cloud", "metrics", "audit_log"))
 
 

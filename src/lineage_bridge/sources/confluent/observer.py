@@ -75,8 +75,8 @@ class ConfluentObserver(StepwiseObserver[ConfluentSettings]):
         return merge_metadata(plane.shared_metadata(snapshot["planes"][plane.key]) for plane in planes if plane.key in snapshot["planes"])
 
     def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
-        """Return the number of changes in the audit log since this observer began to watch it, at the first call, from where the
-        last poll stopped.
+        """Return the number of changes in the audit log since this observer began to watch the log. Watching begins at the first call,
+        where the last poll stopped.
         """
         audit_log = self.settings.audit_log
         if audit_log is None or AUDIT_LOG in self.settings.off:

@@ -52,7 +52,8 @@ class KafkaCluster(msgspec.Struct, frozen=True):
 
 
 class SchemaRegistry(msgspec.Struct, frozen=True):
-    """The Schema Registry of an environment. `catalog_url`: the address of its Stream Catalog, empty if it is the registry's.
+    """The Schema Registry of an environment. `catalog_url`: the address of its Stream Catalog, empty if that is the address of the
+    registry.
 
     `package` is that of Stream Governance: ESSENTIALS, ADVANCED, or empty.
     """

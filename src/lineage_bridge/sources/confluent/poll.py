@@ -27,7 +27,7 @@ from lineage_bridge.sources.confluent.planes import PlaneFactory
 CONCURRENT_PLANES = 64
 """Planes that are fetched at the same time: most of them wait for the rate limits of their keys."""
 log = logging.getLogger(__name__)
-_INTERNAL_ERROR = "plane %s of source %s"
+_INTERNAL_ERROR = "plane %s of source %s: unexpected error"
 
 
 class Fetched(NamedTuple):
@@ -40,9 +40,9 @@ class Fetched(NamedTuple):
 class OrganizationPoll:
     """One poll of an organization. `before` is the source's previous snapshot; `shared` the metadata of all sources.
 
-    The snapshot that is built up has: `estate`, the organization; `planes`, the snapshot of each plane by its key; `unseen`, by key
-    what could not be observed; `same`, the namespaces (with the server, if it is an access point) whose other name was already
-    reported. A plane that fails keeps its previous snapshot.
+    The snapshot that is built up has: `estate`, the organization; `planes`, the snapshot of each plane by its key; `unseen`, by key what
+    could not be observed; `same`, the namespaces for which an alias was already reported (with the server, if it is an access point). A
+    plane that fails keeps its previous snapshot.
     """
 
     def __init__(

@@ -14,15 +14,16 @@ from lineage_bridge.tracing import span, trace_headers
 
 TIMEOUT_S = 60.0
 _LATER = frozenset({401, 403, 408, 429})
-"""Statuses after which a message is sent again, because they do not concern it. 401 and 403: the API was restarted with another key."""
+"""Statuses after which a message is sent again, because the message is not their cause. 401 and 403: the API was restarted with another
+key."""
 log = logging.getLogger(__name__)
 
 
 class OutboxDispatcher:
     """Sends the messages of the outbox to the API at `address`, with the API key that `key` returns.
 
-    `trusted` returns which servers are trusted, as httpx's `verify`; after a failure it is called again, since certificates are
-    replaced.
+    `trusted` returns which servers are trusted, as httpx's `verify`; it is called again after a failure, because the server's certificate
+    may have been replaced.
     """
 
     def __init__(self, address: str, key: Callable[[], str], trusted: Callable[[], ssl.SSLContext | bool] = lambda: True) -> None:

@@ -93,7 +93,7 @@ class Poller:
             self._save_failure(record, began, str(error), error.hint)
         except Exception as error:  # a boundary: a fault in one source must not stop the others
             polling.fail(type(error).__name__)
-            log.exception("source %s", record.name)
+            log.exception("source %s: unexpected error", record.name)
             self._save_failure(record, began, f"{type(error).__name__}: {error}", "this is a fault of LineageBridge; see its log")
 
     def deliver(self) -> int:
@@ -115,7 +115,7 @@ class Poller:
                 self.poll(record)
 
     def _due(self, running: Mapping[str, object]) -> list[SourceRecord]:
-        """Return the sources to poll now. If they were never polled, sources on which others depend come first."""
+        """Return the sources to poll now. Among sources that were never polled, those on which others depend come first."""
         now, every = self._clock_us(), [record for record in self._sources() if not record.state.paused]
         self._close_unneeded({record.name for record in every} | running.keys())
         is_full = self._repository.count_pending() >= self._most_pending

@@ -70,8 +70,8 @@ class SealedFile:
     def rotate(self) -> None:
         """Encrypt all secrets with a new key, and delete the old keys.
 
-        At any moment, the key file contains a key that decrypts the sealed file. Keys outside the key file are changed by the user;
-        all secrets are then encrypted with the first of them. Raises RequestError if there is only one.
+        At any moment, the key file contains a key that decrypts the sealed file. Keys outside the key file (in the environment) are changed
+        by the user; all secrets are then encrypted with the first of these keys. Raises RequestError if there is only one such key.
         """
         with self._locked():
             secrets, keys = self._opened(), self._read_keys()

@@ -153,7 +153,7 @@ class TaskService:
         except LineageBridgeError as error:
             extraction.fail(str(error), error.hint)
         except Exception as error:  # a boundary: a fault in one task must not stop the others
-            log.exception("task %s", extraction.task.id)
+            log.exception("task %s: unexpected error", extraction.task.id)
             extraction.fail(f"{type(error).__name__}: internal error of LineageBridge", "see the server's log")
         finally:
             extraction.forget_secrets()

@@ -186,7 +186,7 @@ class Expressions(ABC):
         elif len(names) == 1:
             found = scope.column(names[0])
         elif not self.analysis.ksql:
-            # A name that is also a relation's is a column only if a definition has it.
+            # A name that is also the name of a relation is a column only if a definition lists that column.
             found = scope.column(names[0]) if scope.named(names[:1]) is None else scope.defined(names[0])
         else:
             found = None

@@ -108,7 +108,7 @@ class FromClause(Calls):
     def _viewed(self, view: View) -> QueryRelation:
         """The columns of a view, from its query. Raises StatementError for a view whose query uses the view itself."""
         if view.name in self.analysis.views:
-            raise StatementError(f"the view '{written(view.name)}' is defined by a query on itself", None)
+            raise StatementError(f"the query of the view '{written(view.name)}' uses the view itself", None)
         self.analysis.views.append(view.name)
         reported = len(self.analysis.faults)
         with self.analysis.catalog.at(view.home):

@@ -214,7 +214,7 @@ class Scope:
     def _find(self, name: str) -> Value | None:
         """Find a column among the defined columns of this scope's relations; hidden columns only if no other has the name.
 
-        If several relations have the column, the value is that it may be any of them.
+        If several relations have the column, its value may come from any of them.
         """
         found = [value for _, relation in self.relations if (value := _look_up(relation.columns, name)) is not None]
         if len(found) > 1 and any(value != found[0] for value in found):

@@ -46,7 +46,9 @@ class Value:
         return Value({source: (subtype, min(sure, was)) for source, (subtype, was) in self.direct.items()}, self.conditions)
 
     def deciding(self, kind: str) -> set[Condition]:
-        """All conditions that apply where this value decides about something: one of this kind for each source column, and its own."""
+        """The conditions that follow if this value decides about something, such as which rows are selected: one condition of this kind for
+        each of its source columns, and the value's own conditions.
+        """
         return {(source, kind) for source in self.direct} | self.conditions
 
 

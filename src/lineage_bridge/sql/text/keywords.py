@@ -34,7 +34,7 @@ DROPPED = {
     "JSON_ARRAYAGG": {"NULL", "ABSENT", "ON"},
     "TRIM": {"BOTH", "LEADING", "TRAILING"},
 }
-"""Words in the arguments of a call that mean no column."""
+"""Words in the arguments of a call that are not names of columns."""
 
 ENDINGS = {
     "JSON_VALUE": {"RETURNING", "DEFAULT", "NULL", "ERROR"},

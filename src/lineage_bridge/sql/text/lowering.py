@@ -40,7 +40,7 @@ class Lowering:
         self.line_tokens.append(token)
 
     def stand_in(self, what: TableCall | Pattern) -> None:
-        """Set a construct aside, and write a placeholder name in its place. The name is found in `stand_ins` later."""
+        """Set a construct aside, and write a placeholder name in its place. `stand_ins` maps the placeholder name to the construct."""
         name = f"{STAND_IN}{len(self.stand_ins)}"
         self.stand_ins[name] = what
         self.emit(f'"{name}"', what.token)

@@ -1,4 +1,6 @@
-"""Finds words that do not name tables in a statement that cannot be parsed, so that the remaining ones after FROM and JOIN do."""
+"""Finds words that do not name tables in a statement that cannot be parsed, so that the remaining words after FROM and JOIN are names of
+tables.
+"""
 
 from collections.abc import Iterator, Sequence
 

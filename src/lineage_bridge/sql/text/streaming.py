@@ -217,7 +217,7 @@ def _sample(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signatu
 
 
 _BEFORE_QUERIES = frozenset({"(", "UNION", "EXCEPT", "INTERSECT", "MINUS", "ALL", "DISTINCT", ""})
-"""What a query follows in another one."""
+"""The tokens after which a query inside another query begins."""
 
 _RULES: list[Rule] = [
     (("INTERVAL",), _interval),

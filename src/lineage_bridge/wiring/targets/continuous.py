@@ -92,14 +92,18 @@ class ContinuousPublishing:
 
 @dataclass
 class GraphCompleteness:
-    """Tells whether the graph contains all events, and the lineage derived from them, that the log had when this object was first asked."""
+    """Tells whether the graph contains all events that the log had when `is_complete` was first called, and the lineage derived from
+    them.
+    """
 
     records: AllRecords
     pool: ReaderPool
     _end: int | None = field(default=None)
 
     def is_complete(self) -> bool:
-        """Whether the graph contains it. Once it does, the next call begins anew, with what has been accepted then."""
+        """Whether the graph contains all these events. After a call that returned true, the next call begins anew, with the events that are
+        in the log by then.
+        """
         if self._end is None:
             self._end = self.records.durable_end()
         try:

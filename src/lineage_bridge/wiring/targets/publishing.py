@@ -185,8 +185,8 @@ def publish(
 
 
 def _started_us(last: PublicationReport | None) -> int:
-    """The time at which this publication started, from the report that the parent process wrote, so that both have the same time; else
-    now.
+    """The time at which this publication started, from the report that the parent process wrote, so that both processes have the same time;
+    without such a report, the current time.
     """
     return last.started_us if last is not None and last.state == "running" and last.pid == os.getppid() else now_us()
 

@@ -146,7 +146,7 @@ def test_a_trace_says_that_there_was_no_time_for_owners_and_retention(server: Se
     server.send(*CHAIN)
     about: dict[str, Any] = {"namespace": "ns", "name": "a", "field": "email", "direction": "downstream"}
     whole = server.ask("/graph/trace", **about)
-    monkeypatch.setattr(paths, "KEEPING_SECONDS", 0)
+    monkeypatch.setattr(paths, "OWNERS_AND_RETENTION_SECONDS", 0)
     cut = server.ask("/graph/trace", **about)
     assert (whole["truncated"], len(whole["kept"])) == ("", 4)
     assert (cut["truncated"], cut["kept"], cut["flows"]) == ("time", [], whole["flows"])

@@ -29,7 +29,7 @@ from lineage_bridge.api.services import Services
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, Walk, WalkLimits
 from lineage_bridge.ports.graph_reader import GraphReader, NodeReader, ProgressReader
-from lineage_bridge.projections.beyond import NextHop, cut_walk
+from lineage_bridge.projections.next_hop import NextHop, cut_walk
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream", "both"]

@@ -281,7 +281,7 @@ LINEAGE_BRIDGE_FORMS: tuple[str, ...] = (
 """Patterns of the namespaces that LineageBridge writes."""
 
 JOB_FORMS: tuple[str, ...] = (r"(?:kafka-connect|msk-connect|flink|ksqldb|kafka)://.+",)
-"""Patterns of the namespaces in which systems name their own jobs. Such a name of a job is preferred to its others."""
+"""Patterns of the namespaces in which systems name their own jobs. A job's name in such a namespace is preferred to its other names."""
 
 VAGUE: tuple[str, ...] = (
     r"",

@@ -27,7 +27,8 @@ Spelling = tuple[str, str]
 LONGEST = 8_192
 """The maximum length of a name in characters."""
 _LONGEST_PREFIXED = 2_000
-"""The maximum length, in characters, of a name to which a link adds a prefix, so that links in a circle end."""
+"""The maximum length, in characters, of a name to which a link adds a prefix. Without the limit, links that form a circle would add
+prefixes without end."""
 
 
 class SpaceLink(NamedTuple):

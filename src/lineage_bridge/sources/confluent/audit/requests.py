@@ -8,7 +8,8 @@ from lineage_bridge.sources.confluent.audit.parse import ACCESS, CHANGES, OTHER,
 
 KEPT_REQUESTS, _KEPT_RESOURCES = 10, 1_000
 IDENTITY = {CHANGES: ("id",), ACCESS: ("method", "principal", "client", "granted")}
-"""Category to the members that identify a request: the log may report a change twice; of equal checks, only the newest is kept."""
+"""For each category, the members by which two requests are equal: the log may report a change twice; of equal checks, only the newest is
+kept."""
 Requests = Mapping[str, list[Json]]
 """Category to requests, newest first."""
 

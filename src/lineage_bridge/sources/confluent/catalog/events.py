@@ -13,7 +13,7 @@ PRODUCER = EventBuilder("https://lineagebridge.dev/sources/confluent/catalog")
 TOPICS, CONNECTORS = "topics", "connectors"
 """Kinds of entities, as members of the snapshot."""
 Memory = Mapping[str, Mapping[str, Any]]
-"""Namespace to name to what was emitted: `tags`, `metadata`, and `told`, the digest of each facet."""
+"""What was emitted, by namespace and name: `tags`, `metadata`, and in `told` the digest of each facet."""
 
 
 def entity_events(

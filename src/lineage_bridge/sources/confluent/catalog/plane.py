@@ -86,7 +86,8 @@ class CatalogPlane(Plane[CatalogAnswers]):
     def _business_metadata(
         self, http: HttpClient, entities: list[Entity], before: Snapshot | None, poll: int, unseen: list[Unseen]
     ) -> dict[str, Mapping[str, Any]]:
-        """Fetch the business metadata of entities that are described or had some before, by qualified name. All others have none.
+        """Fetch the business metadata of entities that are described, or that had business metadata before; by qualified name. All others
+        have none.
 
         `poll` selects a part of the entities; the others are fetched at other polls.
         """

@@ -76,7 +76,7 @@ def list_links(rest: KafkaRest, *, had_links: bool) -> LinkListing:
     """Fetch all links that have mirrors on this cluster. If a mirror cannot be read, its whole link counts as hidden. Raises
     SourceError.
 
-    A cluster that does not support the call has no links, unless it had some before.
+    If the cluster does not know the call, it has no links; with `had_links`, the error is raised instead.
     """
     try:
         links = rest.list_readable(_Link, "links")

@@ -77,8 +77,8 @@ def parse_custom_plugins(entries: Iterable[Mapping[str, Any]]) -> dict[str, Cust
 def plugins_of(connectors: Iterable[ConnectorState], classes: Catalogue, custom: Mapping[str, CustomPlugin]) -> dict[str, Plugin]:
     """Return the plugins whose secret settings are known, by class.
 
-    Confluent's own plugins have none, because the service masks secret values. Those of a custom plugin are the ones that it declares
-    and the ones in the catalogue.
+    Confluent's own plugins need no secret settings here, because the service masks their values. The secret settings of a custom plugin are
+    those that it declares, and those that `classes` (a catalogue of plugins) lists.
     """
     every = list(connectors)
     with_custom = [connector for connector in every if _has_custom_plugin(connector)]
@@ -110,8 +110,8 @@ def _job_facets(config: Mapping[str, str], members: Mapping[str, str], plugin: C
 
 
 def _with_message(status: RunStatus, message: str) -> RunStatus:
-    """Convert the status of a connector or task to a state of Kafka Connect. If it has no stack trace, the service's message replaces
-    it.
+    """Convert the status of a connector or task to a state of Kafka Connect. If the status has no stack trace, the service's message takes
+    its place.
     """
     return status._replace(state=FAILED if status.state in _FAILED else status.state, trace=status.trace or message)
 

@@ -112,7 +112,9 @@ def dataset_of(path: Name) -> DatasetName | None:
 
 
 def declared_columns(table: Table) -> dict[str, str]:
-    """For each column of a table that is in the records' key, its name there. The name depends on options of the table."""
+    """For each column of a table that comes from the records' key: the name of the field in the key, which depends on options of the
+    table.
+    """
     keys = [name for name in table.keys if any(column.name == name for column in table.columns or ())]
     prefix, is_raw = table.options.get("key.fields-prefix", ""), table.options.get("key.format") == "raw"
     return {name: topic_column(KEY, "" if is_raw else name.removeprefix(prefix)) for name in keys}

@@ -28,8 +28,8 @@ _HEAD = 5
 
 
 class Definition(NamedTuple):
-    """A statement that defines an object. It is kept after it is no longer listed. `catalog`, `database`: those that were current when
-    it ran.
+    """A statement that defines an object. A definition is kept after its statement is no longer listed. `catalog`, `database`: those that
+    were current when the statement ran.
     """
 
     created_us: int
@@ -210,8 +210,8 @@ def _parsed(text: str) -> Iterator[st.Statement]:
 
 
 def _compare_offsets(statement: Statement, inputs: Mapping[DatasetName, None]) -> tuple[list[str], list[str]]:
-    """Compare the topics that a statement's text reads with those for which Flink reports offsets. Returns the topics only in the
-    latter, and those only in the text.
+    """Compare the topics that a statement's text reads with those for which Flink reports offsets. Returns the topics for which only Flink
+    reports offsets, and the topics that only the text names.
     """
     read, reported = {topic for _, topic in inputs}, statement.offsets
     not_read = [name for name in reported if name not in read and not any(name.endswith(f".{topic}") for topic in read)]

@@ -107,8 +107,8 @@ class MetricsPlane(Plane[MetricsAnswers]):
         return MetricsAnswers(window, rows, connectors, frozenset(failed), tuple(unseen))
 
     def translate(self, fetched: MetricsAnswers, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Return events with metrics, at most hourly; heartbeats of producers; and events of groups that do not report themselves
-        what they read.
+        """Return events with metrics, at most hourly; heartbeats of producers; and events of consumer groups whose topics no other plane
+        reports.
         """
         previous, organization, rows = before or {}, self.context.observed, fetched.rows
         context = MetricsContext(organization, shared, fetched.window, now_us, self.settings.heartbeat_s, previous.get("said", {}))

@@ -26,8 +26,8 @@ def registries(context: PlaneContext, organization: Organization | None = None) 
 
 
 def _with_address(registry: SchemaRegistry, own: str, common: str) -> SchemaRegistry:
-    """Return a registry with the address that the settings have for it, or else with the one for all registries. The same for its
-    catalog.
+    """Return a registry with the address that the settings have for this registry, or else with the address for all registries. The address
+    of its catalog is chosen in the same way.
     """
     return replace(registry, url=own, catalog_url="") if own else replace(registry, url=registry.url or common)
 
@@ -50,5 +50,5 @@ def unavailable_registry_reason(context: PlaneContext, registry: SchemaRegistry)
 
 
 def poll_number(now_us: int, interval_s: float) -> int:
-    """Return a number that grows by one with each poll. By it, polls take turns in what they fetch."""
+    """Return a number that grows by one with each poll. Polls use the number to take turns in what they fetch."""
     return int(now_us / 1_000_000 / interval_s)

@@ -29,7 +29,9 @@ class SchemaLinksPlane(Plane[ExporterListing]):
         return unavailable_registry_reason(self.context, self.registry)
 
     def fetch(self, before: Snapshot | None, now_us: int) -> ExporterListing:
-        """Fetch the exporters. A registry that does not support the call has none, unless it had some before. Raises SourceError."""
+        """Fetch the exporters. If the registry does not know the call, it has no exporters; if it had some before, the error is raised.
+        Raises SourceError.
+        """
         del now_us
         http = registry_http(self.context, self.registry, self.key)
         try:

@@ -1,6 +1,6 @@
 """Converts topics with Tableflow to OpenLineage events. Pure.
 
-The Tableflow of a topic is a streaming job that writes one table. The table in each catalog is derived from that one.
+The Tableflow of a topic is a streaming job that writes one table. The table in each catalog is derived from the table that the job writes.
 """
 
 from collections.abc import Iterator, Mapping

@@ -17,7 +17,7 @@ PENDING, RUNNING, SUSPENDED, FAILED = "START", "RUNNING", "ABORT", "FAIL"
 """The state of a topic's Tableflow, as the type of the event that reports it."""
 _STATES = {"PENDING": PENDING, "FAILED": FAILED}
 _DEAD_LETTERS = "error_log"
-"""The topic of records that do not fit the table, unless one is set."""
+"""The topic of records that do not fit the table, unless another topic is set."""
 _SNOWFLAKE_HOST = ".snowflakecomputing.com"
 _STORAGE_MEMBERS = (
     "kind",
@@ -59,9 +59,9 @@ class TableflowTopic(NamedTuple):
 
 class Integration(msgspec.Struct, frozen=True, omit_defaults=True):
     """An integration that lists tables in a catalog. `provider`: the id of the provider integration that gives it access to the cloud
-    provider; `project`: at Google.
+    provider; `project`: the project, if the catalog is Google's.
 
-    While it is suspended, it writes nothing.
+    While an integration is suspended, it writes nothing.
     """
 
     kind: str

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from tests.events import facet
 
-from lineage_bridge.graph.contents.keeping import COMPACTED, UNLIMITED, Keeping, keeping
+from lineage_bridge.graph.contents.owners_and_retention import COMPACTED, UNLIMITED, OwnersAndRetention, owners_and_retention
 
 
-def kept(**facets: Any) -> Keeping:
-    return keeping({key: json.dumps(value) for key, value in facets.items()})
+def kept(**facets: Any) -> OwnersAndRetention:
+    return owners_and_retention({key: json.dumps(value) for key, value in facets.items()})
 
 
 def tags(*found: tuple[str, str], field: str | None = None) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def test_owners_are_those_of_the_facet_or_else_of_the_tag() -> None:
     owned = facet(owners=[{"name": "team:b"}, {"name": "team:a", "type": "MAINTAINER"}])
     assert kept(ownership=owned, tags=tags(("owner", "other"))).owners == ("team:a", "team:b")
     assert kept(tags=tags(("Owner", "team:c"))).owners == ("team:c",)
-    assert kept(tags=tags(("owner", "team:c"), field="email")) == Keeping()
+    assert kept(tags=tags(("owner", "team:c"), field="email")) == OwnersAndRetention()
 
 
 def test_a_tag_says_how_long_it_is_kept_unless_the_topic_has_a_setting() -> None:
@@ -54,4 +54,4 @@ def test_a_tag_says_how_long_it_is_kept_unless_the_topic_has_a_setting() -> None
 
 @pytest.mark.parametrize("text", ["", "no JSON", "[]", '{"config": 7}', '{"owners": 7, "tags": {}}'])
 def test_facets_of_any_shape_are_passed_over(text: str) -> None:
-    assert keeping({"kafka_topic": text, "ownership": text, "tags": text}) == Keeping()
+    assert owners_and_retention({"kafka_topic": text, "ownership": text, "tags": text}) == OwnersAndRetention()

@@ -1,4 +1,4 @@
-"""Who owns a dataset, and how long its data is kept, by its facets."""
+"""Reads the owners of a dataset, and how long its data is kept (its retention), from the dataset's facets."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -8,24 +8,28 @@ import msgspec
 from lineage_bridge.openlineage.facets import OwnershipFacet, TagsFacet, read_as
 
 KEYS: Final = ("kafka_topic", "ownership", "tags")
-"""The keys of the facets that decide."""
+"""The keys of the facets that state owners or retention."""
 COMPACTED: Final = "newest of each key"
 UNLIMITED: Final = "without limit"
 _UNITS = (("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000), ("second", 1_000))
 
 
-class Keeping(NamedTuple):
-    """The owners of a dataset, sorted, and how long its data is kept, in words; empty where nobody states it."""
+class OwnersAndRetention(NamedTuple):
+    """The owners of a dataset, sorted, and how long its data is kept, in words; empty if no facet states it."""
 
     owners: tuple[str, ...] = ()
     retention: str = ""
 
 
-def keeping(facets: Mapping[str, str]) -> Keeping:
-    """Owners by the ownership facet, or else the tag `owner`; retention by the topic's own settings, or else the tag `retention`."""
+def owners_and_retention(facets: Mapping[str, str]) -> OwnersAndRetention:
+    """The owners by the ownership facet, or else by the tag `owner`; the retention by the topic's own settings, or else by the tag
+    `retention`.
+    """
     tags = _tags(facets.get("tags", ""))
     owners = stated_owners(facets.get("ownership", "")) or set(tags.get("owner", ()))
-    return Keeping(tuple(sorted(owners)), _of_topic(facets.get("kafka_topic", "")) or ", ".join(sorted(tags.get("retention", ()))))
+    return OwnersAndRetention(
+        tuple(sorted(owners)), _of_topic(facets.get("kafka_topic", "")) or ", ".join(sorted(tags.get("retention", ())))
+    )
 
 
 def stated_owners(text: str) -> set[str]:

@@ -8,7 +8,9 @@ from lineage_bridge.model.graph import Edge, Walk
 
 
 class NextHop(NamedTuple):
-    """How many datasets (or jobs at an end) lie one hop further up- and downstream of a node than a walk shows."""
+    """How many datasets lie one hop upstream and downstream of a node, beyond what a walk shows. If a flow ends at a job, the job is
+    counted instead.
+    """
 
     upstream: int
     downstream: int

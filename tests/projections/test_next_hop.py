@@ -4,7 +4,7 @@ from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Evidence, Origin
 from lineage_bridge.model.graph import Edge, Node, Walk
-from lineage_bridge.projections.beyond import NextHop, cut_walk
+from lineage_bridge.projections.next_hop import NextHop, cut_walk
 
 DATASETS = [Node(id_, NodeKind.DATASET, "ns", f"d{id_}") for id_ in range(7)]
 JOB = Node(100, NodeKind.JOB, "ns", "job")

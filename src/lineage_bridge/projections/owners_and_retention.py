@@ -1,10 +1,10 @@
-"""Who owns datasets, and how long their data is kept, now or as of an earlier time."""
+"""Reads the owners of datasets, and how long their data is kept (their retention), now or as of an earlier time."""
 
 import time
 from collections.abc import Iterable
 
 from lineage_bridge.errors import NotFoundError
-from lineage_bridge.graph.contents.keeping import KEYS, Keeping, keeping
+from lineage_bridge.graph.contents.owners_and_retention import KEYS, OwnersAndRetention, owners_and_retention
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import FacetPage
@@ -13,23 +13,25 @@ from lineage_bridge.ports.graph_reader import GraphReader
 _NEWEST = FacetPage(1, 0, 1_000_000)
 
 
-def read_keeping(graph: GraphReader, nodes: Iterable[Node], at_us: int | None, seconds: float) -> tuple[dict[Node, Keeping], bool]:
-    """Of each of these nodes that is a dataset, in the order of their names; empty for datasets of which only the name may be seen. Ends
-    after so many seconds, between two datasets; also returns whether it read all.
+def read_owners_and_retention(
+    graph: GraphReader, nodes: Iterable[Node], at_us: int | None, seconds: float
+) -> tuple[dict[Node, OwnersAndRetention], bool]:
+    """Read owners and retention of those of the nodes that are datasets, in the order of their names; empty for a dataset of which the
+    principal may only see the name. Stops after `seconds`, between two datasets. Returns also whether all datasets were read.
     """
     ends = time.monotonic() + seconds
     datasets = sorted((node for node in nodes if node.kind is NodeKind.DATASET), key=lambda node: (node.namespace, node.name))
-    found: dict[Node, Keeping] = {}
+    found: dict[Node, OwnersAndRetention] = {}
     for node in datasets:
         if time.monotonic() >= ends:
             return found, False
-        found[node] = keeping(graph.nodes.facets(node, keys=KEYS) if at_us is None else _facets_at(graph, node, at_us))
+        found[node] = owners_and_retention(graph.nodes.facets(node, keys=KEYS) if at_us is None else _facets_at(graph, node, at_us))
     return found, True
 
 
 def _facets_at(graph: GraphReader, node: Node, at_us: int) -> dict[str, str]:
     try:
         newest = {key: graph.history.facet(node, key, at_us, _NEWEST).entries for key in KEYS}
-    except NotFoundError:  # a neighbour, of which the principal may see the name alone
+    except NotFoundError:  # a neighbour: the principal may only see its name
         return {}
     return {key: entries[0].text for key, entries in newest.items() if entries and not entries[0].deleted}

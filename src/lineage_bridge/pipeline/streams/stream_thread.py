@@ -1,4 +1,4 @@
-"""The thread of the pipeline's process that reads inputs of the form stream while the log is being folded."""
+"""The thread of the pipeline's process that reads inputs of the form `stream` while the log is being folded."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -11,13 +11,13 @@ from lineage_bridge.pipeline.streams.feed import SparkFeed
 
 
 def _nothing(feed: SparkFeed, stop: threading.Event) -> None:
-    """A context for the case that no input has to be read. It does nothing."""
+    """Do nothing: no input has to be read."""
     _ = feed, stop
 
 
 @dataclass(frozen=True)
 class Streams:
-    """The inputs of the form stream: the Java archives that they need, and a function that reads them until it is stopped."""
+    """The inputs of the form `stream`: the Java archives that they need, and a function that reads them until it is stopped."""
 
     jars: Sequence[Path] = ()
     read: Callable[[SparkFeed, threading.Event], None] = _nothing
@@ -27,7 +27,7 @@ NO_STREAMS = Streams()
 
 
 class StreamThread(threading.Thread):
-    """First folds what the archive has and the store lacks, then reads the inputs. An error in `failure` ends the process."""
+    """First folds the records that the archive has and the store lacks, then reads the inputs. An error in `failure` ends the process."""
 
     def __init__(self, streams: Streams, feed: SparkFeed) -> None:
         super().__init__(name="streams", daemon=True)
@@ -49,7 +49,7 @@ class StreamThread(threading.Thread):
 
 
 @contextmanager
-def read_beside(streams: Streams, feed: SparkFeed) -> Iterator[StreamThread]:
+def run_streams(streams: Streams, feed: SparkFeed) -> Iterator[StreamThread]:
     """Read the inputs in a thread while the block lasts."""
     thread = StreamThread(streams, feed)
     thread.start()
