@@ -27,7 +27,7 @@ from lineage_bridge.openlineage.secret_rules.members import (
 from lineage_bridge.openlineage.secret_rules.names import refers
 from lineage_bridge.openlineage.secret_rules.values import MASK, is_random, is_reference
 from lineage_bridge.openlineage.secrets import mask_text, mask_with
-from lineage_bridge.openlineage.suspicion import is_suspicious, suspicious_offsets
+from lineage_bridge.openlineage.suspicion.search import is_suspicious, suspicious_offsets
 
 _BETWEEN_FACETS = b'"_producer"'
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
