@@ -4,9 +4,11 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
+import re2
 
 Spend = Callable[[int], None]
 """Called before each piece of work with its approximate nanoseconds. It may raise an error to end the work."""
@@ -43,7 +45,14 @@ def _container(levels: int) -> str:
     return rf'[{{\[][^"{{}}\[\]]*(?:{inside}[^"{{}}\[\]]*)*[}}\]]'
 
 
-_CONTAINER = re.compile(_container(_DEEPEST).encode(), re.DOTALL)
+def _compiled(pattern: str) -> Any:  # noqa: ANN401  # re2 has no types
+    options = re2.Options()
+    options.encoding, options.dot_nl = re2.Options.Encoding.LATIN1, True
+    return re2.compile(pattern.encode(), options)
+
+
+_CONTAINER = _compiled(_container(_DEEPEST))
+"""RE2, which does not go back: most containers that are tried enclose what must be read, and do not match."""
 _PLAIN_FLAT = re.compile(rb'(?:\s*,\s*[{\[][^{}\[\]\\"]*(?:"[^"\\]*"[^{}\[\]\\"]*){0,40}[}\]]){1,64}')
 _PLAIN_MEMBERS = re.compile(rb'(?:\s*"(?!value")[^"\\]*"\s*:\s*(?:"[^"\\]*"|[^\s{}\[\]\\",:]+)\s*,){1,64}')
 _PLAIN_SCALARS = re.compile(rb'(?:\s*(?:"(?!-)[^"\\]*"|(?!-\D)[^\s{}\[\]\\",:]+)\s*,){1,64}')
