@@ -22,6 +22,7 @@ _LONE_SURROGATE = re.compile(
 )
 """For JSON text without escaped backslashes."""
 _BAD_CHARACTER = re.compile("[\x00\ud800-\udfff]")
+_WITH_TEXT = frozenset((str, dict, list))
 _REPLACEMENT = rb"\ufffd"
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,100}")
 _PATH_KEY_LENGTH = 100
@@ -177,7 +178,7 @@ def bad_text_paths(raw: bytes) -> Iterator[str]:
     `raw` is valid JSON of bounded depth.
     """
     seen: set[str] = set()
-    for path in _bad_texts(json.loads(raw.decode(), parse_int=str, parse_float=str), "$"):
+    for path in _bad_texts(json.loads(raw.decode(), parse_int=float), "$"):
         if path not in seen:
             seen.add(path)
             yield path
@@ -190,11 +191,11 @@ def _bad_texts(value: object, path: str) -> Iterator[str]:
         for key, member in value.items():
             if _BAD_CHARACTER.search(key):
                 yield member_path(path, key)
-            if isinstance(member, str | dict | list):
+            if type(member) in _WITH_TEXT:
                 yield from _bad_texts(member, member_path(path, key))
     elif isinstance(value, list):
         for index, element in enumerate(value):
-            if isinstance(element, str | dict | list):
+            if type(element) in _WITH_TEXT:
                 yield from _bad_texts(element, f"{path}[{index}]")
 
 
