@@ -3,7 +3,7 @@
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -46,14 +46,16 @@ def _container(levels: int) -> str:
     return rf'[{{\[][^"{{}}\[\]]*(?:{inside}[^"{{}}\[\]]*)*[}}\]]'
 
 
-def _compiled(pattern: str) -> Any:  # noqa: ANN401  # re2 has no types
+def compiled_re2(pattern: str) -> Any:  # noqa: ANN401  # re2 has no types
+    """Compile a pattern for bytes with RE2, which reads them once, whatever is in them."""
     options = re2.Options()
     options.encoding, options.dot_nl = re2.Options.Encoding.LATIN1, True
     return re2.compile(pattern.encode(), options)
 
 
-_CONTAINER = _compiled(_container(_DEEPEST))
+_CONTAINER = compiled_re2(_container(_DEEPEST))
 """RE2, which does not go back: most containers that are tried enclose what must be read, and do not match."""
+_EMPTY = re.compile(rb"(?:\s*,\s*(?:\{\}|\[\]))+")
 _PLAIN_FLAT = re.compile(rb'(?:\s*,\s*[{\[][^{}\[\]\\"]*(?:"[^"\\]*"[^{}\[\]\\"]*){0,40}[}\]]){1,64}')
 _PLAIN_MEMBERS = re.compile(rb'(?:\s*"(?!value")[^"\\]*"\s*:\s*(?:"[^"\\]*"|[^\s{}\[\]\\",:]+)\s*,){1,64}')
 _PLAIN_SCALARS = re.compile(rb'(?:\s*(?:"(?!-)[^"\\]*"|(?!-\D)[^\s{}\[\]\\",:]+)\s*,){1,64}')
@@ -99,6 +101,11 @@ class PlainParts:
         # The content of a longer one is skipped piece by piece, instead of being read again for each container around it.
         found = _CONTAINER.match(self.raw, at, min(self._next_offset(at), at + _LARGEST_CONTAINER))
         return found.end() if found else 0
+
+    def empty_run_end(self, at: int) -> int:
+        """The end of the empty objects and arrays that follow in an array; `at` if there are none."""
+        found = _EMPTY.match(self.raw, at)
+        return found.end() if found else at
 
     def flat_run_end(self, at: int) -> int:
         """The end of the flat objects and arrays that follow in an array and need not be read; `at` if there are none."""
@@ -232,6 +239,17 @@ def token_of(text: str) -> bytes:
         return json.dumps(text, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return json.dumps(text).encode()
+
+
+def edited(raw: bytes, edits: Mapping[int, tuple[int, bytes]]) -> bytes:
+    """Replace parts of a text. `edits`: for the start of each, its end and what replaces it."""
+    pieces: list[bytes] = []
+    end = 0
+    for start in sorted(edits):
+        stop, replacement = edits[start]
+        pieces += (raw[end:start], replacement)
+        end = stop
+    return b"".join((*pieces, raw[end:]))
 
 
 def _string(token: bytes) -> str | None:

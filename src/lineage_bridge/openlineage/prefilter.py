@@ -74,7 +74,7 @@ class Rule:
 
     def sub(self, replaced: Callable[["re.Match[str]"], str], text: str) -> str:
         """The text with each match replaced, as the pattern's own `sub` does."""
-        if len(text) > _LONG and self._wider and not self._wider.search(fold(text).encode()):
+        if len(text) > _LONG and not self.may_match(text):
             return text
         starts = self._starts(text)
         if starts is None:
@@ -87,6 +87,10 @@ class Rule:
                 pieces += (text[end:start], replaced(found))
                 end = found.end()
         return "".join((*pieces, text[end:])) if end else text
+
+    def may_match(self, text: str) -> bool:
+        """Whether the pattern may match in a text, as RE2 finds out in one pass."""
+        return not self._wider or bool(self._wider.search(fold(text).encode()))
 
     def _starts(self, text: str) -> list[int] | None:
         """The offsets at which the pattern can match; None if it costs less to try everywhere."""
@@ -149,6 +153,11 @@ class Prefilter:
         found = self._texts.numbers(folded)
         characters = self._candidates(found).characters
         return self._chosen(found, frozenset([character for character in characters if character in folded]))
+
+    def may_match(self, text: str) -> bool:
+        """Whether any of the rules may match in a text."""
+        worth_trying = self.worth_trying(text)
+        return worth_trying is not self.no_rules and any(rule.may_match(text) for group in worth_trying.values() for rule in group)
 
     def _find_candidates(self, found: frozenset[int]) -> _WordRules:
         words = frozenset([self._texts[number] for number in found])
