@@ -10,7 +10,7 @@ from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.secret_rules.values import MASK
 from lineage_bridge.openlineage.secrets import mask_text
-from lineage_bridge.openlineage.suspicion import is_suspicious, suspicious_offsets
+from lineage_bridge.openlineage.suspicion.search import is_suspicious, suspicious_offsets
 
 
 def test_planted_secrets_are_masked() -> None:
@@ -132,3 +132,12 @@ def test_the_port_and_path_of_a_server_that_is_called_like_a_secret_stay(text: s
 )
 def test_what_follows_a_server_that_is_called_like_a_secret_is_still_masked(text: str) -> None:
     assert "S3CR3Tx9" not in mask_text(text)
+
+
+def test_users_before_an_at_sign_are_found_however_many_there_are() -> None:
+    """Between few of them, it is looked back from each; between many, from the beginning."""
+    some = b'"https://me:pw@h/d" "a@b" "x:hunter2@h" "scott/tiger@h" "jdbc:oracle:thin:me/pw@h" "@" "://@" '
+    many = suspicious_offsets(some)
+    padded = b" " * 5_000 + some
+    assert many
+    assert suspicious_offsets(padded) == [5_000 + at for at in many]

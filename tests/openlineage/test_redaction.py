@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.openlineage.regex_steps import steps
 from tests.openlineage.support import SAMPLES, event, sample_lines, text
 
-from lineage_bridge.openlineage import masked_names, redaction, secrets, suspicion
+from lineage_bridge.openlineage import masked_names, redaction, secrets
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.secret_rules import (
     code,
@@ -30,6 +30,7 @@ from lineage_bridge.openlineage.secret_rules import (
 )
 from lineage_bridge.openlineage.secret_rules.names import names_secret
 from lineage_bridge.openlineage.secret_rules.values import MASK
+from lineage_bridge.openlineage.suspicion import formats, search
 from lineage_bridge.openlineage.verdict import Rejected, judge
 
 SECRET = "hunter2xyzzy42"
@@ -240,8 +241,8 @@ ANCHORED |= {
 """Patterns that are matched at one place only."""
 BOUNDED = {"_BEHIND", "_COMPARED", "_SETS", "_ROTATING"}
 """Patterns that only see a few hundred characters."""
-MODULES: tuple[ModuleType, ...] = (masked_names, redaction, secrets, suspicion, code, commands, companions, embedded)
-MODULES += (foreign, forms, members, names, prose, sql, statements, values, weak_names, webhooks)
+MODULES: tuple[ModuleType, ...] = (masked_names, redaction, secrets, code, commands, companions, embedded)
+MODULES += (formats, search, foreign, forms, members, names, prose, sql, statements, values, weak_names, webhooks)
 PATTERNS = {pattern: name for module in MODULES for text, value in vars(module).items() for name, pattern in patterns_in(value, text)}
 
 

@@ -1,6 +1,7 @@
 """Limits the work that a payload may cause, in proportion to its bytes."""
 
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Final
 
 from lineage_bridge.openlineage.verdict import Rejected
@@ -28,8 +29,8 @@ class Effort:
     """The amount of work that a payload may still cause, in estimated nanoseconds; these are counted, not measured."""
 
     def __init__(self, events: Sequence[bytes]) -> None:
-        sizes = [len(event) for event in events]
-        self.left_ns = LEAST_NS + sum(sizes) * NS_PER_BYTE + sum(min(size, FIRST_BYTES) for size in sizes) * FIRST_NS_PER_BYTE
+        sizes = list(map(len, events))
+        self.left_ns = LEAST_NS + sum(sizes) * NS_PER_BYTE + sum(map(min, sizes, repeat(FIRST_BYTES))) * FIRST_NS_PER_BYTE
 
     def spend(self, nanoseconds: int) -> None:
         """Deduct the cost of work that is about to be done. Raises TooCostlyError."""

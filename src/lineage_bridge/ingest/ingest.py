@@ -149,7 +149,8 @@ def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: by
         if events.rejected:
             kept = mask_beginning(events.items[0], effort.spend, key)
             return [_rejected(kept, events.rejected, sender, arrival_us, is_whole=not events.is_cut and kept == events.items[0])]
-        effort.spend(sum(EVENT_NS if len(raw) >= LEAST_EVENT else TINY_EVENT_NS for raw in events.items))
+        tiny = sum(map(LEAST_EVENT.__gt__, map(len, events.items)))
+        effort.spend(tiny * TINY_EVENT_NS + (len(events.items) - tiny) * EVENT_NS)
         senders = [sender]
         if sender.origin:
             count = len(events.items)

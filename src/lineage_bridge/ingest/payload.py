@@ -24,6 +24,14 @@ _LARGEST_PIECE: Final = 1 << 18
 """How many bytes are passed to the decompressor at once. It copies the bytes after the end of a gzip member each time."""
 
 
+class _TooManyEventsError(Exception):
+    """An array has more elements than a payload may have events."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.count = count
+
+
 class _Envelope(Struct):
     events: Raw | UnsetType = UNSET
     run: Raw | UnsetType = UNSET
@@ -78,9 +86,11 @@ def split_payload(payload: Payload) -> SplitPayload:
         return _refused(data, "too_large", f"the body has more than {payload.max_bytes} bytes")
     if damaged:
         return replace(_refused(data, "not_json", "the body is not a complete gzip or deflate stream"), is_cut=True)
-    events = _lines(data) if payload.ndjson else _split(data)
-    if len(events.items) > payload.max_events:
-        return _refused(data, "too_many", f"the body has {len(events.items)} events; the limit is {payload.max_events}")
+    try:
+        events = _lines(data) if payload.ndjson else _split(data, payload.max_events)
+        _check_count(events.items, payload.max_events)
+    except _TooManyEventsError as error:
+        return _refused(data, "too_many", f"the body has {error.count} events; the limit is {payload.max_events}")
     return events
 
 
@@ -123,24 +133,31 @@ def _unpack(data: bytes, limit: int) -> tuple[bytes, bool, bool]:
     return bytes(unpacked), False, False
 
 
-def _split(data: bytes) -> SplitPayload:
-    """Split a text into events: those of an array, of an object with `events`, or of lines of JSON. Anything else is one event."""
+def _split(data: bytes, most: int) -> SplitPayload:
+    """Split a text into events: those of an array, of an object with `events`, or of lines of JSON. Anything else is one event. Raises
+    _TooManyEventsError if an array has more than `most`.
+    """
     text = mend_text(data)
     start = text.lstrip(_BLANK)[:1]
     try:
         if start == b"[":
-            return SplitPayload(_elements(data, text))
+            return SplitPayload(_elements(data, text, most))
         if start == b"{" and b'"events"' in text:
             array = _enveloped(text)
             if array is not None:
                 at = text.index(array)
-                return SplitPayload(_elements(data[at : at + len(array)], array))
+                return SplitPayload(_elements(data[at : at + len(array)], array, most))
         if b"\n" in text.strip(_BLANK) and not is_json(text):
             return _lines_of_json(data, text)
     except (msgspec.DecodeError, RecursionError):
         if b"\n" in text:
             return _lines_of_json(data, text)
     return SplitPayload([data], single=True)
+
+
+def _check_count(events: Sequence[object], most: int) -> None:
+    if len(events) > most:
+        raise _TooManyEventsError(len(events))
 
 
 def _enveloped(text: bytes) -> bytes | None:
@@ -154,11 +171,13 @@ def _enveloped(text: bytes) -> bytes | None:
     return array if array.startswith(b"[") else None
 
 
-def _elements(data: bytes, text: bytes) -> list[bytes]:
+def _elements(data: bytes, text: bytes, most: int) -> list[bytes]:
     """The elements of an array, each as its bytes in `data`. `text` is `data` with invalid escapes replaced, so that every other byte stays
-    at its offset.
+    at its offset. Raises _TooManyEventsError if there are more than `most`.
     """
-    elements = [bytes(element) for element in _ELEMENTS.decode(text)]
+    found = _ELEMENTS.decode(text)
+    _check_count(found, most)
+    elements = list(map(bytes, found))
     if text == data:
         return elements
     verbatim = []

@@ -3,10 +3,12 @@
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
+import re2
 
 Spend = Callable[[int], None]
 """Called before each piece of work with its approximate nanoseconds. It may raise an error to end the work."""
@@ -20,6 +22,7 @@ _LONE_SURROGATE = re.compile(
 )
 """Matches the escape of a lone surrogate, in JSON text without escaped backslashes."""
 _BAD_CHARACTER = re.compile("[\x00\ud800-\udfff]")
+_WITH_TEXT = frozenset((str, dict, list))
 _REPLACEMENT = rb"\ufffd"
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,100}")
 _PATH_KEY_LENGTH = 100
@@ -43,7 +46,16 @@ def _container(levels: int) -> str:
     return rf'[{{\[][^"{{}}\[\]]*(?:{inside}[^"{{}}\[\]]*)*[}}\]]'
 
 
-_CONTAINER = re.compile(_container(_DEEPEST).encode(), re.DOTALL)
+def compiled_re2(pattern: str) -> Any:  # noqa: ANN401  # re2 has no types
+    """Compile a pattern for bytes with RE2, which reads them once, whatever is in them."""
+    options = re2.Options()
+    options.encoding, options.dot_nl = re2.Options.Encoding.LATIN1, True
+    return re2.compile(pattern.encode(), options)
+
+
+_CONTAINER = compiled_re2(_container(_DEEPEST))
+"""RE2, which does not go back: most containers that are tried enclose what must be read, and do not match."""
+_EMPTY = re.compile(rb"(?:\s*,\s*(?:\{\}|\[\]))+")
 _PLAIN_FLAT = re.compile(rb'(?:\s*,\s*[{\[][^{}\[\]\\"]*(?:"[^"\\]*"[^{}\[\]\\"]*){0,40}[}\]]){1,64}')
 _PLAIN_MEMBERS = re.compile(rb'(?:\s*"(?!value")[^"\\]*"\s*:\s*(?:"[^"\\]*"|[^\s{}\[\]\\",:]+)\s*,){1,64}')
 _PLAIN_SCALARS = re.compile(rb'(?:\s*(?:"(?!-)[^"\\]*"|(?!-\D)[^\s{}\[\]\\",:]+)\s*,){1,64}')
@@ -89,6 +101,11 @@ class PlainParts:
         # The content of a longer one is skipped piece by piece, instead of being read again for each container around it.
         found = _CONTAINER.match(self.raw, at, min(self._next_offset(at), at + _LARGEST_CONTAINER))
         return found.end() if found else 0
+
+    def empty_run_end(self, at: int) -> int:
+        """The end of the empty objects and arrays that follow in an array; `at` if there are none."""
+        found = _EMPTY.match(self.raw, at)
+        return found.end() if found else at
 
     def flat_run_end(self, at: int) -> int:
         """The end of the flat objects and arrays that follow in an array and need not be read; `at` if there are none."""
@@ -168,7 +185,7 @@ def bad_text_paths(raw: bytes) -> Iterator[str]:
     `raw` is valid JSON of bounded depth.
     """
     seen: set[str] = set()
-    for path in _bad_texts(json.loads(raw.decode(), parse_int=str, parse_float=str), "$"):
+    for path in _bad_texts(json.loads(raw.decode(), parse_int=float), "$"):
         if path not in seen:
             seen.add(path)
             yield path
@@ -181,11 +198,11 @@ def _bad_texts(value: object, path: str) -> Iterator[str]:
         for key, member in value.items():
             if _BAD_CHARACTER.search(key):
                 yield member_path(path, key)
-            if isinstance(member, str | dict | list):
+            if type(member) in _WITH_TEXT:
                 yield from _bad_texts(member, member_path(path, key))
     elif isinstance(value, list):
         for index, element in enumerate(value):
-            if isinstance(element, str | dict | list):
+            if type(element) in _WITH_TEXT:
                 yield from _bad_texts(element, f"{path}[{index}]")
 
 
@@ -222,6 +239,17 @@ def token_of(text: str) -> bytes:
         return json.dumps(text, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return json.dumps(text).encode()
+
+
+def edited(raw: bytes, edits: Mapping[int, tuple[int, bytes]]) -> bytes:
+    """Replace parts of a text. `edits`: for the start of each, its end and what replaces it."""
+    pieces: list[bytes] = []
+    end = 0
+    for start in sorted(edits):
+        stop, replacement = edits[start]
+        pieces += (raw[end:start], replacement)
+        end = stop
+    return b"".join((*pieces, raw[end:]))
 
 
 def _string(token: bytes) -> str | None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ahocorasick_rs import AhoCorasick, Implementation
 
 from lineage_bridge.openlineage.required_text import Alternatives, first_texts, fold, required_texts
+from lineage_bridge.openlineage.wider_pattern import wider_pattern
 
 _LONG_ENOUGH = 3
 """A second set of required strings of a pattern is searched, besides the most distinctive one, if they have at least this many
@@ -15,6 +16,8 @@ characters.
 """
 _SHORT = 256
 """Up to which length of a text a pattern is tried everywhere in it."""
+_LONG = 2048
+"""From which length on a text is searched with RE2 first."""
 _DENSE, _MOST_STARTS = 4, 1 << 18
 """A pattern is tried everywhere in a text if it can begin more often than once in this many characters, or at more offsets than this."""
 _AT_ONCE = 1 << 16
@@ -67,9 +70,12 @@ class Rule:
         self.required = [texts for texts in (best, *distinctive, also) if texts]
         first = first_texts(pattern)
         self._first = Texts(first) if first else None
+        self._wider = wider_pattern(pattern)
 
     def sub(self, replaced: Callable[["re.Match[str]"], str], text: str) -> str:
         """The text with each match replaced, as the pattern's own `sub` does."""
+        if len(text) > _LONG and not self.may_match(text):
+            return text
         starts = self._starts(text)
         if starts is None:
             return self.pattern.sub(replaced, text)
@@ -81,6 +87,10 @@ class Rule:
                 pieces += (text[end:start], replaced(found))
                 end = found.end()
         return "".join((*pieces, text[end:])) if end else text
+
+    def may_match(self, text: str) -> bool:
+        """Whether the pattern may match in a text, as RE2 finds out in one pass."""
+        return not self._wider or bool(self._wider.search(fold(text).encode()))
 
     def _starts(self, text: str) -> list[int] | None:
         """The offsets at which the pattern can match; None if it costs less to try everywhere."""
@@ -143,6 +153,11 @@ class Prefilter:
         found = self._texts.numbers(folded)
         characters = self._candidates(found).characters
         return self._chosen(found, frozenset([character for character in characters if character in folded]))
+
+    def may_match(self, text: str) -> bool:
+        """Whether any of the rules may match in a text."""
+        worth_trying = self.worth_trying(text)
+        return worth_trying is not self.no_rules and any(rule.may_match(text) for group in worth_trying.values() for rule in group)
 
     def _find_candidates(self, found: frozenset[int]) -> _WordRules:
         words = frozenset([self._texts[number] for number in found])

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import islice
 
-from lineage_bridge.openlineage.json_text import SMALL, PlainParts, Spend, is_json, masked_token, no_limit, text_of, token_of
+from lineage_bridge.openlineage.json_text import SMALL, PlainParts, Spend, edited, is_json, masked_token, no_limit, text_of, token_of
 from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.secret_rules.commands import argument_secret
 from lineage_bridge.openlineage.secret_rules.companions import SEVERAL
@@ -27,7 +27,8 @@ from lineage_bridge.openlineage.secret_rules.members import (
 from lineage_bridge.openlineage.secret_rules.names import refers
 from lineage_bridge.openlineage.secret_rules.values import MASK, is_random, is_reference
 from lineage_bridge.openlineage.secrets import mask_text, mask_with
-from lineage_bridge.openlineage.suspicion import is_suspicious, suspicious_offsets
+from lineage_bridge.openlineage.suspicion.harmless import harmful_offsets
+from lineage_bridge.openlineage.suspicion.search import is_suspicious, suspicious_offsets
 
 _BETWEEN_FACETS = b'"_producer"'
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
@@ -84,6 +85,7 @@ class _Scan:
         offsets = suspicious_offsets(raw)
         # What is full of suspicious offsets is refused before any of them is looked at.
         spend(len(raw) * _PASS_NS + len(offsets) * _OFFSET_NS)
+        offsets = harmful_offsets(raw, offsets)
         self.plain = PlainParts(raw, offsets if not offsets or len(raw) > _TINY else None)
         self.memo: dict[tuple[bytes, bool], bytes] = {}
         self.edits: dict[int, tuple[int, bytes]] = {}
@@ -98,7 +100,7 @@ class _Scan:
             at = following
         while len(self.frames) > 1:
             self.close()
-        return self.edited()
+        return edited(self.raw, self.edits)
 
     def walk(self, at: int) -> int:
         """Handle tokens up to the end of a part that can be skipped. Returns the position at which to continue."""
@@ -124,9 +126,7 @@ class _Scan:
         end = self.plain.flat_end(token[0], start)
         is_long = token[0] == b"[" and end - start > SMALL
         if holds_secrets(outer):
-            if is_long:
-                self.edits[start] = (end - 1, _MASKED)
-            return end if is_long else 0
+            return self.passes_secrets(start, end, is_long=is_long)
         plain = end > 0 and self.plain.is_plain(start, end)
         sink = outer.values if outer.is_object and outer.key == "value" else outer.sink
         if sink is not None:
@@ -137,6 +137,14 @@ class _Scan:
         if plain:
             return self.plain.flat_run_end(end)
         return 0 if end else self.plain.nested_end(token.start())
+
+    def passes_secrets(self, start: int, end: int, *, is_long: bool) -> int:
+        """The end of what is empty, and of a long array, which becomes one mask, among secrets; else 0."""
+        if end == start + 1:
+            return self.plain.empty_run_end(end)
+        if is_long:
+            self.edits[start] = (end - 1, _MASKED)
+        return end if is_long else 0
 
     def passes_items(self, at: int) -> int:
         """The end of a run of members or elements that need not be read, if an object or array goes on with them; else 0."""
@@ -277,16 +285,6 @@ class _Scan:
         """The text that replaces a secret which was found in a long text."""
         self.spend(_FOUND_NS)
         return MASK
-
-    def edited(self) -> bytes:
-        pieces: list[bytes] = []
-        end = 0
-        for start in sorted(self.edits):
-            stop, replacement = self.edits[start]
-            pieces += (self.raw[end:start], replacement)
-            end = stop
-        pieces.append(self.raw[end:])
-        return b"".join(pieces)
 
 
 _STEPS = {

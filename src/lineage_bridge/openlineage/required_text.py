@@ -50,9 +50,13 @@ def first_texts(pattern: "re.Pattern[str]") -> Alternatives | None:
     return frozenset(text for text in first if not any(text.startswith(other) for other in first - {text}))
 
 
+def parsed(pattern: "re.Pattern[str]") -> Any:  # noqa: ANN401  # `re` has no types for the parts of a pattern
+    """Parse a pattern as `re` does: pairs of an operation and its argument."""
+    return parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
+
+
 def _parts(pattern: "re.Pattern[str]") -> "_Parts":
-    parsed: Any = parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
-    return _Parts(parsed)
+    return _Parts(parsed(pattern))
 
 
 def _characters(items: Iterable[tuple[Any, Any]]) -> Alternatives:

@@ -74,7 +74,7 @@ _WORDS = SECRET_WORDS | NAMES | WEAK_WORDS
 _NAMES = _WORDS | SIGNATURES | {fold(name) for name in WORKING_DIRECTORIES}
 """Texts of which each name that a secret can be assigned to contains at least one."""
 _NAME_PARTS = Texts(_NAMES)
-_RULES = Prefilter(
+RULES = Prefilter(
     {
         "forms": rules(FORMS),
         "named": rules(NAMED, _WORDS),
@@ -107,8 +107,8 @@ _mask_text_cached = lru_cache(_CACHED)(_mask_text)
 
 def mask_with(text: str, mask: Mask) -> str:
     """The text with its secrets replaced."""
-    worth_trying = _RULES.worth_trying(text)
-    if worth_trying is _RULES.no_rules:
+    worth_trying = RULES.worth_trying(text)
+    if worth_trying is RULES.no_rules:
         return text
     for pattern in worth_trying["forms"]:
         text = mask_form(pattern, text, mask)

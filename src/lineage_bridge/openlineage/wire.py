@@ -78,6 +78,7 @@ _LOOSE = Decoder(LooseWireEvent)
 _ANY = Decoder(Raw)
 _MEMBERS = Decoder(dict[str, Raw])
 _ELEMENTS = Decoder(list[Raw])
+_OBJECTS = Decoder(list[dict[str, Raw]])
 
 
 class RejectedEventError(Exception):
@@ -125,13 +126,22 @@ def _last_wins(raw: bytes) -> bytes:
 def _without_repeats(value: Raw, inner: Mapping[str, Mapping[str, Any]]) -> Raw:
     text = bytes(value).strip()
     if text.startswith(b"["):
-        return Raw(msgspec.json.encode([_without_repeats(element, inner) for element in _ELEMENTS.decode(text)]))
+        return Raw(msgspec.json.encode(_elements_without_repeats(text, inner)))
     if not text.startswith(b"{"):
         return value
     members = _MEMBERS.decode(text)
     for key in inner.keys() & members.keys():
         members[key] = _without_repeats(members[key], inner[key])
     return Raw(msgspec.json.encode(members))
+
+
+def _elements_without_repeats(text: bytes, inner: Mapping[str, Mapping[str, Any]]) -> "list[dict[str, Raw]] | list[Raw]":
+    if not inner:
+        try:
+            return _OBJECTS.decode(text)
+        except msgspec.ValidationError:
+            pass  # not all of them are objects
+    return [_without_repeats(element, inner) for element in _ELEMENTS.decode(text)]
 
 
 def string_of(value: str | Raw | None) -> str | None:

@@ -139,7 +139,7 @@ def read_as(kind: type[AnyFacet], where: Where, key: str, text: bytes) -> AnyFac
 def inspect(where: Where, key: str, text: bytes, spend: Spend = no_limit) -> Inspection:
     """Read the text of a facet, and find its problems. Results for short texts are cached, since producers repeat themselves."""
     if len(text) <= _CACHED_BYTES:
-        return _inspect_cached(where, key, text)
+        return _inspect_cached(where, key if (where, key) in KINDS else _ANY_KEY, text)
     return _inspect(where, key, text, spend)
 
 
@@ -170,6 +170,8 @@ def _inspect(where: Where, key: str, text: bytes, spend: Spend = no_limit) -> In
     return Inspection(found[0], (*problems, "facet_item"), found[1]) if found else Inspection(None, (*problems, "facet_shape"))
 
 
+_ANY_KEY = ""
+"""The key under which facets are cached that the standard does not define: how they are read does not depend on their key."""
 _inspect_cached = lru_cache(_CACHED_TEXTS)(_inspect)
 
 

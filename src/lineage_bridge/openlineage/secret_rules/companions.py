@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 
-from lineage_bridge.openlineage.json_text import text_of
+from lineage_bridge.openlineage.json_text import SMALL, text_of
 
 Span = tuple[int, int]
 NAMING = re.compile(
@@ -16,6 +16,7 @@ _VALUES = re.compile(r"(?:v|val|vals|argument|\w{0,40}values?)", re.IGNORECASE)
 _TEXTS = re.compile(r"(?:content|contents|data|text|default|default_?value|current|setting|plaintext|secret)", re.IGNORECASE)
 """Keys of members whose content another member names: any content with a key of `_VALUES`, secret-looking content with one of `_TEXTS`."""
 _VALUED = re.compile(rb'(?i)"(?:v|val|vals|argument|content|contents|data|text|default|current|setting|plaintext|\w{0,40}values?)"\s*:')
+_BRACKET, _TEXT = re.compile(rb"[{}\[\]]"), re.compile(rb'\s*"')
 _UNENDED = re.compile(rb'"(?:[^"\\]|\\.)*\\?\Z', re.DOTALL)
 """A string without an end."""
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\\Z)?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
@@ -31,26 +32,45 @@ def is_valued(raw: bytes, start: int, end: int) -> bool:
 
 
 def named_values(raw: bytes, start: int, end: int, looks_secret: Callable[[str], bool], *, only_random: bool) -> Iterator[Span]:
-    """The positions of an object's values that another of its members declares secret. `start` is the position of its opening bracket."""
-    depth, key, named = 0, "", 0
-    for token in _TOKEN.finditer(raw, start, end):
-        sign = token[0]
-        if sign in (b"{", b"["):
-            depth += 1
-        elif sign in (b"}", b"]"):
-            depth -= 1
-        elif sign == b",":
-            key = "" if depth == 1 else key
-        elif depth == 1 and not key:
-            key = text_of(sign) or " "
-            named = 2 if _VALUES.fullmatch(key) else 1 if _TEXTS.fullmatch(key) else 0
-        elif (
-            named
-            and raw[token.end() : token.end() + 1] != b":"
-            and sign.startswith(b'"')
-            and ((named == 2 and not only_random) or looks_secret(text_of(sign)))
-        ):
-            yield token.span()
+    """The positions of an object's values that another of its members declares secret; of a long array of texts, that of its content.
+
+    `start` is the position of the object's opening bracket.
+    """
+    depth, key, named, at = 0, "", 0, start
+    while at < end:
+        for token in _TOKEN.finditer(raw, at, end):
+            sign, at = token[0], token.end()
+            if sign == b"[" and named == 2 and not only_random and (closes := _end_of_texts(raw, at, end)):
+                yield at, closes
+                at = closes + 1
+                break
+            if sign in (b"{", b"["):
+                depth += 1
+            elif sign in (b"}", b"]"):
+                depth -= 1
+            elif sign == b",":
+                key = "" if depth == 1 else key
+            elif depth == 1 and not key:
+                key = text_of(sign) or " "
+                named = 2 if _VALUES.fullmatch(key) else 1 if _TEXTS.fullmatch(key) else 0
+            elif (
+                named
+                and raw[at : at + 1] != b":"
+                and sign.startswith(b'"')
+                and ((named == 2 and not only_random) or looks_secret(text_of(sign)))
+            ):
+                yield token.span()
+        else:
+            return
+
+
+def _end_of_texts(raw: bytes, start: int, end: int) -> int:
+    """The position of the closing bracket of a long array that begins with a text and contains no array, object or escape; else 0."""
+    bracket = _BRACKET.search(raw, start, end) if _TEXT.match(raw, start) else None
+    if bracket is None or bracket[0] != b"]" or bracket.start() - start <= SMALL:
+        return 0
+    content = raw[start : bracket.start()]
+    return 0 if b"\\" in content or content.count(b'"') % 2 else bracket.start()
 
 
 def aligned_values(

@@ -1,0 +1,114 @@
+"""Formats of secrets, by texts that a body with one contains, in lower case.
+
+All texts are found in one pass; a pattern decides only where one of its texts was found. A list of patterns that `re` tries at every
+position of a body takes ten times as long.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+
+class Format(NamedTuple):
+    """A secret may begin where one of the texts is, if the pattern matches there.
+
+    `skipped`: how many bytes of the text are before that position. `pattern`: None if the text alone is suspicious. `is_cased`: the
+    pattern is matched with the body as it is, not in lower case.
+    """
+
+    texts: tuple[bytes, ...]
+    pattern: "re.Pattern[bytes] | None" = None
+    skipped: int = 0
+    is_cased: bool = False
+
+
+_SIGNS: Final = tuple(bytes((code,)) for code in range(256))
+_NO_WORD: Final = tuple(sign for sign in _SIGNS if not re.match(rb"[\wA-Z]", sign))
+_BEFORE_OPTION: Final = tuple(b" \t\n\r\x0b\x0c\"'(")
+_KEY_OF: Final = b"ss nt pi on re er te et ed ng ge sh pg gp sa pp se ac wt ok th oy ls vt dk in".split()
+"""The last letters of words before `key` in names of secrets."""
+_GITLAB: Final = b"pat dt rt ptt cbt soat ft imt agent".split()
+_MARKED: Final = (
+    b"hf r8 lb phx xau npm ntn tfp sgp gsk phc fo1 glc _v1 pat _pt sbp pnu pnb nfp aio fm1 fm2 glsa figd lsv2 dbtc dbtu napi bkua rdme"
+    b" po_live po_test el_live el_test whsec shpaa shpat shpas shpca shpct shpcs shppa shppt shpps shpsa shpst shpss sa_sk sntrys sntryu"
+    b" ccipat lin_api rubygems"
+).split()
+"""Beginnings of tokens, before an underscore."""
+_NAMES_IN_URLS: Final = b"key auth appid code session_id sessionid sid".split()
+_HASHES: Final = b"2a$ 2b$ 2x$ 2y$ apr1$ 1$ 5$ 6$ 7$ y$ argon2".split()
+_BEHIND_KEY: Final = tuple(b"\\\"' \t\n\r\x0b\x0c:=")
+
+
+def _joined(before: Iterable[bytes], behind: Iterable[bytes]) -> tuple[bytes, ...]:
+    behind = tuple(behind)
+    return tuple(first + last for first in before for last in behind)
+
+
+def _bytes(codes: Iterable[int]) -> tuple[bytes, ...]:
+    return tuple(bytes((code,)) for code in codes)
+
+
+def _format(texts: str, pattern: bytes = b"", skipped: int = 0) -> Format:
+    return Format(tuple(texts.encode().split()), re.compile(pattern) if pattern else None, skipped)
+
+
+def _cased(texts: str, pattern: bytes) -> Format:
+    return Format(tuple(texts.encode().split()), re.compile(pattern), is_cased=True)
+
+
+_MAKE: Final = b"|".join(rb"(?<=%b\.[a-z0-9]{%d})" % (end, length) for end in (b"k", b"ks") for length in range(1, 11))
+FORMATS: Final = (
+    _format("nrak- pmak- sk_live sk_prod sk_test rk_live rk_prod rk_test k.slack ks.slack k.zapier ks.zapier kb2/"),
+    _format("xapp- xkeysib- sig= signature= github_pat_ ghp_ gho_ ghu_ ghr_ ghs_"),
+    Format(_joined([b"gl"], [kind + b"-" for kind in _GITLAB])),
+    Format(_joined(_KEY_OF, [b"key", b"_key", b".key", b"-key", b" key"])),
+    _format("<<< ;p= @tcp( @unix( /hook/ pwd%3d ya29. hvs. hvb. hvr. .atlasv1. .logon"),
+    _format("v1.local. v2.local. v3.local. v4.local. v1.public. v2.public. v3.public. v4.public."),
+    Format(_joined([b"?", b"&"], [name + b"=" for name in _NAMES_IN_URLS])),
+    _format("sk-", rb"(?<=\W)sk-"),
+    Format((b"sk ",), re.compile(rb"(?<=\W)sk [a-z0-9+/]{20}")),
+    _format(".make", _MAKE),
+    _format("ks/", rb"ks/\d"),
+    _format("key-", rb"key-[0-9a-f]{32}"),
+    Format(
+        _joined([b"key"], _bytes(_BEHIND_KEY)),
+        re.compile(
+            rb"key[\\]{0,3}(?:[\"']?\s{0,2}[:=]\s{0,2}[\\]{0,3}[\"']?(?=[a-z+/_\\\-]{0,4096}\d)[a-z0-9+/_\-]{24}"
+            rb"|[\"'],\s?[\\]{0,3}[\"']value)"
+        ),
+    ),
+    _format("bearer basic", rb"(?:bearer|basic)\s"),
+    _format("xox", rb"xox[a-z]-"),
+    _format("xai-", rb"xai-[a-z0-9]{20}"),
+    _format("sid=", rb"sid=[a-z0-9]"),
+    _format("--user --proxy-user", rb"--(?:proxy-)?user[ =n\"\\]"),
+    Format(_joined(_bytes(_BEFORE_OPTION), _joined([b"-"], _bytes(b"upawbknxh"))), re.compile(rb"-(?:[upawbkn]\b|p|xp|hmac)"), 1),
+    _format("-us", rb"(?<=[0-9a-f]{4})-us\d"),
+    _format("pul-", rb"pul-[a-f0-9]{8}"),
+    _format("pat-", rb"pat-[ne][au]\d-"),
+    _format("tskey- cfpat- csp- atp-", rb"[a-z]{3,5}-[a-z0-9_\-]{6}"),
+    Format(tuple(name + b"_" for name in _MARKED), re.compile(rb"(?:%b)_[a-z0-9_\-]{6}" % b"|".join(_MARKED))),
+    _format("pcsk_ live_ test_", rb"[a-z]{4}_(?=[a-z0-9]{30})"),
+    _format("ls__", rb"ls__[a-f0-9]{20}[a-z0-9_\-]{6}"),
+    _format("sg. sl.", rb"(?<=\W)s[gl]\."),
+    _format("dp.", rb"dp\.[a-z][a-z]\."),
+    Format(tuple(sign + b"s." for sign in _NO_WORD), re.compile(rb"s\.[a-z0-9]{24}\b"), 1),
+    _format("dt0", rb"dt0[a-z]\d\d\."),
+    _format("hmac", rb"hmac\d{3}\("),
+    Format(_joined([b"$"], _HASHES), re.compile(rb"(?:(?<![a-z0-9_])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))\$")),
+    _format("$0 $1 $2 $3 $4 $5 $6 $7 $8 $9", rb"\$\d{3,7}\$"),
+    _format("|", rb"\|\s{0,3}(?:sudo|su\b|ktutil|gpg|gcloud)"),
+    _format("/hooks/", rb"/hooks/[a-z0-9]{26}"),
+    _format("/p/", rb"/p/[a-z0-9_\-]{40}"),
+    _format("!", rb"(?:(?<=00d[a-z0-9]{12})|(?<=00d[a-z0-9]{15}))!"),
+    _cased("akia asia abia acca", rb"A(?:[KSB]I|CC)A[0-9A-Z]{16}"),
+    _cased("aiza atatt3 atctt3 ezak eztk ltai", rb"AIza|AT[AC]TT3|EZ[AT]K|LTAI"),
+    _cased(
+        "absk akcp akid aqvn eaa", rb"A(?:BSK[A-Za-z0-9]{10}|KCp[A-Za-z0-9]{10}|KID[A-Za-z0-9]{20}|QVN[A-Za-z0-9]{10})|EAA[A-Za-z0-9]{20}"
+    ),
+    _cased("q~", rb"Q~"),
+    Format(_joined([b"sk"], _bytes(b"0123456789abcdef")), re.compile(rb"SK[0-9a-f]{32}"), is_cased=True),
+    _cased(":aa", rb":AA[A-Za-z0-9]"),
+)
+FREQUENT: Final = (re.compile(rb"pat[a-z0-9]{14}\."), re.compile(rb"\\u00[2-7][0-9a-f](?:\\u00[2-7][0-9a-f]){0,99}"))
+"""Patterns that begin with a text which is frequent: `re` looks for such a text as fast."""

@@ -1,0 +1,79 @@
+"""Finds, for all texts of a body at once, which of them contain only words that could name a secret, and no secret.
+
+Names and descriptions of columns and datasets, such as `access_token_id` in a table of thousands of columns, need not be read one by one.
+"""
+
+import re
+from collections.abc import Sequence
+
+from lineage_bridge.openlineage.json_text import compiled_re2, is_json
+from lineage_bridge.openlineage.secret_rules.companions import is_valued
+from lineage_bridge.openlineage.secrets import RULES
+
+_FEW = 8
+"""Up to so many offsets, reading the texts one by one costs less."""
+_LONGEST = 256
+_SEVERAL_KEY = compiled_re2(r'(?i)"[\w.\-]*(?:keys|tokens|creds|pins|auth)"\s*:')
+"""Keys of members in which every text that looks like a secret is one."""
+_NAMING_KEY = re.compile(rb'"(?:name|field|type)"\s?:\s?\Z')
+_DESCRIBING_KEY = re.compile(rb'"(?:description|transformationDescription|comment|doc)"\s?:\s?\Z')
+_LONGEST_KEY = 40
+_PLAIN = re.compile(rb"[^=:>{}\[\]'`\"\\\x00-\x1f\x7f-\xff]*")
+"""Text in which nothing is assigned, and no JSON, literal or escape begins."""
+_BEHIND = frozenset((b",", b"}", b" ", b"\n", b"\r"))
+_AT_ONCE = 256
+"""How many texts are checked together."""
+_BETWEEN = b"\0"
+
+
+def harmful_offsets(raw: bytes, offsets: list[int]) -> list[int]:
+    """The suspicious offsets in a body, without those in texts of its members that neither contain a secret nor name one."""
+    if len(offsets) <= _FEW:
+        return offsets
+    found = _member_texts(raw, offsets)
+    if not found or _SEVERAL_KEY.search(raw) or not is_json(raw):
+        return offsets
+    if is_valued(raw, 0, len(raw)):
+        found = [text for text in found if not text.names]
+    dropped: set[int] = set()
+    for at in range(0, len(found), _AT_ONCE):
+        texts = found[at : at + _AT_ONCE]
+        if not RULES.may_match(_BETWEEN.join({text.content for text in texts}).decode("ascii")):
+            dropped.update(offset for text in texts for offset in text.offsets)
+    return [offset for offset in offsets if offset not in dropped] if dropped else offsets
+
+
+class _Text:
+    """A text that is the value of a member, and the suspicious offsets in it. `names`: it is the name or type of something."""
+
+    __slots__ = ("content", "names", "offsets")
+
+    def __init__(self, content: bytes, offset: int, *, names: bool) -> None:
+        self.content, self.offsets, self.names = content, [offset], names
+
+
+def _member_texts(raw: bytes, offsets: Sequence[int]) -> list[_Text]:
+    """The short plain texts with suspicious offsets in members whose keys are known to be harmless."""
+    found: list[_Text] = []
+    closes, text = 0, None
+    for offset in offsets:
+        if offset < closes:
+            if text:
+                text.offsets.append(offset)
+            continue
+        opens = raw.rfind(b'"', max(closes, offset - _LONGEST), offset)
+        closes = raw.find(b'"', offset, offset + _LONGEST)
+        text = _member_text(raw, opens, closes, offset) if 0 < opens < closes else None
+        if text:
+            found.append(text)
+        closes = max(closes, offset)
+    return found
+
+
+def _member_text(raw: bytes, opens: int, closes: int, offset: int) -> _Text | None:
+    content = raw[opens + 1 : closes]
+    if not _PLAIN.fullmatch(content) or raw[closes + 1 : closes + 2] not in _BEHIND:
+        return None
+    before = raw[max(0, opens - _LONGEST_KEY) : opens]
+    names = bool(_NAMING_KEY.search(before))
+    return _Text(content, offset, names=names) if names or _DESCRIBING_KEY.search(before) else None

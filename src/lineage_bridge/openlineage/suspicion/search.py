@@ -1,0 +1,71 @@
+"""Finds the positions in JSON at which a secret, or the name of one, may begin."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from ahocorasick_rs import BytesAhoCorasick, Implementation
+
+from lineage_bridge.openlineage.secret_rules.foreign import foreign_offsets
+from lineage_bridge.openlineage.suspicion.formats import FORMATS, FREQUENT
+from lineage_bridge.openlineage.suspicion.marks import MARKS
+
+_ANY_MARK = BytesAhoCorasick(sorted(MARKS), implementation=Implementation.DFA)
+_TEXTS = sorted({text for form in FORMATS for text in form.texts})
+_FORMATS = [[form for form in FORMATS if text in form.texts] for text in _TEXTS]
+"""The formats with each of these texts."""
+_ANY_TEXT = BytesAhoCorasick(_TEXTS, implementation=Implementation.DFA)
+_USER_INFO = re.compile(rb":\\?/\\?/[^\s\"/@]{0,300}@|:oracle:[^\s\"@]{0,300}@|[\w.\-]:[^\s\"/@:]{3,128}@|\w/[^\s\"/@:]{1,64}@")
+"""Each match ends with its only `@`."""
+_LONGEST_USER_INFO, _DENSE = 320, 100
+"""Where there is more than one `@` in so many bytes, it costs less to look from the beginning than back from each of them."""
+_MASKED = re.compile(rb"(?<![\w.\-])[\w.\-]+=\*{8}(?:(?:[0-9a-f]{8}){1,2})?(?=[\"\s/])|\"[\w.\-]+\"\s*:\s*\"\*{8}\"")
+_CACHED = 8192
+_CACHED_BYTES = 2048
+
+
+def is_suspicious(piece: bytes) -> bool:
+    """Whether a piece of JSON may contain a secret. Short pieces are cached, since producers repeat themselves."""
+    return _is_suspicious_cached(piece) if len(piece) <= _CACHED_BYTES else _is_suspicious(piece)
+
+
+def _is_suspicious(piece: bytes) -> bool:
+    text = _MASKED.sub(b"", piece) if b"********" in piece else piece
+    if next(_user_infos(text), -1) >= 0:
+        return True
+    lower = text.lower()
+    # The marks are looked for first: it costs least, and most of what is suspicious has one.
+    return bool(_ANY_MARK.find_matches_as_indexes(lower)) or next(_formats(text, lower), -1) >= 0 or bool(foreign_offsets(text))
+
+
+_is_suspicious_cached = lru_cache(_CACHED)(_is_suspicious)
+
+
+def suspicious_offsets(raw: bytes) -> list[int]:
+    """The sorted positions in a body where a secret, or the name of one, may begin. Pieces without such a position are not suspicious."""
+    lower = raw.lower()
+    marks = [start for _, start, _ in _ANY_MARK.find_matches_as_indexes(lower)]
+    return sorted((*marks, *_formats(raw, lower), *_user_infos(raw), *foreign_offsets(raw)))
+
+
+def _formats(raw: bytes, lower: bytes) -> Iterator[int]:
+    """The positions at which a format of secrets begins."""
+    for number, start, _ in _ANY_TEXT.find_matches_as_indexes(lower, overlapping=True):
+        for form in _FORMATS[number]:
+            at = start + form.skipped
+            if form.pattern is None or form.pattern.match(raw if form.is_cased else lower, at):
+                yield at
+    for pattern in FREQUENT:
+        yield from (found.start() for found in pattern.finditer(lower))
+
+
+def _user_infos(raw: bytes) -> Iterator[int]:
+    """The positions at which users and passwords before an `@` begin."""
+    if raw.count(b"@") * _DENSE > len(raw):
+        yield from (found.start() for found in _USER_INFO.finditer(raw))
+        return
+    before, at = 0, raw.find(b"@")
+    while at >= 0:
+        if found := _USER_INFO.search(raw, max(before, at - _LONGEST_USER_INFO), at + 1):
+            yield found.start()
+        before, at = at + 1, raw.find(b"@", at + 1)
