@@ -44,6 +44,14 @@ def test_several_nodes_are_one_answer_in_graph_list_and_file(page: Page, shown: 
         saved = list(csv.DictReader(file))
     assert {f"{row['kind']} {row['name']} in {row['namespace']}" for row in saved} == listed(page)
     assert {row["way_known"] for row in saved} <= {"observed", "declared", "inferred"}
+    named = {row["name"]: row for row in saved}
+    assert named["totals"]["last_written"]
+    assert named["report"]["last_run"]
+    totals = page.get_by_role("row", name="totals")
+    expect(totals.get_by_role("cell", name=re.compile("written .+ ago"))).to_be_visible()
+    expect(totals.get_by_role("cell", name="not known")).to_be_visible()
+    for row in saved:
+        assert bool(row["last_run"]) == (row["kind"] == "job"), row
 
 
 def test_one_more_node_is_asked_about_and_left_out_again_with_keys(page: Page, shown: Shown) -> None:

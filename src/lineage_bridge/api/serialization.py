@@ -200,7 +200,9 @@ def walk_nodes(walk: Walk) -> list[WalkNode]:
 
 
 def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -> NodeDetails:
-    """The details of a node as answers show them. For a job, they include its state, which is that of its newest run."""
+    """The details of a node as answers show them. Those of a job include its state, which is that of its newest run; those of a dataset,
+    when it was last written and read.
+    """
     is_job = entry.node.kind == NodeKind.JOB
     run = newest if newest and newest.observed else None
     kept = keeping(entry.facets)
@@ -213,6 +215,9 @@ def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -
         tags=tags_of(entry) or UNSET,
         owners=list(kept.owners) or UNSET,
         retention=kept.retention or UNSET,
+        freshness=kept.freshness or UNSET,
+        last_written=UNSET if is_job else time_text(entry.last_written),
+        last_read=UNSET if is_job else time_text(entry.last_read),
     )
 
 

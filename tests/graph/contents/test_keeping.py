@@ -52,6 +52,11 @@ def test_a_tag_says_how_long_it_is_kept_unless_the_topic_has_a_setting() -> None
     assert kept(tags=stated, kafka_topic=facet(config={"retention.ms": "1000"})).retention == "1 second"
 
 
+def test_a_tag_promises_how_fresh_a_dataset_is() -> None:
+    assert kept(tags=tags(("Freshness", "15 minutes"), ("freshness", "1 hour"))).freshness == "1 hour, 15 minutes"
+    assert kept(tags=tags(("freshness", "1 hour"), field="email")) == Keeping()
+
+
 @pytest.mark.parametrize("text", ["", "no JSON", "[]", '{"config": 7}', '{"owners": 7, "tags": {}}'])
 def test_facets_of_any_shape_are_passed_over(text: str) -> None:
     assert keeping({"kafka_topic": text, "ownership": text, "tags": text}) == Keeping()

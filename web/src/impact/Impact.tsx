@@ -177,7 +177,10 @@ function Counts({ answer }: { answer: ImpactAnswer }) {
 
 function csvRows(items: readonly Affected[], wayTo: WayTo): (string | number | undefined)[][] {
     return [
-        ["kind", "namespace", "name", "distance", "paths", "extent", "system", "owner", "way_known"],
+        [
+            ...["kind", "namespace", "name", "distance", "paths", "extent", "system", "owner", "way_known"],
+            ...["freshness", "last_written", "last_read", "last_run"],
+        ],
         ...items.map(({ node, distance, paths, extent, details }) => [
             node.kind,
             node.namespace,
@@ -188,6 +191,7 @@ function csvRows(items: readonly Affected[], wayTo: WayTo): (string | number | u
             details?.system,
             details?.owners?.join(", "),
             wayTo(node.id)?.origin,
+            ...[details?.freshness, details?.last_written, details?.last_read, details?.last_seen],
         ]),
     ];
 }

@@ -1,4 +1,4 @@
-"""Who owns a dataset, and how long its data is kept, by its facets."""
+"""Who owns a dataset, how long its data is kept, and how fresh it is promised to be, by its facets."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -15,17 +15,23 @@ _UNITS = (("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000), ("second
 
 
 class Keeping(NamedTuple):
-    """The owners of a dataset, sorted, and how long its data is kept, in words; empty where nobody states it."""
+    """The owners of a dataset, sorted, how long its data is kept, and how fresh it is promised to be, in words; empty where nobody states
+    it.
+    """
 
     owners: tuple[str, ...] = ()
     retention: str = ""
+    freshness: str = ""
 
 
 def keeping(facets: Mapping[str, str]) -> Keeping:
-    """Owners by the ownership facet, or else the tag `owner`; retention by the topic's own settings, or else the tag `retention`."""
+    """Owners by the ownership facet, or else the tag `owner`; retention by the topic's own settings, or else the tag `retention`; freshness
+    by the tag `freshness`.
+    """
     tags = _tags(facets.get("tags", ""))
     owners = stated_owners(facets.get("ownership", "")) or set(tags.get("owner", ()))
-    return Keeping(tuple(sorted(owners)), _of_topic(facets.get("kafka_topic", "")) or ", ".join(sorted(tags.get("retention", ()))))
+    retention, freshness = (", ".join(sorted(tags.get(key, ()))) for key in ("retention", "freshness"))
+    return Keeping(tuple(sorted(owners)), _of_topic(facets.get("kafka_topic", "")) or retention, freshness)
 
 
 def stated_owners(text: str) -> set[str]:
