@@ -2,7 +2,7 @@ import { keyOf } from "../address/nodes";
 import type { NodeRef } from "../address/view";
 import { visible, whole as count } from "../format/text";
 import { Icon, iconOf } from "../parts/Icon";
-import { FullName, ShortName } from "../parts/Name";
+import { FullName, Name, ShortName } from "../parts/Name";
 import { State } from "../parts/State";
 import { CsvButton } from "../parts/CsvButton";
 import { shortName } from "./canvas/cardSize";
@@ -65,6 +65,7 @@ export function LineageList({ picture: whole, isSeen, changes, rootId, selectedI
                             <span className="visually-hidden">Picked</span>
                         </th>
                         <th scope="col">Name</th>
+                        <th scope="col">Owner</th>
                         <th scope="col">State</th>
                         {changes && <th scope="col">Change</th>}
                         <th scope="col">From</th>
@@ -116,6 +117,11 @@ export function LineageList({ picture: whole, isSeen, changes, rootId, selectedI
                                     </>
                                 )}
                             </th>
+                            <td>
+                                {node.details?.owners?.map((owner) => (
+                                    <Name key={owner} text={owner} />
+                                ))}
+                            </td>
                             <td>{node.details?.state !== undefined && <State state={node.details.state} />}</td>
                             {changes && <td>{changes.get(node.id) ?? ""}</td>}
                             <td>
