@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { show, ViewLink } from "../address/history";
-import { refOf } from "../address/nodes";
+import { MOST_HOPS, refOf } from "../address/nodes";
 import { impactOf } from "../address/impact";
-import { lineageOf, type Baseline, type LedgerView } from "../address/view";
+import { lineageOf, type Baseline, type LedgerView, type LineageView, type NodeRef } from "../address/view";
 import type { Schemas } from "../api/client";
 import { ledger } from "../api/questions";
 import { moment, ratio, whole } from "../format/text";
@@ -14,10 +14,12 @@ import { Answer, Empty } from "../parts/Messages";
 import { FullName, Name } from "../parts/Name";
 import { State } from "../parts/State";
 import { useNow } from "../parts/useNow";
+import { hopsUp } from "./hopsUp";
 import { checkQuery } from "./checkQuery";
 import { windowsOf } from "./windows";
 
 type Hop = Schemas["LedgerHopAnswer"];
+type Answered = Schemas["LedgerAnswer"];
 
 const HOURS = [1, 6, 24, 72, 168];
 const BASELINES: Record<Baseline, string> = {
@@ -90,7 +92,7 @@ export default function Ledger({ view }: { view: LedgerView }) {
                         </Empty>
                     ) : (
                         <>
-                            <Verdict hops={answer.hops} />
+                            <Verdict answer={answer} target={view.target} />
                             <p className="hint">
                                 {moment(answer.window.since)} to {moment(answer.window.until)}, compared with{" "}
                                 {moment(answer.baseline.since)} to {moment(answer.baseline.until)}. Sources first.
@@ -104,7 +106,8 @@ export default function Ledger({ view }: { view: LedgerView }) {
     );
 }
 
-function Verdict({ hops }: { hops: Hop[] }) {
+function Verdict({ answer, target }: { answer: Answered; target: NodeRef }) {
+    const { hops, last_good: lastGood } = answer;
     const first = hops.find(({ diverged }) => diverged);
     if (!first) {
         const isMeasured = hops.some(
@@ -129,9 +132,22 @@ function Verdict({ hops }: { hops: Hop[] }) {
                 </b>{" "}
                 wrote {ratio(first.ratio ?? 0)} rows of <Name text={first.target.name} /> for each row that it read;
                 before, it was {ratio(first.baseline_ratio ?? 0)}.
+                {lastGood !== undefined && (
+                    <>
+                        {" "}
+                        It was last right at {moment(lastGood)}.{" "}
+                        <ViewLink to={since(target, answer, first, lastGood)}>What has changed since?</ViewLink>
+                    </>
+                )}
             </span>
         </p>
     );
+}
+
+/** The lineage now, compared with the last time at which it was right, as far as the hop that went wrong. */
+function since(target: NodeRef, { hops, target: { id } }: Answered, wrong: Hop, time: string): LineageView {
+    const up = Math.min(MOST_HOPS, hopsUp(hops, id, wrong.target.id) + 1);
+    return { ...lineageOf(target), up, bar: 24, from: time, selected: wrong.job.id };
 }
 
 function Hops({ hops }: { hops: Hop[] }) {

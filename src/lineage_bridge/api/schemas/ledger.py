@@ -52,6 +52,10 @@ class LedgerAnswer(Struct, frozen=True):
 
     Without a source in the question, the hops are all those upstream of the target, in the order from the sources on; `path` and
     `paths` are empty.
+
+    If a hop has diverged, `last_good` is the latest minute with reports in which its ratio was still that of the baseline, and
+    `first_bad` the first after that in which it was not; absent if it did not turn between the begin of the baseline and the end of the
+    window.
     """
 
     source: GraphNode
@@ -64,3 +68,5 @@ class LedgerAnswer(Struct, frozen=True):
     more: bool
     settling: bool
     position: str
+    last_good: str | UnsetType = UNSET
+    first_bad: str | UnsetType = UNSET

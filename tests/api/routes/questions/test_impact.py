@@ -229,5 +229,9 @@ def test_a_ledger_shows_where_a_change_began(server: Server) -> None:
     ]
     assert answer["hops"][1]["written"] == {"window": {"runs": 1, "rows": 10}, "baseline": {"runs": 1, "rows": 100}, "change": "less"}
     assert answer["baseline"] == {"since": format_time(T0 - DAY_US // 2), "until": since}
+    good, bad = (answer[key] for key in ("last_good", "first_bad"))
+    assert format_time(T0 - 60_000_000) < good <= format_time(T0) < bad <= format_time(T0 + DAY_US)
+    assert bad > format_time(T0 + DAY_US - 60_000_000)
+    assert "last_good" not in server.ask("/graph/ledger", **{**ends, "target_name": "b"}, since=since)
     server.ask("/graph/ledger", 404, **ends, way=9)
     server.ask("/graph/ledger", 422, **ends, since=since, until=since)

@@ -105,6 +105,8 @@ def _ledger(progress: ProgressReader, ledger: Ledger) -> LedgerAnswer:
         more=ledger.more,
         settling=progress.settling(),
         position=position_tokens.encode(progress.position()),
+        last_good=format_time(ledger.onset.last_good) if ledger.onset else UNSET,
+        first_bad=format_time(ledger.onset.first_bad) if ledger.onset else UNSET,
     )
 
 
