@@ -11,8 +11,6 @@ import { answered, client, paged, type Page, type Schemas } from "./client";
 export const PAGE = 50;
 const LIVE_MS = 5_000;
 const SLOW_MS = 15_000;
-/** For questions that read the whole graph. */
-const RARE_MS = 60_000;
 
 export type Described = Schemas["DescribedNode"];
 export type Run = Schemas["RunItem"];
@@ -52,9 +50,7 @@ export const jobs = ({ filters, offset }: Asked) =>
             const query = { ...filters, limit: PAGE, offset };
             return paged(client.GET("/api/v1/lineage/jobs", { signal, params: { query } }), (items) => items);
         },
-        ...(filters.type === undefined && filters.state === undefined
-            ? { refetchInterval: SLOW_MS }
-            : { refetchInterval: RARE_MS, staleTime: RARE_MS }),
+        refetchInterval: SLOW_MS,
     });
 
 export const aliases = ({ filters, offset }: Asked) =>

@@ -42,7 +42,11 @@ export function ListPage<Row>(props: Props<Row>) {
             {actions}
             <Answer query={query} kind={view.list === "runs" ? "job" : "dataset"}>
                 {({ items, hasNext, next }) =>
-                    items.length === 0 ? (
+                    items.length === 0 && hasNext ? (
+                        <Empty title="Nothing matches so far">
+                            <ViewLink to={{ ...view, offset: next ?? view.offset, open: "" }}>Look further</ViewLink>
+                        </Empty>
+                    ) : items.length === 0 ? (
                         <Empty title={isNarrowed ? "Nothing matches" : empty.title}>
                             {isNarrowed || view.offset > 0 ? (
                                 <ViewLink to={{ ...view, filters: {}, offset: 0, open: "" }}>Show all</ViewLink>

@@ -6,6 +6,7 @@ import { refOf } from "../address/nodes";
 import { workOf, type WorkView } from "../address/work";
 import { datasets, jobs, type Described } from "../api/lists";
 import { overview } from "../api/questions";
+import { whole } from "../format/text";
 import { Icon, iconOf } from "../parts/Icon";
 import { Name, ShortName } from "../parts/Name";
 import type { Column } from "../parts/Table";
@@ -95,7 +96,13 @@ export function Datasets({ view }: { view: WorkView }) {
     );
 }
 
+/** Where a page begins in a list whose offsets count all jobs, and not those that it shows. */
+function placeOfJob(offset: number): string {
+    return offset === 0 ? "From the first job" : `From job ${whole(offset + 1)}`;
+}
+
 export function Jobs({ view }: { view: WorkView }) {
+    const isCounted = view.filters.type !== undefined || view.filters.state !== undefined;
     return (
         <ListPage
             view={view}
@@ -106,6 +113,7 @@ export function Jobs({ view }: { view: WorkView }) {
             keyOf={keyOf}
             fields={[...GLOBS, ...useCounted(view)]}
             together={(rows) => <Together kind="job" rows={rows} />}
+            {...(isCounted ? { place: placeOfJob } : {})}
             empty={{ title: "No job has been reported yet", text: SEND }}
         />
     );

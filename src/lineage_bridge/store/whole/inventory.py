@@ -16,6 +16,7 @@ from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.dialect import NO_LIMIT
 from lineage_bridge.store.history.moment import GraphMoment, graph_moment
 from lineage_bridge.store.query.flows import Direction, RawPort
 from lineage_bridge.store.query.nodes import Nodes
@@ -26,6 +27,9 @@ PORTION = 256
 MOST_SPACES = 5_000
 """How many namespaces are searched for a node id without a namespace."""
 _NODES = "SELECT id, kind FROM node WHERE kind IN ({}) AND {} ORDER BY namespace, name, kind"
+_LISTED = """SELECT id FROM node WHERE kind = ? AND namespace GLOB ? AND name GLOB ? AND {}
+ORDER BY namespace, name LIMIT ? OFFSET ?"""
+_MATCHING = "SELECT id FROM node WHERE id IN ({}) AND namespace GLOB ? AND name GLOB ?"
 _TIMES = "SELECT id, first, (SELECT last FROM run_shape p WHERE p.job = n.id ORDER BY last DESC LIMIT 1) FROM node n WHERE id IN ({})"
 _NAMED = """SELECT i.dataset, i.side, s.origin, max(j.last) FROM shape_io i STRAIGHT_JOIN shape s ON s.shape = i.shape
 STRAIGHT_JOIN job_shape j ON j.shape = i.shape WHERE i.dataset IN ({}) GROUP BY i.dataset, i.side, s.origin"""
@@ -77,6 +81,33 @@ class Inventory:
             nodes.load(some)
             found = nodes.canonical(some)
             yield self.open_reader(nodes), [nodes.by_id(found.get(id_, id_)) for id_ in some if self._is_listed(nodes, id_, found)]
+
+    def listed(
+        self, kind: NodeKind, namespace: str | None, name: str | None, offset: int
+    ) -> Iterator[tuple[GraphReader, list[tuple[int, Node]], int]]:
+        """The datasets or jobs of which a name matches globs, each once, by its canonical name, in portions from an offset on."""
+        within, globs = self.nodes.within, (namespace or "*", name or "*")
+        values = int(kind), *globs, *within.values, NO_LIMIT, offset
+        rows = self.connection.scan(_LISTED.format(within.by_position("namespace")), values)
+        while some := [row[0] for row in rows.fetchmany(PORTION)]:
+            nodes = Nodes(self.connection, within=within)
+            nodes.load(some)
+            found = nodes.canonical(some)
+            firsts = self._first_names(nodes, found, globs)
+            heads = [(offset + at, nodes.by_id(found.get(id_, id_))) for at, id_ in enumerate(some) if firsts.get(id_, id_) == id_]
+            offset += len(some)
+            yield self.open_reader(nodes), heads, offset
+
+    def _first_names(self, nodes: Nodes, grouped: Iterable[int], globs: tuple[str, str]) -> dict[int, int]:
+        """For each of these nodes that has several names: which of them is the first that matches globs."""
+        members = {id_: nodes.group(nodes.by_id(id_))[1] for id_ in grouped}
+        every = sorted({member.id for names in members.values() for member in names})
+        matching: set[int] = set()
+        for some in chunks(every):
+            matching.update(row[0] for row in self.connection.execute(_MATCHING.format(marks(some)), (*some, *globs)))
+        ordered = {id_: sorted(names, key=lambda node: (node.namespace, node.name)) for id_, names in members.items()}
+        holds = nodes.within.holds
+        return {id_: next(n.id for n in names if n.id in matching and holds(n.namespace)) for id_, names in ordered.items()}
 
     def _is_listed(self, nodes: Nodes, id_: int, heads: Mapping[int, int]) -> bool:
         """Whether lists show a group under this name: its canonical name, or the first name if the canonical one is filtered out."""
