@@ -85,7 +85,7 @@ def test_the_wrong_revenue_is_found_in_three_actions(page: Page, shown: Shown) -
     expect(marked).to_contain_text("first divergence")
     expect(marked).to_contain_text("1.28")
     page.get_by_role("link", name="What has changed since?").press("Enter")
-    expect(page.locator(".node.chosen")).to_contain_text("commerce-cdc")
+    expect(page.locator(".node.root")).to_contain_text("commerce-cdc")
     good = moment_of(page)
     assert shown.now_us - REBALANCE_S * 1_000_000 > good > shown.now_us - (REBALANCE_S + CDC_REPORT_S) * 1_000_000 - 120_000_000
 

@@ -11,6 +11,8 @@ import { answered, client, paged, type Page, type Schemas } from "./client";
 export const PAGE = 50;
 const LIVE_MS = 5_000;
 const SLOW_MS = 15_000;
+/** For questions that read much of the graph. */
+const RARE_MS = 60_000;
 
 export type Described = Schemas["DescribedNode"];
 export type Run = Schemas["RunItem"];
@@ -50,7 +52,9 @@ export const jobs = ({ filters, offset }: Asked) =>
             const query = { ...filters, limit: PAGE, offset };
             return paged(client.GET("/api/v1/lineage/jobs", { signal, params: { query } }), (items) => items);
         },
-        refetchInterval: SLOW_MS,
+        ...(filters.type === undefined && filters.state === undefined
+            ? { refetchInterval: SLOW_MS }
+            : { refetchInterval: RARE_MS, staleTime: RARE_MS }),
     });
 
 export const aliases = ({ filters, offset }: Asked) =>

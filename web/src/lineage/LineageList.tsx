@@ -61,7 +61,7 @@ export function LineageList({ picture: whole, isSeen, changes, rootId, selectedI
                 </caption>
                 <thead>
                     <tr>
-                        <th scope="col">
+                        <th scope="col" className="pick">
                             <span className="visually-hidden">Picked</span>
                         </th>
                         <th scope="col">Name</th>
@@ -75,7 +75,7 @@ export function LineageList({ picture: whole, isSeen, changes, rootId, selectedI
                 <tbody>
                     {rows.map(({ node, from, to }) => (
                         <tr key={node.id} className={node.id === selectedId ? "chosen" : ""}>
-                            <td>
+                            <td className="pick">
                                 <input
                                     type="checkbox"
                                     aria-label={`Pick ${visible(node.name)}`}

@@ -26,7 +26,7 @@ class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
 
     `ratio` is how many rows are written for each row read in the window, `baseline_ratio` the same in the baseline; absent where one is
     not reported. `diverged`: at this output, the first from the sources on, the ratio differs from the baseline by more than 5 per
-    cent.
+    cent. `state` and `last_seen` are those of the job's newest run, as they are now.
     """
 
     source: GraphNode
@@ -38,6 +38,8 @@ class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
     ratio: float | UnsetType = UNSET
     baseline_ratio: float | UnsetType = UNSET
     diverged: bool = False
+    state: str | UnsetType = UNSET
+    last_seen: str | UnsetType = UNSET
 
 
 class TimeWindow(Struct, frozen=True):
