@@ -1,6 +1,7 @@
 """The blast radius of one node or several: groups, and ways that rows light in the graph."""
 
 import csv
+import json
 import re
 from pathlib import Path
 from urllib.parse import urlencode
@@ -44,6 +45,19 @@ def test_several_nodes_are_one_answer_in_graph_list_and_file(page: Page, shown: 
         saved = list(csv.DictReader(file))
     assert {f"{row['kind']} {row['name']} in {row['namespace']}" for row in saved} == listed(page)
     assert {row["way_known"] for row in saved} <= {"observed", "declared", "inferred"}
+    with page.expect_download() as download:
+        page.get_by_role("button", name="JSON", exact=True).press("Enter")
+    whole = json.loads(download.value.path().read_text(encoding="utf-8"))
+    assert {f"{item['node']['kind']} {item['node']['name']} in {item['node']['namespace']}" for item in whole["affected"]} == listed(page)
+    assert whole["link"] == page.url
+    named = {row["name"]: row for row in saved}
+    assert named["totals"]["last_written"]
+    assert named["report"]["last_run"]
+    totals = page.get_by_role("row", name="totals")
+    expect(totals.get_by_role("cell", name=re.compile("written .+ ago"))).to_be_visible()
+    expect(totals.get_by_role("cell", name="not known")).to_be_visible()
+    for row in saved:
+        assert bool(row["last_run"]) == (row["kind"] == "job"), row
 
 
 def test_one_more_node_is_asked_about_and_left_out_again_with_keys(page: Page, shown: Shown) -> None:

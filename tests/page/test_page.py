@@ -3,12 +3,14 @@
 import gzip
 import json
 from collections.abc import Iterator
-from urllib.parse import urlencode
+from datetime import datetime
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 from tests.page.conftest import HOSTILE, ROOT, Shown
 
+from lineage_bridge.demo.pipeline import CDC_REPORT_S, REBALANCE_S
 from lineage_bridge.openlineage.times import format_time
 
 REVENUE = {"kind": "dataset", "namespace": "snowflake://acme-analytics", "name": "analytics_db.analytics.daily_revenue_summary"}
@@ -82,6 +84,31 @@ def test_the_wrong_revenue_is_found_in_three_actions(page: Page, shown: Shown) -
     expect(marked).to_contain_text("commerce-cdc")
     expect(marked).to_contain_text("first divergence")
     expect(marked).to_contain_text("1.28")
+    page.get_by_role("link", name="What has changed since?").press("Enter")
+    expect(page.locator(".node.root")).to_contain_text("commerce-cdc")
+    good = moment_of(page)
+    assert shown.now_us - REBALANCE_S * 1_000_000 > good > shown.now_us - (REBALANCE_S + CDC_REPORT_S) * 1_000_000 - 120_000_000
+
+
+def moment_of(page: Page) -> int:
+    """The time with which the lineage is compared, by its address; UTC microseconds."""
+    return int(datetime.fromisoformat(parse_qs(urlsplit(page.url).query)["from"][0]).timestamp()) * 1_000_000
+
+
+def test_the_time_bar_goes_to_the_last_time_at_which_it_was_right(page: Page, shown: Shown) -> None:
+    open_view(page, f"{shown.url}view/lineage?{urlencode(REVENUE)}")
+    page.keyboard.press("h")
+    button = page.get_by_role("button", name="Last good")
+    button.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="commerce-cdc was last right at")).to_be_visible()
+    expect(page.get_by_role("slider", name="Compared with the lineage as of")).to_be_visible()
+    assert moment_of(page) < shown.now_us - REBALANCE_S * 1_000_000
+    page.reload()
+    expect(page.get_by_role("slider", name="Compared with the lineage as of")).to_be_visible()
+    open_view(page, f"{shown.url}view/lineage?{urlencode({**PAYMENTS, 'bar': 24})}")
+    button.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="knows no time")).to_be_visible()
+    assert "from" not in parse_qs(urlsplit(page.url).query)
 
 
 def test_graph_and_list_have_the_same_nodes(page: Page, shown: Shown) -> None:

@@ -121,9 +121,15 @@ def page_of_texts(
     `bounds` are the limit and the offset of the page.
     """
     limit, offset = bounds
+    texts, shown = texts_within(items[:limit], encode, max_bytes)
+    return texts, page_link(request, limit, offset + shown) if shown < len(items) else {}
+
+
+def texts_within(items: Sequence[Item], encode: Callable[[Item], bytes | None], max_bytes: int) -> tuple[list[bytes], int]:
+    """The items as JSON texts, up to `max_bytes`, but at least one; and how many items these are, with those that have no text."""
     texts: list[bytes] = []
     size = shown = 0
-    for item in items[:limit]:
+    for item in items:
         text = encode(item)
         if text is not None:
             size += len(text)
@@ -131,7 +137,7 @@ def page_of_texts(
                 break
             texts.append(text)
         shown += 1
-    return texts, page_link(request, limit, offset + shown) if shown < len(items) else {}
+    return texts, shown
 
 
 def page_link(request: Request, limit: int, offset: int) -> dict[str, str]:

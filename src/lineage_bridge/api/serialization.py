@@ -11,7 +11,7 @@ from lineage_bridge.api.schemas.lineage import RunEvent
 from lineage_bridge.api.schemas.names import DatasetRef, DescribedNode, JobRef
 from lineage_bridge.api.schemas.nodes import GraphColumn, GraphEdge, GraphNode, GraphPort, NodeDetails, TransformationItem, WalkNode
 from lineage_bridge.api.schemas.runs import RunItem
-from lineage_bridge.graph.contents.owners_and_retention import OwnersAndRetention, owners_and_retention
+from lineage_bridge.graph.contents.stewardship import Stewardship, stewardship
 from lineage_bridge.graph.identity.node_ids import display_name
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Side
@@ -59,7 +59,7 @@ def node_id_of(node: Node) -> str:
     return node_id_text(node.id)
 
 
-def trace_digest(trace: Trace, kept: Mapping[Node, OwnersAndRetention]) -> str:
+def trace_digest(trace: Trace, kept: Mapping[Node, Stewardship]) -> str:
     """The SHA-256 of a trace in hexadecimal digits. It covers the question and what was found, by names, but not the proofs, which each
     event renews.
     """
@@ -200,10 +200,12 @@ def walk_nodes(walk: Walk) -> list[WalkNode]:
 
 
 def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -> NodeDetails:
-    """The details of a node as answers show them. For a job, they include its state, which is that of its newest run."""
+    """The details of a node as answers show them. Those of a job include its state, which is that of its newest run; those of a dataset,
+    when it was last written and read.
+    """
     is_job = entry.node.kind == NodeKind.JOB
     run = newest if newest and newest.observed else None
-    kept = owners_and_retention(entry.facets)
+    kept = stewardship(entry.facets)
     return NodeDetails(
         system=system_name(entry.node.namespace),
         node_type=entry.node_id.type,
@@ -213,6 +215,9 @@ def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -
         tags=tags_of(entry) or UNSET,
         owners=list(kept.owners) or UNSET,
         retention=kept.retention or UNSET,
+        freshness=kept.freshness or UNSET,
+        last_written=UNSET if is_job else time_text(entry.last_written),
+        last_read=UNSET if is_job else time_text(entry.last_read),
     )
 
 

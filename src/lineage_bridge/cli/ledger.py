@@ -93,6 +93,9 @@ def _print_answer(answer: Json) -> None:
         for hop in answer["hops"]
     ]
     print_table(["from", "job", "to", "read", "written", "note"], rows)
+    if "last_good" in answer:
+        good, bad = (format_time(answer[key]) for key in ("last_good", "first_bad"))
+        print_line(f"the ratio of a hop left its baseline between {good} and {bad}")
     if answer["more"]:
         print_message("there are other paths; list them with paths, and choose one with --way")
 

@@ -110,7 +110,7 @@ def _captured(run: Run, age_s: int) -> Iterator[Moment]:
     tables = [ORDERS_TABLE.read(_orders(BEGIN_S, age_s)), CUSTOMERS_TABLE.read(customers)]
     topics = [ORDERS_TOPIC.written(_sent(BEGIN_S, age_s)), CUSTOMERS_TOPIC.written(customers)]
     yield Moment(age_s, "RUNNING", run, inputs=tables)
-    yield Moment(age_s - 1, "RUNNING", run, outputs=topics)
+    yield Moment(age_s, "RUNNING", run, outputs=topics)
 
 
 def _enrichment() -> Iterator[Moment]:

@@ -13,7 +13,8 @@ class InventoryEntry:
 
     `named` is the same node in LineageBridge's own name style. `facets` maps facet key to JSON text, and may read a text from the store
     only when it is looked up. `first` is when it was first named, None where that is not known. `last` is the time of the latest run or
-    declaration that names it, None if there is none. Times are UTC microseconds.
+    declaration that names it, None if there is none; `last_written` and `last_read` are those of the latest run that names the dataset as
+    its output and as its input. Times are UTC microseconds.
     """
 
     node: Node
@@ -23,3 +24,5 @@ class InventoryEntry:
     facets: Mapping[str, str]
     first: int | None
     last: int | None
+    last_written: int | None = None
+    last_read: int | None = None

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from lineage_bridge.graph.relations import Evidence, Origin
 from lineage_bridge.graph.runs.ledger import HopAmounts, LedgerWindow
+from lineage_bridge.graph.runs.onset import Onset
 from lineage_bridge.model.graph import Node
 
 
@@ -112,7 +113,8 @@ class LedgerHop:
 class Ledger:
     """How much each hop of a path read and wrote in a window, compared with a baseline.
 
-    `found` is the number of paths found from source to target; `more`: there may be others.
+    `found` is the number of paths found from source to target; `more`: there may be others. `onset` is when the ratio of the hops that
+    diverged left the baseline; None if none did, or if that cannot be found.
     """
 
     source: Node
@@ -123,6 +125,7 @@ class Ledger:
     hops: tuple[LedgerHop, ...]
     found: int
     more: bool
+    onset: Onset | None = None
 
 
 @dataclass(frozen=True)

@@ -185,6 +185,16 @@ class InventoryReader(Protocol):
         Each portion comes with a reader that sees the same state of the store and caches nothing of the other portions.
         """
 
+    def listed(
+        self, kind: NodeKind, namespace: str | None, name: str | None, offset: int
+    ) -> "Iterator[tuple[GraphReader, list[tuple[int, Node]], int]]":
+        """The datasets or jobs of which a name matches globs, each once, as the canonical node of its group; in portions, like those of
+        `heads`.
+
+        `offset` counts the names that match: a group is in the place of the first of its own. Each node comes with its own offset, and each
+        portion with the offset behind it.
+        """
+
     def quiet(self) -> "Iterator[tuple[GraphReader, list[Node]]]":
         """Jobs without an observed run, and datasets that no job names or that declare their own lineage; in portions, like those
         of `heads`.

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from heapq import nsmallest
+from typing import Final
 
 from lineage_bridge.graph.identity.node_ids import EXTERNAL, system_of
 from lineage_bridge.graph.ids import NodeKind
@@ -58,6 +58,10 @@ def read_overview(graph: GraphReader, now_us: int, most: int) -> Overview:
     return overview
 
 
+MOST_JOBS: Final = 10_000
+"""How many names of jobs one page of a list is looked for in."""
+
+
 @dataclass(frozen=True)
 class JobFilter:
     """Which jobs to list, by their type and state as the overview counts them, and by globs on any of their names. None filters nothing."""
@@ -67,19 +71,37 @@ class JobFilter:
     namespace: str | None = None
     name: str | None = None
 
-    def matches(self, entry: InventoryEntry, job_type: str, state: str) -> bool:
-        """Whether a job passes."""
-        return (
-            self.type in (None, job_type)
-            and self.state in (None, state)
-            and any(fnmatchcase(n.namespace, self.namespace or "*") and fnmatchcase(n.name, self.name or "*") for n in entry.members)
-        )
+    def matches(self, job_type: str, state: str) -> bool:
+        """Whether a job of this type and in this state passes."""
+        return self.type in (None, job_type) and self.state in (None, state)
 
 
-def read_jobs(graph: GraphReader, which: JobFilter, now_us: int) -> Iterator[Node]:
-    """The jobs that pass a filter, each once, in the order of the names under which the overview counts them."""
-    for reader, heads in graph.inventory.heads((NodeKind.JOB,)):
-        yield from (entry.node for entry, job_type, state, _ in _job_states(reader, heads, now_us) if which.matches(entry, job_type, state))
+@dataclass(frozen=True)
+class JobPage:
+    """Jobs, each with its offset, and the offset at which the next page begins, None if there is none. Offsets count names of jobs that
+    match the globs, whatever their types and states.
+    """
+
+    jobs: tuple[tuple[int, Node], ...]
+    next: int | None
+
+
+def read_jobs(graph: GraphReader, which: JobFilter, now_us: int, limit: int, offset: int = 0) -> JobPage:
+    """A page of the jobs that pass a filter, each in the place of the first of its names that matches.
+
+    Reads up to MOST_JOBS names of jobs (and the rest of a portion), so a page may have fewer jobs than `limit` and still have a next one.
+    """
+    found: list[tuple[int, Node]] = []
+    for reader, heads, behind in graph.inventory.listed(NodeKind.JOB, which.namespace, which.name, offset):
+        states = _job_states(reader, [head for _, head in heads], now_us)
+        for (at, head), (_, job_type, state, _) in zip(heads, states, strict=True):
+            if which.matches(job_type, state):
+                if len(found) == limit:
+                    return JobPage(tuple(found), at)
+                found.append((at, head))
+        if behind - offset >= MOST_JOBS:
+            return JobPage(tuple(found), behind)
+    return JobPage(tuple(found), None)
 
 
 def _job_states(reader: GraphReader, jobs: list[Node], now_us: int) -> Iterator[tuple[InventoryEntry, str, str, RunRecord | None]]:

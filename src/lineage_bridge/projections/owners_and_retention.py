@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 
 from lineage_bridge.errors import NotFoundError
-from lineage_bridge.graph.contents.owners_and_retention import KEYS, OwnersAndRetention, owners_and_retention
+from lineage_bridge.graph.contents.stewardship import KEYS, Stewardship, stewardship
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import FacetPage
@@ -13,19 +13,17 @@ from lineage_bridge.ports.graph_reader import GraphReader
 _NEWEST = FacetPage(1, 0, 1_000_000)
 
 
-def read_owners_and_retention(
-    graph: GraphReader, nodes: Iterable[Node], at_us: int | None, seconds: float
-) -> tuple[dict[Node, OwnersAndRetention], bool]:
+def read_stewardship(graph: GraphReader, nodes: Iterable[Node], at_us: int | None, seconds: float) -> tuple[dict[Node, Stewardship], bool]:
     """Read owners and retention of those of the nodes that are datasets, in the order of their names; empty for a dataset of which the
     principal may only see the name. Stops after `seconds`, between two datasets. Returns also whether all datasets were read.
     """
     ends = time.monotonic() + seconds
     datasets = sorted((node for node in nodes if node.kind is NodeKind.DATASET), key=lambda node: (node.namespace, node.name))
-    found: dict[Node, OwnersAndRetention] = {}
+    found: dict[Node, Stewardship] = {}
     for node in datasets:
         if time.monotonic() >= ends:
             return found, False
-        found[node] = owners_and_retention(graph.nodes.facets(node, keys=KEYS) if at_us is None else _facets_at(graph, node, at_us))
+        found[node] = stewardship(graph.nodes.facets(node, keys=KEYS) if at_us is None else _facets_at(graph, node, at_us))
     return found, True
 
 

@@ -28,6 +28,13 @@ class LimitedInventory:
         for reader, nodes in self._lists.heads(kinds):
             yield self._open_reader(reader), nodes
 
+    def listed(
+        self, kind: NodeKind, namespace: str | None, name: str | None, offset: int
+    ) -> Iterator[tuple[GraphReader, list[tuple[int, Node]], int]]:
+        """Own datasets or jobs of which a name of one's own matches globs."""
+        for reader, nodes, behind in self._lists.listed(kind, namespace, name, offset):
+            yield self._open_reader(reader), nodes, behind
+
     def quiet(self) -> Iterator[tuple[GraphReader, list[Node]]]:
         """Own jobs without an observed run, and own datasets that no job names or that declare their own lineage."""
         for reader, nodes in self._lists.quiet():

@@ -7,6 +7,7 @@ from typing import Final
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, Passed
+from lineage_bridge.graph.runs.onset import Onset
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.model.lineage import (
     Gap,
@@ -117,15 +118,17 @@ class LimitedLineage:
         found = next(found for shown, found in self._paths if shown is paths)
         ledger = self._lineage.ledger(found, number, window, baseline, factor)
         nodes = paths.paths[number].nodes if number < len(paths.paths) else ()
-        return replace(ledger, nodes=nodes, hops=tuple(map(self._hop, ledger.hops)))
+        hops = tuple(map(self._hop, ledger.hops))
+        return replace(ledger, nodes=nodes, hops=hops, onset=_shown_onset(ledger, hops))
 
     def upstream_ledger(self, walk: Walk, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
         """The amounts at the hops of a walk that `walk` returned, for hops whose job or one of whose datasets is the principal's own."""
         found = next(found for shown, found in self._walks if shown is walk)
         ledger = self._lineage.upstream_ledger(found, window, baseline, factor)
-        hops = [hop for hop in ledger.hops if self._border.touches(hop.source, hop.target, hop.job)]
+        hops = [self._hop(hop) for hop in ledger.hops if self._border.touches(hop.source, hop.target, hop.job)]
         names = self._border.all_shown((ledger.source, ledger.target))
-        return replace(ledger, source=names[ledger.source.id], target=names[ledger.target.id], hops=tuple(map(self._hop, hops)))
+        source, target = names[ledger.source.id], names[ledger.target.id]
+        return replace(ledger, source=source, target=target, hops=tuple(hops), onset=_shown_onset(ledger, hops))
 
     def _hop(self, hop: LedgerHop) -> LedgerHop:
         border, entry = self._border, hop.entry
@@ -179,3 +182,9 @@ class LimitedLineage:
         """The flows that datasets declare for themselves: at own nodes, and those that lead on to own nodes."""
         behind = [self._border.behind(dataset) for dataset in datasets]
         return shown_edges(self._border, self._lineage.declared_flows(behind, limits, now_us=now_us, at_us=at_us, ended=ended))
+
+
+def _shown_onset(ledger: Ledger, hops: Sequence[LedgerHop]) -> Onset | None:
+    """When a ratio left its baseline, for who may see every hop that did: another one may have done so first."""
+    diverged = [sum(hop.entry.diverged for hop in some) for some in (ledger.hops, hops)]
+    return ledger.onset if diverged[0] == diverged[1] else None

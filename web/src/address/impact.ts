@@ -1,10 +1,9 @@
 /** The address of a blast radius. */
 
+import { addNodes, distinct, keyOf, nodesOf } from "./nodes";
 import { words } from "./parameters";
 import type { Direction, NodeRef } from "./view";
 
-/** How many nodes a blast radius may be of; the API takes no more. */
-export const MOST_ROOTS = 50;
 export const GROUPINGS = ["system", "owner"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
@@ -46,13 +45,7 @@ export function withoutRoot(view: ImpactView, removed: NodeRef): ImpactView {
 }
 
 function withRoots(view: ImpactView, root: NodeRef, others: readonly NodeRef[]): ImpactView {
-    const unique = new Map(others.map((other) => [keyOf(other), other]));
-    unique.delete(keyOf(root));
-    return { ...view, root, others: [...unique.values()].slice(0, MOST_ROOTS - 1), lit: [] };
-}
-
-export function keyOf({ kind, namespace, name }: NodeRef): string {
-    return JSON.stringify([kind, namespace, name]);
+    return { ...view, root, others: distinct([root, ...others]).slice(1), lit: [] };
 }
 
 /** The parameters of its address beside its first node; those that are as usual are empty. */
@@ -61,23 +54,13 @@ export function impactParameters({ direction, by, as, lit }: ImpactView): Record
 }
 
 export function addOthers(query: URLSearchParams, { others }: ImpactView): URLSearchParams {
-    for (const { kind, namespace, name } of others) {
-        query.append("also_kind", kind);
-        query.append("also_namespace", namespace);
-        query.append("also_name", name);
-    }
-    return query;
+    return addNodes(query, "also", others);
 }
 
 export function impactViewOf(root: NodeRef, given: URLSearchParams): ImpactView {
-    const [kinds, namespaces] = [given.getAll("also_kind"), given.getAll("also_namespace")];
-    const others = given.getAll("also_name").flatMap((name, at): NodeRef[] => {
-        const namespace = namespaces[at];
-        return namespace === undefined ? [] : [{ kind: kinds[at] === "job" ? "job" : "dataset", namespace, name }];
-    });
     const by = GROUPINGS.find((known) => known === given.get("by")) ?? "";
     return {
-        ...impactOf(root, ...others),
+        ...impactOf(root, ...nodesOf(given, "also")),
         direction: given.get("direction") === "upstream" ? "upstream" : "downstream",
         by,
         as: given.get("as") === "list" ? "list" : "graph",

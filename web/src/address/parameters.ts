@@ -18,3 +18,9 @@ export function within(text: string | null, least: number, most: number, otherwi
     const number = text === null ? NaN : Number(text);
     return Number.isInteger(number) && number >= least && number <= most ? number : otherwise;
 }
+
+/** The parameters that say something; a name may be empty, so it always stays. */
+export function filled(values: Record<string, string>): URLSearchParams {
+    const kept = Object.entries(values).filter(([key, value]) => value !== "" || /name(space)?$/.test(key));
+    return new URLSearchParams(kept);
+}

@@ -4,8 +4,8 @@ import { aboutOf, type About } from "./about";
 import { estateParameters, estateViewOf, type EstateView } from "./estate";
 import { addFilter, filterOf, NO_FILTER, type PictureFilter } from "./filter";
 import { addOthers, impactParameters, impactViewOf, type ImpactView } from "./impact";
-import { MOST_HOPS } from "./nodes";
-import { time, times, within, words } from "./parameters";
+import { addNodes, MOST_HOPS, nodesOf } from "./nodes";
+import { filled, time, times, within, words } from "./parameters";
 import { workAddress, workViewOf, type WorkView } from "./work";
 
 export type Kind = "dataset" | "job";
@@ -33,6 +33,8 @@ export interface LineageView {
     /** Ids of datasets that show their columns. */
     open: string[];
     selected: string;
+    /** Nodes that are picked for one question about all of them. */
+    picked: NodeRef[];
     /** Empty for the first that the node has. */
     about: About | "";
     column: string;
@@ -117,6 +119,7 @@ export function lineageOf(root: NodeRef): LineageView {
         expansions: [],
         open: [],
         selected: "",
+        picked: [],
         about: "",
         column: "",
         as: "graph",
@@ -152,26 +155,30 @@ function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } |
         case "search":
             return filled({ q: view.text });
         case "lineage":
-            return addFilter(
-                filled({
-                    ...named(view.root),
-                    up: view.up === 1 ? "" : String(view.up),
-                    down: view.down === 1 ? "" : String(view.down),
-                    more: view.expansions.map(({ id, direction }) => `${id}.${direction}`).join(" "),
-                    open: view.open.join(" "),
-                    selected: view.selected,
-                    about: view.about,
-                    column: view.column,
-                    as: view.as === "graph" ? "" : view.as,
-                    bar: view.bar === 0 ? "" : String(view.bar),
-                    at: view.at,
-                    from: view.from,
-                    pulse: view.pulse,
-                    fold: view.fold ? "yes" : "",
-                    apart: view.apart.join(" "),
-                    keep: view.keep ? `${view.keep.id}.${view.keep.direction}` : "",
-                }),
-                view.filter,
+            return addNodes(
+                addFilter(
+                    filled({
+                        ...named(view.root),
+                        up: view.up === 1 ? "" : String(view.up),
+                        down: view.down === 1 ? "" : String(view.down),
+                        more: view.expansions.map(({ id, direction }) => `${id}.${direction}`).join(" "),
+                        open: view.open.join(" "),
+                        selected: view.selected,
+                        about: view.about,
+                        column: view.column,
+                        as: view.as === "graph" ? "" : view.as,
+                        bar: view.bar === 0 ? "" : String(view.bar),
+                        at: view.at,
+                        from: view.from,
+                        pulse: view.pulse,
+                        fold: view.fold ? "yes" : "",
+                        apart: view.apart.join(" "),
+                        keep: view.keep ? `${view.keep.id}.${view.keep.direction}` : "",
+                    }),
+                    view.filter,
+                ),
+                "picked",
+                view.picked,
             );
         case "estate":
             return filled(estateParameters(view));
@@ -202,12 +209,6 @@ function named({ kind, namespace, name }: NodeRef, prefix = ""): Record<string, 
     return { [`${prefix}kind`]: kind, [`${prefix}namespace`]: namespace, [`${prefix}name`]: name };
 }
 
-/** The parameters that say something; a name may be empty, so it always stays. */
-function filled(values: Record<string, string>): URLSearchParams {
-    const kept = Object.entries(values).filter(([key, value]) => value !== "" || /name(space)?$/.test(key));
-    return new URLSearchParams(kept);
-}
-
 /** The view of an address: its path below the base of the page, without a slash at its beginning, and its query. */
 export function viewOf(path: string, query: string): View {
     const given = new URLSearchParams(query);
@@ -225,6 +226,7 @@ export function viewOf(path: string, query: string): View {
                 expansions: words(given.get("more")).flatMap(expansion),
                 open: words(given.get("open")),
                 selected: given.get("selected") ?? "",
+                picked: nodesOf(given, "picked"),
                 about: aboutOf(given.get("about")),
                 column: given.get("column") ?? "",
                 as: given.get("as") === "list" ? "list" : "graph",

@@ -72,7 +72,13 @@ export interface Page<T> {
 /** The page that a call answers, whose header `Link` leads to the next one, if there is one. Throws Problem. */
 export async function paged<A, T>(call: Promise<Answered<A>>, itemsOf: (answer: A) => T[]): Promise<Page<T>> {
     const { data, response } = await successful(call);
-    return { items: itemsOf(data), hasNext: /rel="?next"?/.test(response.headers.get("Link") ?? "") };
+    const link = response.headers.get("Link") ?? "";
+    const next = Number(/[?&]offset=(\d+)/.exec(link)?.[1]);
+    return {
+        items: itemsOf(data),
+        hasNext: /rel="?next"?/.test(link),
+        ...(Number.isSafeInteger(next) ? { next } : {}),
+    };
 }
 
 async function successful<T>(call: Promise<Answered<T>>): Promise<{ data: T; response: Response }> {

@@ -39,7 +39,7 @@ describe("the list of jobs", () => {
     }
 
     test.each([{ type: "SPARK" }, { state: "FAIL" }])(
-        "by %o reads the whole graph, so it is asked for once",
+        "by %o reads much of the graph, so it is asked for once",
         async (filters) => {
             expect(await askedFor(filters)).toBe(1);
         },

@@ -11,7 +11,7 @@ import { answered, client, paged, type Page, type Schemas } from "./client";
 export const PAGE = 50;
 const LIVE_MS = 5_000;
 const SLOW_MS = 15_000;
-/** For questions that read the whole graph. */
+/** For questions that read much of the graph. */
 const RARE_MS = 60_000;
 
 export type Described = Schemas["DescribedNode"];

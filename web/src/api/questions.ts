@@ -113,6 +113,10 @@ function lasting(answer: Schemas["NeighbourhoodAnswer"]): Schemas["Neighbourhood
     for (const dated of [...answer.edges, ...answer.ports, ...answer.nodes.map(({ details }) => details)]) {
         delete dated?.last_seen;
     }
+    for (const { details } of answer.nodes) {
+        delete details?.last_written;
+        delete details?.last_read;
+    }
     return { ...answer, position: "" };
 }
 

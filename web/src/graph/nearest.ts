@@ -22,6 +22,12 @@ export function nearest([dx, dy]: readonly [number, number], from: string): stri
     return ranked.sort((a, b) => a.cost - b.cost)[0]?.id;
 }
 
+/** The id of the drawn node that has the focus itself, not something in it; undefined if none has. */
+export function focusedNode(): string | undefined {
+    const focused = document.activeElement;
+    return focused instanceof HTMLElement && focused.matches(".react-flow__node") ? focused.dataset.id : undefined;
+}
+
 /** Gives the focus to a drawn node. */
 export function focusNode(id: string): void {
     document.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`)?.focus();

@@ -3,8 +3,9 @@ import { useState } from "react";
 import { ViewLink } from "../address/history";
 import { refOf } from "../address/nodes";
 import { lineageOf, type NodeRef } from "../address/view";
-import { counted, visible, whole } from "../format/text";
+import { ago, counted, visible, whole } from "../format/text";
 import { FullName, Name } from "../parts/Name";
+import { useNow } from "../parts/useNow";
 import type { Affected, Group } from "./picture";
 import type { Way } from "./ways";
 
@@ -32,6 +33,7 @@ interface Props {
 
 /** The rows of a blast radius, in groups. */
 export function AffectedTable({ groups, otherwise, root, isDown, lit, wayTo, look, keep }: Props) {
+    const now = useNow();
     const [most, setMost] = useState(PAGE);
     const shown = firstOf(groups, most);
     const left = groups.reduce((sum, { items }) => sum + items.length, 0) - most;
@@ -61,6 +63,13 @@ export function AffectedTable({ groups, otherwise, root, isDown, lit, wayTo, loo
                     {details?.owners?.map((owner) => (
                         <Name key={owner} text={owner} />
                     ))}
+                </td>
+                <td>
+                    <Freshness details={details} now={now} />
+                </td>
+                <td>
+                    {node.kind === "dataset" &&
+                        (details?.last_read === undefined ? "not known" : ago(details.last_read, now))}
                 </td>
                 <td className="number">{distance}</td>
                 <td className="number">{paths === undefined ? "" : whole(paths)}</td>
@@ -100,6 +109,8 @@ export function AffectedTable({ groups, otherwise, root, isDown, lit, wayTo, loo
                         <th scope="col">Kind</th>
                         <th scope="col">System</th>
                         <th scope="col">Owner</th>
+                        <th scope="col">Freshness</th>
+                        <th scope="col">Last read</th>
                         <th scope="col" className="number">
                             Hops
                         </th>
@@ -115,7 +126,7 @@ export function AffectedTable({ groups, otherwise, root, isDown, lit, wayTo, loo
                     <tbody key={word} aria-label={otherwise === "" ? undefined : word || otherwise}>
                         {otherwise !== "" && (
                             <tr className="group">
-                                <th scope="rowgroup" colSpan={9}>
+                                <th scope="rowgroup" colSpan={11}>
                                     {word === "" ? otherwise : <Name text={word} />}
                                     <small>
                                         {" "}
@@ -134,6 +145,22 @@ export function AffectedTable({ groups, otherwise, root, isDown, lit, wayTo, loo
                 </button>
             )}
         </div>
+    );
+}
+
+/** What is promised of a dataset, and when it was written; of a job, when it last showed life. */
+function Freshness({ details, now }: { details: Affected["details"]; now: number }) {
+    const { freshness, last_written: written, last_seen: ran } = details ?? {};
+    return (
+        <>
+            {freshness !== undefined && (
+                <p>
+                    promised: <Name text={freshness} />
+                </p>
+            )}
+            {written !== undefined && `written ${ago(written, now)}`}
+            {ran !== undefined && `ran ${ago(ran, now)}`}
+        </>
     );
 }
 

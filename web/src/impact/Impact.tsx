@@ -13,7 +13,8 @@ import { CsvButton } from "../parts/CsvButton";
 import { DirectionSwitch } from "../parts/DirectionSwitch";
 import { Icon } from "../parts/Icon";
 import { Answer, Empty } from "../parts/Messages";
-import { FullName } from "../parts/Name";
+import { FullName, Name } from "../parts/Name";
+import { saveFile } from "../parts/save";
 import { AffectedTable } from "./AffectedTable";
 import { ImpactGraph } from "./ImpactGraph";
 import { groupsOf, pictureOfImpact, rootIds, type Affected } from "./picture";
@@ -36,8 +37,13 @@ export default function Impact({ view }: { view: ImpactView }) {
         <div className="column wide">
             <h1>
                 {isDown ? "Blast radius of " : "What feeds "}
-                <FullName {...view.root} />
-                {view.others.length > 0 && ` and ${counted(view.others.length, "other")}`}
+                {view.others.length === 0 ? (
+                    <FullName {...view.root} />
+                ) : (
+                    <>
+                        <Name text={view.root.name} /> and {counted(view.others.length, "other")}
+                    </>
+                )}
             </h1>
             <Roots view={view} />
             <div className="tools">
@@ -75,6 +81,12 @@ export default function Impact({ view }: { view: ImpactView }) {
                     Ledger
                 </ViewLink>
                 {data && <CsvButton name="impact" rows={() => csvRows(data.affected, wayTo)} />}
+                {data && (
+                    <button type="button" onClick={() => saveFile("impact.json", jsonOf(data))}>
+                        <Icon name="download" />
+                        JSON
+                    </button>
+                )}
                 {data && (
                     <CopyButton label="Copy as a note in Markdown" text={() => note(view, data)}>
                         Note
@@ -177,7 +189,10 @@ function Counts({ answer }: { answer: ImpactAnswer }) {
 
 function csvRows(items: readonly Affected[], wayTo: WayTo): (string | number | undefined)[][] {
     return [
-        ["kind", "namespace", "name", "distance", "paths", "extent", "system", "owner", "way_known"],
+        [
+            ...["kind", "namespace", "name", "distance", "paths", "extent", "system", "owner", "way_known"],
+            ...["freshness", "last_written", "last_read", "last_run"],
+        ],
         ...items.map(({ node, distance, paths, extent, details }) => [
             node.kind,
             node.namespace,
@@ -188,8 +203,15 @@ function csvRows(items: readonly Affected[], wayTo: WayTo): (string | number | u
             details?.system,
             details?.owners?.join(", "),
             wayTo(node.id)?.origin,
+            ...[details?.freshness, details?.last_written, details?.last_read, details?.last_seen],
         ]),
     ];
+}
+
+/** The answer as the API gave it, with the link to it and the time. */
+function jsonOf(answer: ImpactAnswer): Blob {
+    const whole = { link: window.location.href, at: new Date().toISOString(), ...answer };
+    return new Blob([JSON.stringify(whole, null, 2)], { type: "application/json" });
 }
 
 /** The answer for a chat or a ticket, with the link to it. */

@@ -18,6 +18,7 @@ const EVERYTHING = () => true;
 const NOTHING_MORE: CardActions = {
     expand: () => undefined,
     fold: () => undefined,
+    pick: () => undefined,
     takeApart: () => undefined,
     chooseColumn: () => undefined,
     awaited: { current: "" },

@@ -1,5 +1,6 @@
 import { show } from "../address/history";
-import { keyOf, MOST_ROOTS, rootsOf, withoutRoot, withRoot, type ImpactView } from "../address/impact";
+import { rootsOf, withoutRoot, withRoot, type ImpactView } from "../address/impact";
+import { keyOf, MOST_ROOTS } from "../address/nodes";
 import { Icon } from "../parts/Icon";
 import { ShortName } from "../parts/Name";
 import { SearchField } from "../search/SearchField";

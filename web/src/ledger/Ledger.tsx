@@ -1,23 +1,23 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { show, ViewLink } from "../address/history";
-import { refOf } from "../address/nodes";
+import { MOST_HOPS, refOf } from "../address/nodes";
 import { impactOf } from "../address/impact";
-import { lineageOf, type Baseline, type LedgerView } from "../address/view";
+import { lineageOf, type Baseline, type LedgerView, type LineageView } from "../address/view";
 import type { Schemas } from "../api/client";
-import { ledger } from "../api/questions";
-import { moment, ratio, whole } from "../format/text";
-import { CopyButton } from "../parts/CopyButton";
+import { ledger, timeline } from "../api/questions";
+import { moment, ratio } from "../format/text";
 import { CsvButton } from "../parts/CsvButton";
 import { Icon } from "../parts/Icon";
 import { Answer, Empty } from "../parts/Messages";
 import { FullName, Name } from "../parts/Name";
-import { State } from "../parts/State";
 import { useNow } from "../parts/useNow";
-import { checkQuery } from "./checkQuery";
+import { HopsTable } from "./HopsTable";
+import { changesIn, csvRows } from "./rows";
 import { windowsOf } from "./windows";
 
 type Hop = Schemas["LedgerHopAnswer"];
+type Answered = Schemas["LedgerAnswer"];
 
 const HOURS = [1, 6, 24, 72, 168];
 const BASELINES: Record<Baseline, string> = {
@@ -30,6 +30,12 @@ const BASELINES: Record<Baseline, string> = {
 export default function Ledger({ view }: { view: LedgerView }) {
     const now = useNow(60);
     const found = useQuery(ledger({ target: view.target, ...windowsOf(view, now) }));
+    const asked = found.data;
+    const changed = useQuery({
+        ...timeline(view.target, MOST_HOPS, asked?.window.since ?? "", asked?.window.until ?? ""),
+        enabled: asked !== undefined,
+    });
+    const changesOf = (hop: Hop) => changesIn(changed.data?.marks ?? [], hop);
     const change = (part: Partial<LedgerView>) => show({ ...view, ...part });
     return (
         <div className="column wide">
@@ -80,7 +86,7 @@ export default function Ledger({ view }: { view: LedgerView }) {
                     <Icon name="blast" />
                     Impact
                 </ViewLink>
-                {found.data && <CsvButton name="ledger" rows={() => csvRows(found.data.hops)} />}
+                {found.data && <CsvButton name="ledger" rows={() => csvRows(found.data.hops, changesOf)} />}
             </form>
             <Answer query={found} kind={view.target.kind}>
                 {(answer) =>
@@ -90,12 +96,12 @@ export default function Ledger({ view }: { view: LedgerView }) {
                         </Empty>
                     ) : (
                         <>
-                            <Verdict hops={answer.hops} />
+                            <Verdict answer={answer} />
                             <p className="hint">
                                 {moment(answer.window.since)} to {moment(answer.window.until)}, compared with{" "}
                                 {moment(answer.baseline.since)} to {moment(answer.baseline.until)}. Sources first.
                             </p>
-                            <Hops hops={answer.hops} />
+                            <HopsTable hops={answer.hops} changesOf={changesOf} now={now} />
                         </>
                     )
                 }
@@ -104,7 +110,8 @@ export default function Ledger({ view }: { view: LedgerView }) {
     );
 }
 
-function Verdict({ hops }: { hops: Hop[] }) {
+function Verdict({ answer }: { answer: Answered }) {
+    const { hops, last_good: lastGood } = answer;
     const first = hops.find(({ diverged }) => diverged);
     if (!first) {
         const isMeasured = hops.some(
@@ -129,132 +136,19 @@ function Verdict({ hops }: { hops: Hop[] }) {
                 </b>{" "}
                 wrote {ratio(first.ratio ?? 0)} rows of <Name text={first.target.name} /> for each row that it read;
                 before, it was {ratio(first.baseline_ratio ?? 0)}.
+                {lastGood !== undefined && (
+                    <>
+                        {" "}
+                        It was last right at {moment(lastGood)}.{" "}
+                        <ViewLink to={since(first, lastGood)}>What has changed since?</ViewLink>
+                    </>
+                )}
             </span>
         </p>
     );
 }
 
-function Hops({ hops }: { hops: Hop[] }) {
-    return (
-        <div className="table-frame" tabIndex={0} role="region" aria-label="Hops">
-            <table className="ledger">
-                <thead>
-                    <tr>
-                        <th scope="col">Job</th>
-                        <th scope="col">From</th>
-                        <th scope="col" className="number">
-                            Rows read
-                        </th>
-                        <th scope="col">To</th>
-                        <th scope="col" className="number">
-                            Rows written
-                        </th>
-                        <th scope="col" className="number">
-                            Out for each in
-                        </th>
-                        <th scope="col" className="number">
-                            Baseline
-                        </th>
-                        <th scope="col">Check</th>
-                    </tr>
-                </thead>
-                <tbody>
-                    {hops.map((hop) => (
-                        <tr
-                            key={`${hop.source.id} ${hop.job.id} ${hop.target.id}`}
-                            className={hop.diverged ? "diverged" : ""}
-                        >
-                            <th scope="row">
-                                <NodeLink node={hop.job} />
-                                {hop.diverged && (
-                                    <span className="state bad">
-                                        <Icon name="warning" />
-                                        first divergence
-                                    </span>
-                                )}
-                            </th>
-                            <td>
-                                <NodeLink node={hop.source} />
-                            </td>
-                            <Amount side={hop.read} />
-                            <td>
-                                <NodeLink node={hop.target} />
-                            </td>
-                            <Amount side={hop.written} />
-                            <td className="number strong">
-                                {hop.ratio === undefined ? <Unmeasured /> : ratio(hop.ratio)}
-                            </td>
-                            <td className="number">
-                                {hop.baseline_ratio === undefined ? <Unmeasured /> : ratio(hop.baseline_ratio)}
-                            </td>
-                            <td>
-                                <CopyButton
-                                    label={`Copy SQL that checks ${hop.target.name}`}
-                                    text={() => checkQuery(hop.target.name)}
-                                >
-                                    SQL
-                                </CopyButton>
-                            </td>
-                        </tr>
-                    ))}
-                </tbody>
-            </table>
-        </div>
-    );
-}
-
-function Unmeasured() {
-    return <span className="hint">not measured</span>;
-}
-
-function Amount({ side }: { side: Hop["read"] }) {
-    const { window, baseline, change } = side;
-    return (
-        <td className="number">
-            {window.rows !== undefined ? (
-                whole(window.rows)
-            ) : (
-                <span
-                    className="hint"
-                    title="No run reported row counts here. Producers send them in the facets inputStatistics and outputStatistics."
-                >
-                    not measured
-                </span>
-            )}
-            {window.rows !== undefined && (
-                <small>before: {baseline.rows === undefined ? "none" : whole(baseline.rows)}</small>
-            )}
-            {change !== "unknown" && change !== "steady" && <State state={change} />}
-        </td>
-    );
-}
-
-function NodeLink({ node }: { node: Schemas["GraphNode"] }) {
-    return (
-        <ViewLink to={lineageOf(refOf(node))}>
-            <FullName {...node} />
-        </ViewLink>
-    );
-}
-
-function csvRows(hops: Hop[]): (string | number | undefined)[][] {
-    const head = [
-        "job_namespace",
-        "job",
-        "source_namespace",
-        "source",
-        "target_namespace",
-        "target",
-        "read",
-        "read_baseline",
-    ];
-    return [
-        [...head, "written", "written_baseline", "ratio", "ratio_baseline", "first_divergence"],
-        ...hops.map((hop) => [
-            ...[hop.job, hop.source, hop.target].flatMap(({ namespace, name }) => [namespace, name]),
-            ...[hop.read.window.rows, hop.read.baseline.rows, hop.written.window.rows, hop.written.baseline.rows],
-            ...[hop.ratio, hop.baseline_ratio],
-            hop.diverged ? "yes" : "",
-        ]),
-    ];
+/** The lineage around the job that went wrong, now and at the last time at which it was right. */
+function since({ job }: Hop, time: string): LineageView {
+    return { ...lineageOf(refOf(job)), down: 2, bar: 24, from: time };
 }

@@ -18,6 +18,7 @@ interface Props {
 
 /** The head of the lineage: what it is of, how far it goes, and what else can be seen of it. */
 export function Bar({ view, change, isFiltering, toggleFilter, openExport }: Props) {
+    const [first, ...others] = view.picked;
     const chosen = chosenWords(view.filter) + (view.fold ? 1 : 0);
     return (
         <div className="bar">
@@ -62,7 +63,11 @@ export function Bar({ view, change, isFiltering, toggleFilter, openExport }: Pro
                     <Icon name="ledger" />
                     Ledger
                 </ViewLink>
-                <ViewLink className="button" to={impactOf(view.root)} title="What does a change affect? (B)">
+                <ViewLink
+                    className="button"
+                    to={first ? impactOf(first, ...others) : impactOf(view.root)}
+                    title="What does a change affect? (B)"
+                >
                     <Icon name="blast" />
                     Impact
                 </ViewLink>

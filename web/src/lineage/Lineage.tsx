@@ -15,6 +15,7 @@ import { changes } from "./changes";
 import { ExportDialog } from "./export/ExportDialog";
 import { FilterPanel } from "./FilterPanel";
 import { LineageList } from "./LineageList";
+import { Picked } from "./Picked";
 import { keepOnly } from "./picture/keep";
 import { narrow } from "./picture/narrow";
 import { compare, relatedColumns, type ColumnRef, type Picture } from "./picture/picture";
@@ -71,7 +72,7 @@ export default function Lineage({ view }: { view: LineageView }) {
     );
     const chooseColumn = useCallback((column: ColumnRef) => change.chooseColumn(column, picture), [change, picture]);
     const actions = useMemo(
-        () => ({ expand: change.expand, fold: change.fold, takeApart, chooseColumn, awaited }),
+        () => ({ expand: change.expand, fold: change.fold, pick: change.pick, takeApart, chooseColumn, awaited }),
         [change, chooseColumn, takeApart],
     );
     const selectedId = view.selected === "" ? rootId : view.selected;
@@ -156,6 +157,7 @@ export default function Lineage({ view }: { view: LineageView }) {
                         </button>
                     </p>
                 )}
+                <Picked view={view} pickNone={change.pickNone} />
                 {view.pulse !== "" && (
                     <PulseFeed
                         key={JSON.stringify([view.root, view.pulse])}
@@ -192,6 +194,7 @@ export default function Lineage({ view }: { view: LineageView }) {
                             changes={comparison?.changes}
                             rootId={rootId}
                             selectedId={selectedId}
+                            picked={view.picked}
                             actions={actions}
                             select={change.select}
                         />
@@ -214,6 +217,7 @@ export default function Lineage({ view }: { view: LineageView }) {
                         marks={comparison?.marks.get(selected.id)}
                         isOpen={view.open.includes(selected.id)}
                         toggleColumns={() => change.toggleColumns(selected.id)}
+                        pick={() => change.pick(selected)}
                     />
                 )}
                 <p className="visually-hidden" role="status">

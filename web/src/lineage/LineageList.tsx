@@ -1,13 +1,15 @@
-import { whole as count } from "../format/text";
+import { keyOf } from "../address/nodes";
+import type { NodeRef } from "../address/view";
+import { visible, whole as count } from "../format/text";
 import { Icon, iconOf } from "../parts/Icon";
-import { FullName, ShortName } from "../parts/Name";
+import { FullName, Name, ShortName } from "../parts/Name";
 import { State } from "../parts/State";
 import { CsvButton } from "../parts/CsvButton";
 import { shortName } from "./canvas/cardSize";
 import { throughWords } from "./picture/edges";
 import { linkRows } from "./export/texts";
 import type { CardActions } from "./canvas/NodeCard";
-import type { Picture, PictureNode } from "./picture/picture";
+import { isPicked, type Picture, type PictureNode } from "./picture/picture";
 import { usePulse } from "./pulse/store";
 import type { Change } from "./time/comparison";
 
@@ -18,13 +20,15 @@ interface Props {
     changes: ReadonlyMap<string, Change> | undefined;
     rootId: string;
     selectedId: string;
+    picked: readonly NodeRef[];
     actions: CardActions;
     select: (id: string) => void;
 }
 
 /** The picture as a table: the same nodes and links as the graph. */
-export function LineageList({ picture: whole, isSeen, changes, rootId, selectedId, actions, select }: Props) {
+export function LineageList({ picture: whole, isSeen, changes, rootId, selectedId, picked, actions, select }: Props) {
     const { flows } = usePulse();
+    const keys = new Set(picked.map(keyOf));
     const picture = {
         ...whole,
         nodes: whole.nodes.filter(({ id }) => isSeen(id)),
@@ -57,7 +61,11 @@ export function LineageList({ picture: whole, isSeen, changes, rootId, selectedI
                 </caption>
                 <thead>
                     <tr>
+                        <th scope="col" className="pick">
+                            <span className="visually-hidden">Picked</span>
+                        </th>
                         <th scope="col">Name</th>
+                        <th scope="col">Owner</th>
                         <th scope="col">State</th>
                         {changes && <th scope="col">Change</th>}
                         <th scope="col">From</th>
@@ -67,6 +75,14 @@ export function LineageList({ picture: whole, isSeen, changes, rootId, selectedI
                 <tbody>
                     {rows.map(({ node, from, to }) => (
                         <tr key={node.id} className={node.id === selectedId ? "chosen" : ""}>
+                            <td className="pick">
+                                <input
+                                    type="checkbox"
+                                    aria-label={`Pick ${visible(node.name)}`}
+                                    checked={isPicked(node, keys)}
+                                    onChange={() => actions.pick(node)}
+                                />
+                            </td>
                             <th scope="row">
                                 <button
                                     type="button"
@@ -101,6 +117,11 @@ export function LineageList({ picture: whole, isSeen, changes, rootId, selectedI
                                     </>
                                 )}
                             </th>
+                            <td>
+                                {node.details?.owners?.map((owner) => (
+                                    <Name key={owner} text={owner} />
+                                ))}
+                            </td>
                             <td>{node.details?.state !== undefined && <State state={node.details.state} />}</td>
                             {changes && <td>{changes.get(node.id) ?? ""}</td>}
                             <td>

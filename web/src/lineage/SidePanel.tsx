@@ -4,6 +4,7 @@ import { lazy, Suspense } from "react";
 import type { About } from "../address/about";
 import { show, ViewLink } from "../address/history";
 import { impactOf } from "../address/impact";
+import { keyOf } from "../address/nodes";
 import { ledgerOf, lineageOf, traceOf, type Kind, type LineageView, type NodeRef } from "../address/view";
 import { aliases, described, runs, schemas } from "../api/questions";
 import { ago, counted, moment } from "../format/text";
@@ -36,6 +37,7 @@ export function SidePanel({
     marks,
     isOpen,
     toggleColumns,
+    pick,
     view,
     picture,
     chosen,
@@ -46,6 +48,7 @@ export function SidePanel({
     marks: readonly Mark[] | undefined;
     isOpen: boolean;
     toggleColumns: () => void;
+    pick: () => void;
     view: LineageView;
     picture: Picture;
     chosen: ColumnRef;
@@ -76,7 +79,7 @@ export function SidePanel({
                 )}
                 {node.details?.state !== undefined && <State state={node.details.state} />}
                 <p className="tools">
-                    <ViewLink className="button" to={lineageOf(ref)}>
+                    <ViewLink className="button" to={{ ...lineageOf(ref), picked: view.picked }}>
                         <Icon name="graph" />
                         Start here
                     </ViewLink>
@@ -88,6 +91,15 @@ export function SidePanel({
                         <Icon name="blast" />
                         Impact
                     </ViewLink>
+                    <button
+                        type="button"
+                        aria-pressed={view.picked.some((other) => keyOf(other) === keyOf(ref))}
+                        onClick={pick}
+                        title="Pick it for one blast radius of several (X)"
+                    >
+                        <Icon name="check" />
+                        Pick
+                    </button>
                     {node.kind === "dataset" && (
                         <button type="button" aria-pressed={isOpen} onClick={toggleColumns}>
                             <Icon name="columns" />

@@ -1,8 +1,8 @@
 import type { PictureFilter } from "../address/filter";
 import { show } from "../address/history";
-import { boundedHops } from "../address/nodes";
+import { boundedHops, distinct, keyOf, refOf } from "../address/nodes";
 import type { Direction, LineageView } from "../address/view";
-import { relatedColumns, type ColumnRef, type Picture } from "./picture/picture";
+import { relatedColumns, type ColumnRef, type Picture, type PictureNode } from "./picture/picture";
 
 export type Changes = ReturnType<typeof changes>;
 
@@ -12,6 +12,15 @@ export function changes(view: LineageView) {
         ids.includes(id) ? ids.filter((other) => other !== id) : [...ids, id];
     return {
         select: (id: string) => show({ ...view, selected: id }, { replace: true }),
+        /** Picks a node, or each of counted groups; the other time, leaves them again. */
+        pick: (node: PictureNode) => {
+            const refs = (node.members ?? [node]).map(refOf);
+            const keys = new Set(refs.map(keyOf));
+            const others = view.picked.filter((ref) => !keys.has(keyOf(ref)));
+            const isPicked = view.picked.length - others.length === keys.size;
+            show({ ...view, picked: isPicked ? others : distinct([...others, ...refs]) }, { replace: true });
+        },
+        pickNone: () => show({ ...view, picked: [] }),
         expand: (id: string, direction: Direction) =>
             show({ ...view, expansions: [...view.expansions, { id, direction }] }),
         fold: (id: string, direction: Direction) =>

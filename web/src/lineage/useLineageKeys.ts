@@ -3,8 +3,9 @@ import { useEffect } from "react";
 import { show } from "../address/history";
 import { ESTATE } from "../address/estate";
 import { impactOf } from "../address/impact";
-import { ledgerOf, type LineageView } from "../address/view";
-import { focusNode, nearest, WAYS } from "../graph/nearest";
+import { refOf } from "../address/nodes";
+import { ledgerOf, traceOf, type LineageView, type NodeRef, type View } from "../address/view";
+import { focusedNode, focusNode, nearest, WAYS } from "../graph/nearest";
 import { isTyping } from "../shell/keys";
 import type { Changes } from "./changes";
 import type { Picture, PictureNode } from "./picture/picture";
@@ -20,6 +21,15 @@ interface Keyed {
     openExport: () => void;
 }
 
+/** What a change affects: of the nodes that are picked, or else of the chosen column, or else of the selected node. */
+function affected({ picked, column }: LineageView, subject: NodeRef, picture: Picture | undefined): View {
+    const [first, ...others] = picked;
+    if (first) return impactOf(first, ...others);
+    const at = column.indexOf(".");
+    const dataset = picture?.nodes.find(({ id }) => id === column.slice(0, at));
+    return column !== "" && dataset ? traceOf(refOf(dataset), column.slice(at + 1), "downstream") : impactOf(subject);
+}
+
 /** The keys of the lineage view. */
 export function useLineageKeys(keyed: Keyed): void {
     const { view, change, takeApart, selected, picture, toggleFilter, openExport } = keyed;
@@ -28,10 +38,15 @@ export function useLineageKeys(keyed: Keyed): void {
             selected && !selected.members
                 ? { kind: selected.kind, namespace: selected.namespace, name: selected.name }
                 : view.root;
+        const pick = (id: string | undefined) => {
+            const node = picture?.nodes.find((node) => node.id === id);
+            if (node) change.pick(node);
+        };
         const commands: Record<string, () => void> = {
             l: () => show(ledgerOf(subject)),
             w: () => show(ESTATE),
-            b: () => show(impactOf(subject)),
+            b: () => show(affected(view, subject, picture)),
+            x: () => pick(focusedNode() ?? selected?.id),
             t: change.toggleList,
             h: change.toggleBar,
             p: change.togglePulse,
@@ -58,6 +73,13 @@ export function useLineageKeys(keyed: Keyed): void {
                 event.stopPropagation();
                 change.select(id);
                 focusNode(id);
+                return;
+            }
+            const focused = focusedNode();
+            if (focused !== undefined && (event.key === "Enter" || event.key === " ")) {
+                event.preventDefault();
+                if (event.key === "Enter") change.select(focused);
+                else pick(focused);
                 return;
             }
             // A letter with the shift key is another command where there is one; the lock of capitals changes nothing.

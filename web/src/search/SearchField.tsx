@@ -3,16 +3,17 @@ import { useDeferredValue, useId, useState, type KeyboardEvent } from "react";
 
 import { show } from "../address/history";
 import { refOf } from "../address/nodes";
-import { lineageOf, type NodeRef, type View } from "../address/view";
+import type { NodeRef, View } from "../address/view";
 import { search } from "../api/questions";
 import { Icon } from "../parts/Icon";
 import { ShortName } from "../parts/Name";
+import { foundView } from "./found";
 
 const SHOWN = 8;
 
 interface Props {
     autoFocus?: boolean;
-    /** Where a found node leads; its lineage by default. */
+    /** Where a found node leads; by default its lineage, with the column that was found. */
     to?: (node: NodeRef) => View;
     /** What is shown: with Shift, a found node leads to the paths to it from there. */
     from?: NodeRef | undefined;
@@ -23,7 +24,7 @@ interface Props {
 /** A search over the whole estate: datasets and jobs by name, column, owner, tag, description and SQL. */
 export function SearchField({
     autoFocus = false,
-    to = lineageOf,
+    to,
     from,
     onChosen,
     label = "Search datasets, jobs and columns",
@@ -39,7 +40,7 @@ export function SearchField({
     const choose = (index: number, isPath: boolean) => {
         const found = results[index];
         if (found && isPath && from) show({ page: "paths", source: from, target: refOf(found) });
-        else if (found) show(to(refOf(found)));
+        else if (found) show(to ? to(refOf(found)) : foundView(found));
         else if (asked !== "") show({ page: "search", text: asked });
         onChosen?.();
     };

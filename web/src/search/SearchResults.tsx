@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { ViewLink } from "../address/history";
-import { refOf } from "../address/nodes";
-import { lineageOf, type SearchView } from "../address/view";
+import type { SearchView } from "../address/view";
 import { search } from "../api/questions";
 import { counted } from "../format/text";
 import { Icon } from "../parts/Icon";
 import { Answer, Empty } from "../parts/Messages";
 import { FullName, Name } from "../parts/Name";
+import { foundView } from "./found";
 import { SearchField } from "./SearchField";
 
 const MOST = 200;
@@ -38,7 +38,7 @@ export function SearchResults({ view }: { view: SearchView }) {
                             <ul className="plain results">
                                 {results.map((node) => (
                                     <li key={node.id}>
-                                        <ViewLink to={lineageOf(refOf(node))}>
+                                        <ViewLink to={foundView(node)}>
                                             <Icon name={node.kind === "job" ? "job" : "table"} />
                                             <FullName {...node} />
                                         </ViewLink>

@@ -24,13 +24,15 @@ interface Props<Row> {
     fields?: readonly Field[];
     actions?: ReactNode;
     below?: (row: Row) => ReactNode;
+    /** What can be asked about all entries of the page at once. */
+    together?: (items: readonly Row[]) => ReactNode;
     /** Which part of the list is shown, in words, if its offsets do not count its entries. */
     place?: (offset: number) => string;
 }
 
 /** A list of the server: what narrows it, its rows page by page, and the same as CSV. */
 export function ListPage<Row>(props: Props<Row>) {
-    const { view, title, about, query, columns, keyOf, empty, fields = [], actions, below, place } = props;
+    const { view, title, about, query, columns, keyOf, empty, fields = [], actions, below, together, place } = props;
     const isNarrowed = Object.keys(view.filters).length > 0;
     return (
         <>
@@ -40,7 +42,11 @@ export function ListPage<Row>(props: Props<Row>) {
             {actions}
             <Answer query={query} kind={view.list === "runs" ? "job" : "dataset"}>
                 {({ items, hasNext, next }) =>
-                    items.length === 0 ? (
+                    items.length === 0 && hasNext ? (
+                        <Empty title="Nothing matches so far">
+                            <ViewLink to={{ ...view, offset: next ?? view.offset, open: "" }}>Look further</ViewLink>
+                        </Empty>
+                    ) : items.length === 0 ? (
                         <Empty title={isNarrowed ? "Nothing matches" : empty.title}>
                             {isNarrowed || view.offset > 0 ? (
                                 <ViewLink to={{ ...view, filters: {}, offset: 0, open: "" }}>Show all</ViewLink>
@@ -67,6 +73,7 @@ export function ListPage<Row>(props: Props<Row>) {
                                         `${whole(view.offset + 1)} to ${whole(view.offset + items.length)}`
                                     }
                                 />
+                                {together?.(items)}
                                 <CsvButton name={view.list} rows={() => csvRows(columns, items)} />
                             </div>
                         </>

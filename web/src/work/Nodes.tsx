@@ -1,10 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { ViewLink } from "../address/history";
+import { impactOf } from "../address/impact";
+import { refOf } from "../address/nodes";
 import { workOf, type WorkView } from "../address/work";
 import { datasets, jobs, type Described } from "../api/lists";
 import { overview } from "../api/questions";
-import { iconOf } from "../parts/Icon";
+import { whole } from "../format/text";
+import { Icon, iconOf } from "../parts/Icon";
 import { Name, ShortName } from "../parts/Name";
 import type { Column } from "../parts/Table";
 import { nameColumn } from "./columns";
@@ -87,12 +90,19 @@ export function Datasets({ view }: { view: WorkView }) {
             columns={DATASET_COLUMNS}
             keyOf={keyOf}
             fields={GLOBS}
+            together={(rows) => <Together kind="dataset" rows={rows} />}
             empty={{ title: "No dataset has been reported yet", text: SEND }}
         />
     );
 }
 
+/** Where a page begins in a list whose offsets count all jobs, and not those that it shows. */
+function placeOfJob(offset: number): string {
+    return offset === 0 ? "From the first job" : `From job ${whole(offset + 1)}`;
+}
+
 export function Jobs({ view }: { view: WorkView }) {
+    const isCounted = view.filters.type !== undefined || view.filters.state !== undefined;
     return (
         <ListPage
             view={view}
@@ -102,6 +112,8 @@ export function Jobs({ view }: { view: WorkView }) {
             columns={JOB_COLUMNS}
             keyOf={keyOf}
             fields={[...GLOBS, ...useCounted(view)]}
+            together={(rows) => <Together kind="job" rows={rows} />}
+            {...(isCounted ? { place: placeOfJob } : {})}
             empty={{ title: "No job has been reported yet", text: SEND }}
         />
     );
@@ -116,6 +128,18 @@ function useCounted({ filters }: WorkView): readonly Field[] {
         { key: "type", label: "Type", words: words(data?.job_types.map((one) => one.job_type) ?? [], filters.type) },
         { key: "state", label: "State", words: words(data?.states.map((one) => one.state) ?? [], filters.state) },
     ];
+}
+
+/** The blast radius of every row of the page: a page has no more than that can be of. */
+function Together({ kind, rows }: { kind: "dataset" | "job"; rows: readonly Described[] }) {
+    const [first, ...others] = rows.map(({ namespace, name }) => refOf({ kind, namespace, name }));
+    if (!first) return null;
+    return (
+        <ViewLink className="button" to={impactOf(first, ...others)} title="What does a change of all of them affect?">
+            <Icon name="blast" />
+            Impact of {others.length === 0 ? "it" : `these ${rows.length}`}
+        </ViewLink>
+    );
 }
 
 function keyOf({ namespace, name }: Described): string {

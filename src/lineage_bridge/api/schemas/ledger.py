@@ -26,7 +26,7 @@ class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
 
     `ratio` is how many rows are written for each row read in the window, `baseline_ratio` the same in the baseline; absent where one is
     not reported. `diverged`: at this output, the first from the sources on, the ratio differs from the baseline by more than 5 per
-    cent.
+    cent. `state` and `last_seen` are those of the job's newest run, as they are now.
     """
 
     source: GraphNode
@@ -38,6 +38,8 @@ class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
     ratio: float | UnsetType = UNSET
     baseline_ratio: float | UnsetType = UNSET
     diverged: bool = False
+    state: str | UnsetType = UNSET
+    last_seen: str | UnsetType = UNSET
 
 
 class TimeWindow(Struct, frozen=True):
@@ -52,6 +54,10 @@ class LedgerAnswer(Struct, frozen=True):
 
     Without a source in the question, the hops are all those upstream of the target, in the order from the sources on; `path` and
     `paths` are empty.
+
+    If a hop has diverged, `last_good` is the latest minute with reports in which its ratio was still that of the baseline, and
+    `first_bad` the first after that in which it was not; absent if it did not turn between the begin of the baseline and the end of the
+    window.
     """
 
     source: GraphNode
@@ -64,3 +70,5 @@ class LedgerAnswer(Struct, frozen=True):
     more: bool
     settling: bool
     position: str
+    last_good: str | UnsetType = UNSET
+    first_bad: str | UnsetType = UNSET

@@ -31,10 +31,11 @@ class BeyondItem(Struct, frozen=True):
 
 
 class NodeDetails(Struct, frozen=True, omit_defaults=True):
-    """What an answer says about a node: its system, its type, the short form of its name, its tags, its owners, and, for a job, its state
-    as in `/overview`.
+    """What an answer says about a node: its system, its type, the short form of its name, its tags, its owners, for a job its state
+    as in `/overview`, and for a dataset when a run last wrote and read it.
 
     `tags` are those of the node itself, not of its columns, as `key` or `key=value`; `owners` and `retention` are as in traces.
+    `freshness` is how fresh a dataset is promised to be: the value of its tag `freshness`.
     """
 
     system: str
@@ -45,6 +46,9 @@ class NodeDetails(Struct, frozen=True, omit_defaults=True):
     tags: list[str] | UnsetType = UNSET
     owners: list[str] | UnsetType = UNSET
     retention: Text = UNSET
+    freshness: Text = UNSET
+    last_written: Text = UNSET
+    last_read: Text = UNSET
 
 
 class WalkNode(GraphNode, frozen=True, omit_defaults=True):

@@ -5,12 +5,16 @@ from itertools import pairwise
 
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.ledger import LedgerWindow, Passed, ledger, mark_divergence
+from lineage_bridge.graph.runs.onset import Onset, onset, rows_by_start, width_of
 from lineage_bridge.graph.runs.statistics import Amount
 from lineage_bridge.model.graph import Node, Walk
 from lineage_bridge.model.lineage import Ledger, LedgerHop, Paths
-from lineage_bridge.model.statistics import StatisticsFilter
+from lineage_bridge.model.statistics import StatisticsFilter, StatisticsSeries
 from lineage_bridge.store.query.flows import Flows
 from lineage_bridge.store.runs.statistics import Statistics
+
+_MOST_INPUTS = 20
+"""How many inputs of an output that diverged are searched for the time when it did."""
 
 
 class LedgerMaker:
@@ -26,7 +30,8 @@ class LedgerMaker:
         path = found.paths[number]
         edges = [(source, target, job) for (source, target), jobs in zip(_pairs(path.nodes), path.jobs, strict=True) for job in jobs]
         hops = self._hops(edges, window, baseline, factor)
-        return Ledger(found.source, found.target, path.nodes, window, baseline, hops, len(found.paths), more=found.more)
+        began = self._onset(hops, window, baseline)
+        return Ledger(found.source, found.target, path.nodes, window, baseline, hops, len(found.paths), more=found.more, onset=began)
 
     def upstream(self, walk: Walk, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
         """The ledger of every hop upstream of a node, sources first. A hop whose ends have several names is listed once."""
@@ -40,7 +45,8 @@ class LedgerMaker:
         hops = self._hops(ordered, window, baseline, factor)
         ends = {edge[1] for edge in edges}
         sources = sorted({edge[0] for edge in edges} - ends, key=_name)
-        return Ledger(sources[0] if sources else walk.origin, walk.origin, (), window, baseline, hops, 0, more=bool(walk.truncated))
+        first, began = sources[0] if sources else walk.origin, self._onset(hops, window, baseline)
+        return Ledger(first, walk.origin, (), window, baseline, hops, 0, more=bool(walk.truncated), onset=began)
 
     def _hops(
         self, edges: Sequence[tuple[Node, Node, Node]], window: LedgerWindow, baseline: LedgerWindow, factor: float
@@ -49,6 +55,21 @@ class LedgerMaker:
         entries = ledger(amounts, window.length / baseline.length, factor)
         marked = mark_divergence([((edge[1], edge[2]), entry) for edge, entry in zip(edges, entries, strict=True)])
         return tuple(LedgerHop(*edge, entry) for edge, entry in zip(edges, marked, strict=True))
+
+    def _onset(self, hops: Sequence[LedgerHop], window: LedgerWindow, baseline: LedgerWindow) -> Onset | None:
+        """When the output that diverged left its baseline, between the baseline and the end of the window: the earliest of its inputs'."""
+        span = LedgerWindow(min(baseline.since, window.since), window.until)
+        found = []
+        for hop in [hop for hop in hops if hop.entry.diverged][:_MOST_INPUTS]:
+            read, written = (self._rows(node, side, hop.job, span) for node, side in ((hop.source, Side.INPUT), (hop.target, Side.OUTPUT)))
+            if hop.entry.ratio_before is not None and (turned := onset(read, written, hop.entry.ratio_before)):
+                found.append(turned)
+        return min(found, default=None)
+
+    def _rows(self, node: Node, side: Side, job: Node, span: LedgerWindow) -> dict[int, int]:
+        """The rows that the runs of a job reported for a node, by the start of their bucket."""
+        series = self._series(node, side, job, span, width_of(span))
+        return rows_by_start(bucket for entry in series for bucket in entry.buckets)
 
     def _amounts(
         self, source: Node, target: Node, job: Node, window: LedgerWindow, baseline: LedgerWindow
@@ -62,11 +83,14 @@ class LedgerMaker:
 
     def _passed(self, node: Node, side: Side, job: Node, window: LedgerWindow) -> Passed:
         """The amounts that the runs of a job reported for a node, under any of its names."""
-        names = frozenset(self.flows.expand([node.id]) - {job.id})
-        which = StatisticsFilter(window.since, window.until, job.id, names, side, limit=len(names))
-        series = self.statistics.page(which).series
+        series = self._series(node, side, job, window)
         amount = sum((entry.amount for entry in series), start=Amount())
         return Passed(sum(entry.runs for entry in series), amount.rows, amount.bytes)
+
+    def _series(self, node: Node, side: Side, job: Node, span: LedgerWindow, bucket_us: int = 0) -> tuple[StatisticsSeries, ...]:
+        names = frozenset(self.flows.expand([node.id]) - {job.id})
+        which = StatisticsFilter(span.since, span.until, job.id, names, side, bucket_us=bucket_us, limit=len(names))
+        return self.statistics.page(which).series
 
 
 def _pairs(nodes: tuple[Node, ...]) -> list[tuple[Node, Node]]:

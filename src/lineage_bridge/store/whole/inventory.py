@@ -16,6 +16,7 @@ from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.dialect import NO_LIMIT
 from lineage_bridge.store.history.moment import GraphMoment, graph_moment
 from lineage_bridge.store.query.flows import Direction, RawPort
 from lineage_bridge.store.query.nodes import Nodes
@@ -26,9 +27,12 @@ PORTION = 256
 MOST_SPACES = 5_000
 """How many namespaces are searched for a node id without a namespace."""
 _NODES = "SELECT id, kind FROM node WHERE kind IN ({}) AND {} ORDER BY namespace, name, kind"
+_LISTED = """SELECT id FROM node WHERE kind = ? AND namespace GLOB ? AND name GLOB ? AND {}
+ORDER BY namespace, name LIMIT ? OFFSET ?"""
+_MATCHING = "SELECT id FROM node WHERE id IN ({}) AND namespace GLOB ? AND name GLOB ?"
 _TIMES = "SELECT id, first, (SELECT last FROM run_shape p WHERE p.job = n.id ORDER BY last DESC LIMIT 1) FROM node n WHERE id IN ({})"
-_NAMED = """SELECT i.dataset, max(j.last) FROM shape_io i STRAIGHT_JOIN job_shape j ON j.shape = i.shape WHERE i.dataset IN ({})
-GROUP BY i.dataset"""
+_NAMED = """SELECT i.dataset, i.side, s.origin, max(j.last) FROM shape_io i STRAIGHT_JOIN shape s ON s.shape = i.shape
+STRAIGHT_JOIN job_shape j ON j.shape = i.shape WHERE i.dataset IN ({}) GROUP BY i.dataset, i.side, s.origin"""
 _SPACES = """SELECT namespace FROM (WITH RECURSIVE space (namespace) AS (SELECT (SELECT min(namespace) FROM node)
 UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space WHERE space.namespace IS NOT NULL)
 SELECT namespace FROM space WHERE namespace IS NOT NULL
@@ -45,6 +49,7 @@ WHERE NOT EXISTS (SELECT 1 FROM job_io i WHERE i.job = f.job AND i.dataset = f.{
 _UNNAMED_PORTS = " UNION ".join(_UNNAMED.format(end=end, side=int(side)) for end, side in (("source", Side.INPUT), ("target", Side.OUTPUT)))
 """The ends of a job's flows that the job never named as its input or output."""
 _NO_TIMES = 0, None
+_WRITTEN_READ = Side.OUTPUT, Side.INPUT
 _OBSERVED = """SELECT id FROM node n WHERE id IN ({}) AND CASE kind
 WHEN 2 THEN EXISTS (SELECT 1 FROM run_shape p WHERE p.job = n.id AND p.origin = 1)
 ELSE EXISTS (SELECT 1 FROM job_io i WHERE i.dataset = n.id) END"""
@@ -77,6 +82,33 @@ class Inventory:
             found = nodes.canonical(some)
             yield self.open_reader(nodes), [nodes.by_id(found.get(id_, id_)) for id_ in some if self._is_listed(nodes, id_, found)]
 
+    def listed(
+        self, kind: NodeKind, namespace: str | None, name: str | None, offset: int
+    ) -> Iterator[tuple[GraphReader, list[tuple[int, Node]], int]]:
+        """The datasets or jobs of which a name matches globs, each once, by its canonical name, in portions from an offset on."""
+        within, globs = self.nodes.within, (namespace or "*", name or "*")
+        values = int(kind), *globs, *within.values, NO_LIMIT, offset
+        rows = self.connection.scan(_LISTED.format(within.by_position("namespace")), values)
+        while some := [row[0] for row in rows.fetchmany(PORTION)]:
+            nodes = Nodes(self.connection, within=within)
+            nodes.load(some)
+            found = nodes.canonical(some)
+            firsts = self._first_names(nodes, found, globs)
+            heads = [(offset + at, nodes.by_id(found.get(id_, id_))) for at, id_ in enumerate(some) if firsts.get(id_, id_) == id_]
+            offset += len(some)
+            yield self.open_reader(nodes), heads, offset
+
+    def _first_names(self, nodes: Nodes, grouped: Iterable[int], globs: tuple[str, str]) -> dict[int, int]:
+        """For each of these nodes that has several names: which of them is the first that matches globs."""
+        members = {id_: nodes.group(nodes.by_id(id_))[1] for id_ in grouped}
+        every = sorted({member.id for names in members.values() for member in names})
+        matching: set[int] = set()
+        for some in chunks(every):
+            matching.update(row[0] for row in self.connection.execute(_MATCHING.format(marks(some)), (*some, *globs)))
+        ordered = {id_: sorted(names, key=lambda node: (node.namespace, node.name)) for id_, names in members.items()}
+        holds = nodes.within.holds
+        return {id_: next(n.id for n in names if n.id in matching and holds(n.namespace)) for id_, names in ordered.items()}
+
     def _is_listed(self, nodes: Nodes, id_: int, heads: Mapping[int, int]) -> bool:
         """Whether lists show a group under this name: its canonical name, or the first name if the canonical one is filtered out."""
         head = heads.get(id_, id_)
@@ -101,24 +133,31 @@ class Inventory:
         """The inventory entries of these canonical nodes."""
         members = self._members(heads)
         every = sorted({member.id for some in members.values() for member in some})
-        facets, named = current_facets(self.connection, members), dict(self._rows(_NAMED, every))
+        facets = current_facets(self.connection, members)
+        named: dict[int, list[tuple[int, int, int]]] = {}
+        for dataset, *naming in self._rows(_NAMED, every):
+            named.setdefault(dataset, []).append((naming[0], naming[1], naming[2]))
         times = {id_: (first, last) for id_, first, last in self._rows(_TIMES, every)}
         spelt = self.nodes.spelt(heads, BRIDGE)
-        return [
-            InventoryEntry(
+
+        def entry(node: Node) -> InventoryEntry:
+            names = [member.id for member in members[node.id]]
+            naming = [row for name in names for row in named.get(name, ())]
+            run = [last for name in names if (last := times.get(name, _NO_TIMES)[1])]
+            written, read = (max((row[2] for row in naming if row[:2] == (side, Origin.OBSERVED)), default=None) for side in _WRITTEN_READ)
+            return InventoryEntry(
                 node,
                 spelt[node.id],
                 members[node.id],
                 self._node_id_of(spelt[node.id], facets[node.id].get("jobType"), node.id),
                 facets[node.id],
-                min((times[member.id][0] for member in members[node.id] if member.id in times), default=0),
-                max(
-                    (last for member in members[node.id] for last in (times.get(member.id, _NO_TIMES)[1], named.get(member.id)) if last),
-                    default=None,
-                ),
+                min((times[name][0] for name in names if name in times), default=0),
+                max((*run, *(row[2] for row in naming)), default=None),
+                written,
+                read,
             )
-            for node in heads
-        ]
+
+        return [entry(node) for node in heads]
 
     def quiet(self) -> Iterator[tuple[GraphReader, list[Node]]]:
         """The jobs without an observed run, and the datasets that no job names or that declare their own lineage; in portions, like

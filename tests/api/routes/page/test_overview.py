@@ -6,6 +6,9 @@ import pytest
 from tests.api.support import Server
 from tests.events import RUNS, T0, dataset, facet, job_event, run_event
 
+from lineage_bridge.projections import overview
+from lineage_bridge.store.whole import inventory
+
 FLINK = {"jobType": facet(processingType="STREAMING", integration="FLINK", jobType="JOB")}
 
 
@@ -42,7 +45,11 @@ def test_jobs_are_listed_by_type_state_and_globs_page_by_page(worked: Server) ->
     assert jobs(worked, type="job") == ["a", "d", "b"]
     assert jobs(worked, type="job", namespace="o*") == ["b"]
     assert jobs(worked, type="job", name="[ab]") == ["a", "b"]
+    assert jobs(worked, type="job", name="[^a]") == ["d", "b"]
+    assert jobs(worked, type="job", name="!a") == jobs(worked, name="!a") == []
     assert jobs(worked, type="job", limit=1, offset=1) == ["d"]
+    # The offset counts all jobs, whatever their type.
+    assert jobs(worked, type="job", limit=1, offset=2) == ["d"]
     link = worked.client.get("/api/v1/lineage/jobs", params={"type": "job", "limit": 2}).headers["link"]
     assert [job["name"] for job in worked.client.get(link.split(">")[0].lstrip("<")).json()] == ["b"]
 
@@ -54,6 +61,18 @@ def test_a_job_of_several_names_is_listed_once(worked: Server) -> None:
     worked.fold()
     assert sorted(jobs(worked, type="job")) == ["a", "d"]
     assert jobs(worked, type="job", name="b") == ["a"]
+    assert jobs(worked, type="job", namespace="o*") == ["a"]
+
+
+def test_a_page_of_jobs_is_looked_for_in_so_many_and_the_link_leads_on(worked: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inventory, "PORTION", 1)
+    monkeypatch.setattr(overview, "MOST_JOBS", 2)
+    found, address, pages = [], "/api/v1/lineage/jobs?type=job&limit=9", 0
+    while address:
+        answer = worked.client.get(address)
+        found += [job["name"] for job in answer.json()]
+        address, pages = answer.headers.get("link", "").partition(">")[0].lstrip("<"), pages + 1
+    assert (found, pages) == (["a", "d", "b"], 3)
 
 
 @pytest.mark.parametrize("query", [{"type": "cron"}, {"state": "tired"}])

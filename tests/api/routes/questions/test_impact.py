@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.api.support import Server
-from tests.events import RUNS, T0, columns, dataset, dataset_event, facet, run_event
+from tests.events import RUNS, T0, columns, dataset, dataset_event, facet, job_event, run_event
 
 from lineage_bridge.api.routes.questions import paths
 from lineage_bridge.graph.ids import DAY_US
@@ -36,6 +36,30 @@ def test_impact_is_paged_and_counted_as_a_whole(server: Server) -> None:
     assert len(pages) == 6
     answer = server.client.get("/api/v1/graph/impact", params={"namespace": "ns", "name": "a", "limit": 2})
     assert 'rel="next"' in answer.headers["link"]
+
+
+def test_the_flows_of_an_impact_come_with_its_first_page_only(server: Server) -> None:
+    server.send(*CHAIN)
+    first, second = (server.ask("/graph/impact", namespace="ns", name="a", flows=True, limit=2, offset=offset) for offset in (0, 2))
+    assert len(first["flows"]) == 3
+    assert len(second["affected"]) == 2
+    assert "flows" not in second
+
+
+def test_details_have_the_promised_freshness_and_when_runs_wrote_and_read_a_dataset(server: Server) -> None:
+    promised = dataset("b", tags=facet(tags=[{"key": "freshness", "value": "15 minutes"}]))
+    server.send(
+        run_event(run=RUNS[0], job="j1", time_us=T0, inputs=[dataset("a")], outputs=[promised]),
+        run_event(run=RUNS[1], job="j1", time_us=T0 + 2_000_000, inputs=[dataset("a")], outputs=[promised]),
+        run_event(run=RUNS[2], job="j2", time_us=T0 + 5_000_000, inputs=[dataset("b")], outputs=[dataset("c")]),
+        job_event(job="j3", time_us=T0 + 9_000_000, inputs=[dataset("b")], outputs=[]),
+    )
+    affected = server.ask("/graph/impact", namespace="ns", name="a", details=True)["affected"]
+    found = {item["node"]["name"]: item["details"] for item in affected}
+    keys = ("freshness", "last_written", "last_read")
+    assert [found["b"].get(key) for key in keys] == ["15 minutes", format_time(T0 + 2_000_000), format_time(T0 + 5_000_000)]
+    assert [found["c"].get(key) for key in keys] == [None, format_time(T0 + 5_000_000), None]
+    assert not {"last_written", "last_read"} & found["j1"].keys()
 
 
 def test_an_impact_of_several_nodes_is_one_answer(server: Server) -> None:
@@ -121,7 +145,7 @@ def test_traces_as_of_one_time_have_one_digest_until_something_of_before_is_repo
     assert len(digests | {first["digest"]}) == 5
 
 
-def test_a_trace_has_owners_and_retention_of_its_datasets_as_of_its_time(server: Server) -> None:
+def test_a_trace_has_stewardship_of_its_datasets_as_of_its_time(server: Server) -> None:
     def owned(owner: str, ms: str) -> bytes:
         config = facet(clusterId="c", partitions=1, replicationFactor=1, purpose="DATA", config={"retention.ms": ms})
         return dataset_event(dataset("b", ownership=facet(owners=[{"name": owner}]), kafka_topic=config), time_us=server.parts.now_us)
@@ -142,7 +166,7 @@ def test_a_trace_has_owners_and_retention_of_its_datasets_as_of_its_time(server:
     assert server.ask("/graph/trace", **about)["digest"] != server.ask("/graph/trace", **about, at=then)["digest"]
 
 
-def test_a_trace_says_that_there_was_no_time_for_owners_and_retention(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trace_says_that_there_was_no_time_for_stewardship(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     server.send(*CHAIN)
     about: dict[str, Any] = {"namespace": "ns", "name": "a", "field": "email", "direction": "downstream"}
     whole = server.ask("/graph/trace", **about)
@@ -205,5 +229,9 @@ def test_a_ledger_shows_where_a_change_began(server: Server) -> None:
     ]
     assert answer["hops"][1]["written"] == {"window": {"runs": 1, "rows": 10}, "baseline": {"runs": 1, "rows": 100}, "change": "less"}
     assert answer["baseline"] == {"since": format_time(T0 - DAY_US // 2), "until": since}
+    good, bad = (answer[key] for key in ("last_good", "first_bad"))
+    assert format_time(T0 - 60_000_000) < good <= format_time(T0) < bad <= format_time(T0 + DAY_US)
+    assert bad > format_time(T0 + DAY_US - 60_000_000)
+    assert "last_good" not in server.ask("/graph/ledger", **{**ends, "target_name": "b"}, since=since)
     server.ask("/graph/ledger", 404, **ends, way=9)
     server.ask("/graph/ledger", 422, **ends, since=since, until=since)

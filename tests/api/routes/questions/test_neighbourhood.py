@@ -43,7 +43,7 @@ def test_co_occurrence_of_a_job_with_one_input_and_one_output_is_unambiguous(ser
     assert {names[edge["job"]] for edge in answer["edges"]} == {"narrow", "renamed", "wide", "stated"}
 
 
-def test_details_have_owners_and_retention_where_they_are_stated(server: Server) -> None:
+def test_details_have_stewardship_where_they_are_stated(server: Server) -> None:
     stated: dict[str, Any] = {"ownership": facet(owners=[{"name": "team:a"}]), "kafka_topic": facet(config={"retention.ms": "-1"})}
     server.send(run_event(inputs=[dataset("a")], outputs=[dataset("b", **stated)]))
     answer = server.ask("/graph/neighbourhood", namespace="ns", name="b", details=True)

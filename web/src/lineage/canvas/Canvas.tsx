@@ -1,6 +1,7 @@
 import { ReactFlowProvider } from "@xyflow/react";
 import { memo, useMemo, useRef } from "react";
 
+import { keyOf } from "../../address/nodes";
 import type { LineageView } from "../../address/view";
 import { useLayout } from "../../graph/useLayout";
 import { useSize } from "../../graph/useSize";
@@ -9,7 +10,7 @@ import { columnEdges, linkEdge, tracedColumns } from "../picture/edges";
 import { Drawing } from "./Drawing";
 import { linesOf } from "../lines/lines";
 import { Actions, type CardActions, type CardNode } from "./NodeCard";
-import type { Picture } from "../picture/picture";
+import { isPicked, type Picture } from "../picture/picture";
 import type { Comparison } from "../time/comparison";
 
 /** From so many nodes on, cards are made only while they are in sight, and links are painted on a canvas. */
@@ -52,6 +53,7 @@ export const Canvas = memo(function Canvas(props: Props) {
     const isLarge = useMemo(() => picture.nodes.filter(({ id }) => isSeen(id)).length > LARGE_FROM, [picture, isSeen]);
     const layout = useLayout(size && boxes, links, isDown, isDown ? undefined : gapOf(picture, view.pulse !== ""));
     const traced = useMemo(() => tracedColumns(picture), [picture]);
+    const picked = useMemo(() => new Set(view.picked.map(keyOf)), [view.picked]);
     const nodes = useMemo(() => {
         if (!layout) return [];
         const origin = layout.positions[rootId] ?? { x: 0, y: 0 };
@@ -60,6 +62,8 @@ export const Canvas = memo(function Canvas(props: Props) {
             const box = boxes[index];
             if (!at || !box || !isSeen(node.id)) return [];
             const change = comparison?.changes.get(node.id);
+            const isOneOfPicked = isPicked(node, picked);
+            const words = [node.details?.state, change, isOneOfPicked ? "picked" : undefined];
             return [
                 {
                     id: node.id,
@@ -71,10 +75,11 @@ export const Canvas = memo(function Canvas(props: Props) {
                     handles: handlesOf(box.height, layout.down, related.size > 0 ? columns.get(node.id) : []),
                     selected: node.id === view.selected,
                     ...(lit?.has(node.id) ? { className: "lit" } : {}),
-                    ariaLabel: labelOf(node.kind, node.namespace, node.name, node.details?.state, change),
+                    ariaLabel: labelOf(node.kind, node.namespace, node.name, ...words),
                     data: {
                         node,
                         isRoot: roots?.has(node.id) ?? node.id === rootId,
+                        isPicked: isOneOfPicked,
                         isDown: layout.down,
                         change,
                         columns: columns.get(node.id),
@@ -92,6 +97,7 @@ export const Canvas = memo(function Canvas(props: Props) {
         rootId,
         view.selected,
         view.expansions,
+        picked,
         columns,
         related,
         traced,
@@ -132,7 +138,7 @@ export const Canvas = memo(function Canvas(props: Props) {
                         initialHeight={size.height}
                     >
                         <Drawing
-                            {...{ nodes, edges, lines, picture, rootId, isLarge, size, select }}
+                            {...{ nodes, edges, lines, picture, rootId, isLarge, size, select, pick: actions.pick }}
                             isDown={layout.down}
                             isWide={layout.gap !== undefined}
                             isCyclic={back.size > 0}

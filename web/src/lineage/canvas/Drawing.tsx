@@ -12,7 +12,7 @@ import { LineCanvas } from "../lines/LineCanvas";
 import type { Line } from "../lines/paint";
 import { NodeCard, type CardNode } from "./NodeCard";
 import { Overview } from "./Overview";
-import type { Picture } from "../picture/picture";
+import type { Picture, PictureNode } from "../picture/picture";
 
 const MAPPED_FROM = 16;
 /** The least scale at which the names of a whole picture can be read: the further away, the larger they are written. */
@@ -37,6 +37,7 @@ interface Props {
     isCyclic: boolean;
     size: Size;
     select: (id: string) => void;
+    pick: (node: PictureNode) => void;
 }
 
 /**
@@ -44,7 +45,7 @@ interface Props {
  * before anything is drawn, so that it is drawn once.
  */
 export function Drawing(props: Props) {
-    const { nodes, edges, lines, picture, rootId, isLarge, isDown, isWide, isCyclic, size, select } = props;
+    const { nodes, edges, lines, picture, rootId, isLarge, isDown, isWide, isCyclic, size, select, pick } = props;
     const store = useStoreApi();
     const [first] = useState(() => {
         const viewport = frame(nodes, rootId, size);
@@ -62,7 +63,9 @@ export function Drawing(props: Props) {
             edges={edges}
             nodeTypes={NODE_TYPES}
             edgeTypes={EDGE_TYPES}
-            onNodeClick={(_, node) => select(node.id)}
+            onNodeClick={(event, { id, data }) =>
+                event.shiftKey || event.ctrlKey || event.metaKey ? pick(data.node) : select(id)
+            }
             onPaneClick={() => select("")}
             nodesDraggable={false}
             nodesConnectable={false}
@@ -73,6 +76,9 @@ export function Drawing(props: Props) {
             minZoom={0.05}
             maxZoom={1.6}
             deleteKeyCode={null}
+            selectionKeyCode={null}
+            multiSelectionKeyCode={null}
+            panActivationKeyCode={null}
             disableKeyboardA11y={false}
             aria-label={`Lineage: ${counted(nodes.length, "node")}`}
         >

@@ -15,6 +15,8 @@ import type { Change } from "../time/comparison";
 export interface CardActions {
     expand: (id: string, direction: Direction) => void;
     fold: (id: string, direction: Direction) => void;
+    /** Picks a node for a question about several, or leaves it again. */
+    pick: (node: PictureNode) => void;
     /** Shows the members of a bundle. */
     takeApart: (id: string) => void;
     chooseColumn: (column: ColumnRef) => void;
@@ -25,6 +27,7 @@ export interface CardActions {
 export const Actions = createContext<CardActions>({
     expand: () => undefined,
     fold: () => undefined,
+    pick: () => undefined,
     takeApart: () => undefined,
     chooseColumn: () => undefined,
     awaited: { current: "" },
@@ -33,6 +36,7 @@ export const Actions = createContext<CardActions>({
 export interface CardData extends Record<string, unknown> {
     node: PictureNode;
     isRoot: boolean;
+    isPicked: boolean;
     /** Data goes down, not to the right. */
     isDown: boolean;
     /** How it differs from the earlier time, where two times are compared. */
@@ -51,7 +55,7 @@ export type CardNode = FlowNode<CardData, "card">;
 const CHANGES: Record<Change, string> = { appeared: "+ added", disappeared: "− removed", changed: "• changed" };
 
 export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<CardNode>) {
-    const { node, isRoot, isDown, change, columns, related, traced, expanded } = data;
+    const { node, isRoot, isPicked, isDown, change, columns, related, traced, expanded } = data;
     const { details } = node;
     const actions = useContext(Actions);
     const { awaited } = actions;
@@ -83,13 +87,26 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Car
     };
     return (
         <div
-            className={["node", node.kind, isRoot && "root", selected && "chosen", node.dropped && "dropped", change]
+            className={[
+                "node",
+                node.kind,
+                isRoot && "root",
+                isPicked && "picked",
+                selected && "chosen",
+                node.dropped && "dropped",
+                change,
+            ]
                 .filter(Boolean)
                 .join(" ")}
         >
             <Handle type="target" position={isDown ? Position.Top : Position.Left} isConnectable={false} />
             <Handle type="source" position={isDown ? Position.Bottom : Position.Right} isConnectable={false} />
             {isRoot && <span className="start">start</span>}
+            {isPicked && (
+                <span className="tick">
+                    <Icon name="check" />
+                </span>
+            )}
             {change && <span className={`change ${change}`}>{CHANGES[change]}</span>}
             <div className="node-title">
                 <span className="tile">

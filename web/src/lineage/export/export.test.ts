@@ -77,7 +77,9 @@ test("the picture as Mermaid has only its own lines, whatever names say", () => 
 });
 
 test("the picture as CSV and JSON has every node and link", () => {
-    const rows = linkRows(PICTURE, { changes: new Map([["j>d0", "appeared"]]), flows: undefined });
+    const details = { system: "kafka", node_type: "", display_name: "", owners: ["team:a", "team:b"] };
+    const owned = PICTURE.nodes.map((each) => (each.id === "j" || each.id === "alone" ? { ...each, details } : each));
+    const rows = linkRows({ ...PICTURE, nodes: owned }, { changes: new Map([["j>d0", "appeared"]]), flows: undefined });
     expect(rows).toHaveLength(1 + PICTURE.links.length + 1);
     expect(rows[0]).toContain("change");
     expect(rows.at(-2)).toEqual([
@@ -91,8 +93,10 @@ test("the picture as CSV and JSON has every node and link", () => {
         "stale",
         "x|y",
         "appeared",
+        "team:a, team:b",
+        "",
     ]);
-    expect(csv(rows).endsWith("dataset,kafka://b:9092,alone\r\n")).toBe(true);
+    expect(csv(rows).endsWith('dataset,kafka://b:9092,alone,,,,,,,,"team:a, team:b",\r\n')).toBe(true);
     const read = JSON.parse(jsonOf(PICTURE, "https://x/", "2026-05-01T00:00:00Z")) as Picture & { at: string };
     expect(read.nodes.map(({ name }) => name)).toEqual(PICTURE.nodes.map(({ name }) => name));
     expect(read.links).toEqual(PICTURE.links);

@@ -24,19 +24,25 @@ export function linkRows(picture: Picture, { changes, flows }: Marks): (string |
         const node = byId.get(id);
         return [node?.kind ?? "", node?.namespace ?? "", node?.name ?? ""];
     };
+    const owners = (id: string) => byId.get(id)?.details?.owners?.join(", ") ?? "";
+    const head = [
+        ...["source_kind", "source_namespace", "source_name", "target_kind", "target_namespace", "target_name"],
+        ...["origin", "label", "through"],
+        ...(changes ? ["change"] : []),
+        ...(flows ? ["liveness", "rows_per_second", "last_rows"] : []),
+        ...["source_owner", "target_owner"],
+    ];
     return [
-        [
-            ...["source_kind", "source_namespace", "source_name", "target_kind", "target_namespace", "target_name"],
-            ...["origin", "label", "through"],
-            ...(changes ? ["change"] : []),
-            ...(flows ? ["liveness", "rows_per_second", "last_rows"] : []),
-        ],
+        head,
         ...links.map((link) => [
             ...[...end(link.source), ...end(link.target), link.origin, link.label, link.via.join(" > ")],
             ...(changes ? [changes.get(link.id) ?? ""] : []),
             ...(flows ? [link.liveness, flows.get(link.id)?.rowsPerSecond, flows.get(link.id)?.last] : []),
+            ...[owners(link.source), owners(link.target)],
         ]),
-        ...every.filter(({ id }) => !linked.has(id)).map(({ id }) => end(id)),
+        ...every
+            .filter(({ id }) => !linked.has(id))
+            .map(({ id }) => [...end(id), ...Array<string>(head.length - 5).fill(""), owners(id), ""]),
     ];
 }
 

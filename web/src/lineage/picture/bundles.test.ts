@@ -109,6 +109,7 @@ describe("consumer groups that read the same", () => {
         const row = (group: string, ...about: (string | number | undefined)[]) => [
             ...["dataset", "kafka://broker", "orders", "job", "kafka://broker", group],
             ...about,
+            ...["", ""],
         ];
         const ofMembers = (found: typeof rows) =>
             found.filter((each) => /^(billing|fraud|mail)$/.test(String(each[5])));

@@ -1,5 +1,6 @@
 /** The picture of a view: answers about neighbourhoods, joined. Names of one dataset are one node. Pure. */
 
+import { keyOf } from "../../address/nodes";
 import type { Schemas, WalkNode } from "../../api/client";
 
 export interface PictureNode {
@@ -195,6 +196,11 @@ export function compare(a: string, b: string): number {
 export interface ColumnRef {
     node: string;
     field: string;
+}
+
+/** Whether a node is picked; of counted groups, whether each is. */
+export function isPicked(node: PictureNode, keys: ReadonlySet<string>): boolean {
+    return (node.members ?? [node]).every((member) => keys.has(keyOf(member)));
 }
 
 export function columnKey({ node, field }: ColumnRef): string {

@@ -4,6 +4,7 @@ import { show } from "../../address/history";
 import type { LineageView } from "../../address/view";
 import { counted, moment } from "../../format/text";
 import { Icon } from "../../parts/Icon";
+import { LastGood } from "./LastGood";
 import { wordsOf, type Comparison } from "./comparison";
 import { nextMark, shareOf, textOf, timeAt, type Span } from "./scale";
 import type { TimeState } from "./useTime";
@@ -87,6 +88,7 @@ export function TimeBar({ view, time }: { view: LineageView; time: TimeState }) 
                 >
                     Compare
                 </button>
+                <LastGood node={view.root} go={(time) => set({ from: time, at: "" })} />
                 {(view.at !== "" || view.from !== "") && (
                     <button type="button" onClick={() => set({ at: "", from: "" })}>
                         Back to now

@@ -49,7 +49,7 @@ def routes(services: Services) -> APIRouter:
         depth: Annotated[int, Query(ge=1, le=100, description="Maximum number of hops")] = 50,
         at: AsOf = None,
         names: Style = "standard",
-        flows: Annotated[bool, Query(description="Include the flows from the origins to affected nodes")] = False,
+        flows: Annotated[bool, Query(description="Include the flows from the origins to affected nodes, with the first page")] = False,
         details: Annotated[bool, Query(description="Include the system, type, owners and state of each node, as they are now")] = False,
         limit: Annotated[int, Query(ge=1, le=5000)] = 500,
         offset: Offset = 0,
@@ -57,14 +57,15 @@ def routes(services: Services) -> APIRouter:
         """The nodes that a change of datasets or jobs affects: their distance, the number of paths, and whether all or some of their data
         is affected.
         """
+        has_flows = flows and offset == 0
         with services.graph() as reader:
             origins = _require_origins(reader.nodes, kind or ["dataset"], namespace, name)
-            impact = reader.lineage.impact(origins, direction, depth, WalkLimits(), parse_time_argument("at", at), flows=flows)
+            impact = reader.lineage.impact(origins, direction, depth, WalkLimits(), parse_time_argument("at", at), flows=has_flows)
             shown, link = page(request, impact.affected[offset : offset + limit + 1], limit, offset)
             found = _details(reader, [*origins, *(item.node for item in shown)], services.clock_us()) if details else {}
             answer = _impact(reader.progress, impact, [_affected(item, found.get(item.node.id)) for item in shown], found)
             answer = apply_name_style(reader.nodes, answer, names)
-            if flows:
+            if has_flows:
                 answer = replace(answer, flows=list(map(_flow, impact.flows)))
             return json_response(answer, headers={**link, **position_header(reader.progress)})
 

@@ -1,5 +1,6 @@
 """The route for the ledger of a path: how much each job on it read and wrote."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
@@ -15,12 +16,14 @@ from lineage_bridge.api.schemas.ledger import LedgerAmount, LedgerAnswer, Ledger
 from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, RequestError
-from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.runs.ledger import FACTOR, AmountChange, LedgerWindow, Passed
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.model.lineage import Ledger, LedgerHop
+from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.graph_reader import ProgressReader
+from lineage_bridge.projections.job_states import job_state
 
 Kind = Literal["dataset", "job"]
 Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
@@ -74,7 +77,10 @@ def routes(services: Services) -> APIRouter:
                         f"`way` is greater than the number of paths found, {len(found.paths)}", "GET /api/v1/graph/paths lists the paths"
                     )
                 ledger = reader.lineage.ledger(found, way - 1, window, baseline, factor)
-            answer = _ledger(reader.progress, ledger)
+            jobs = {hop.job.id: hop.job for hop in ledger.hops if hop.job.kind == NodeKind.JOB}
+            newest = reader.runs.latest_of(jobs.values(), with_datasets=False)
+            observed = {id_: run for id_, run in newest.items() if run.observed}
+            answer = _ledger(reader.progress, ledger, observed, services.clock_us())
             return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
 
     return router
@@ -93,22 +99,24 @@ def _window(since: tuple[str, str | None], until: tuple[str, str | None], defaul
     return window
 
 
-def _ledger(progress: ProgressReader, ledger: Ledger) -> LedgerAnswer:
+def _ledger(progress: ProgressReader, ledger: Ledger, newest: Mapping[int, RunRecord], now_us: int) -> LedgerAnswer:
     return LedgerAnswer(
         source=serialization.graph_node(ledger.source),
         target=serialization.graph_node(ledger.target),
         path=[serialization.graph_node(node) for node in ledger.nodes],
         window=_time_window(ledger.window),
         baseline=_time_window(ledger.baseline),
-        hops=[_hop(hop) for hop in ledger.hops],
+        hops=[_hop(hop, newest.get(hop.job.id), now_us) for hop in ledger.hops],
         paths=ledger.found,
         more=ledger.more,
         settling=progress.settling(),
         position=position_tokens.encode(progress.position()),
+        last_good=format_time(ledger.onset.last_good) if ledger.onset else UNSET,
+        first_bad=format_time(ledger.onset.first_bad) if ledger.onset else UNSET,
     )
 
 
-def _hop(hop: LedgerHop) -> LedgerHopAnswer:
+def _hop(hop: LedgerHop, run: RunRecord | None, now_us: int) -> LedgerHopAnswer:
     entry = hop.entry
     return LedgerHopAnswer(
         source=serialization.graph_node(hop.source),
@@ -120,6 +128,8 @@ def _hop(hop: LedgerHop) -> LedgerHopAnswer:
         ratio=UNSET if entry.ratio is None else entry.ratio,
         baseline_ratio=UNSET if entry.ratio_before is None else entry.ratio_before,
         diverged=entry.diverged,
+        state=job_state(run, now_us) if run else UNSET,
+        last_seen=serialization.time_text(run.last if run else None),
     )
 
 

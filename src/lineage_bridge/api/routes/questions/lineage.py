@@ -1,8 +1,7 @@
 """Routes for datasets and jobs, in LineageBridge's own JSON format."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -21,11 +20,13 @@ from lineage_bridge.api.dependencies import (
     Offset,
     Style,
     one_of,
+    page_link,
     page_of_texts,
     parse_time_argument,
     position_header,
     require_node,
     style_of,
+    texts_within,
 )
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
@@ -194,13 +195,20 @@ def _job_routes(router: APIRouter, services: Services) -> None:
         limit: Limit = 1000,
         offset: Offset = 0,
     ) -> Response:
-        """Jobs with their current facets, in the order of their names."""
+        """Jobs with their current facets, in the order of their names.
+
+        With a type or a state, the offset counts all names of jobs: follow the link to the next page, which there may be also after a
+        page with fewer entries than the limit.
+        """
         if type is None and state is None:
             return _list_nodes(services, request, NodeKind.JOB, (namespace, name), (limit, offset))
         which = JobFilter(type, state, namespace, name)
         with services.graph() as reader:
-            found = list(islice(read_jobs(reader, which, services.clock_us()), offset, offset + limit + 1))
-            return _list_page(services, request, reader, found, (limit, offset))
+            found = read_jobs(reader, which, services.clock_us(), limit, offset)
+            texts, shown = texts_within([job for _, job in found.jobs], _text_of(reader), services.max_page_bytes)
+            following = found.next if shown == len(found.jobs) else found.jobs[shown][0]
+            link = {} if following is None else page_link(request, limit, following)
+            return raw_json_list(texts, {**link, **position_header(reader.progress)})
 
     @router.get("/jobs/detail", response_model=None, responses=response_docs({200: JobDetail, **_NOT_FOUND}, writes=False))
     def get_job(namespace: Namespace, name: NodeName, names: Style = "standard") -> Response:
@@ -245,9 +253,10 @@ def _list_nodes(
 
 def _list_page(services: Services, request: Request, reader: GraphReader, nodes: Sequence[Node], page_bounds: tuple[int, int]) -> Response:
     """A page of nodes with their current facets, up to the bytes that a page may have."""
-
-    def text(node: Node) -> bytes:
-        return encode(serialization.described_node(reader.nodes, node))
-
-    texts, link = page_of_texts(request, nodes, text, page_bounds, services.max_page_bytes)
+    texts, link = page_of_texts(request, nodes, _text_of(reader), page_bounds, services.max_page_bytes)
     return raw_json_list(texts, {**link, **position_header(reader.progress)})
+
+
+def _text_of(reader: GraphReader) -> Callable[[Node], bytes]:
+    """What encodes a node with its current facets."""
+    return lambda node: encode(serialization.described_node(reader.nodes, node))

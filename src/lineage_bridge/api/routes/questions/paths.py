@@ -42,7 +42,7 @@ from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Gap, Paths, Trace, TracedFlow, TraceOptions
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.graph_reader import GraphReader, ProgressReader
-from lineage_bridge.projections.owners_and_retention import read_owners_and_retention
+from lineage_bridge.projections.stewardship import read_stewardship
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream"]
@@ -133,7 +133,7 @@ def _trace(reader: GraphReader, trace: Trace, style: str, at_us: int | None) -> 
     ends = {end for flow in trace.flows for end in (flow.source, flow.target, flow.job)}
     ends |= {end for gap in trace.coverage.gaps for end in (gap.source, gap.target, gap.job)}
     every = {trace.origin, *ends, *(column.node for column in trace.columns)}
-    kept, is_whole = read_owners_and_retention(reader, every, at_us, OWNERS_AND_RETENTION_SECONDS)
+    kept, is_whole = read_stewardship(reader, every, at_us, OWNERS_AND_RETENTION_SECONDS)
     if not is_whole:
         trace = replace(trace, truncated=trace.truncated or "time")
     return TraceAnswer(

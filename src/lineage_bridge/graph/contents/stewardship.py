@@ -1,4 +1,4 @@
-"""Reads the owners of a dataset, and how long its data is kept (its retention), from the dataset's facets."""
+"""Reads who owns a dataset, how long its data is kept (its retention), and how fresh it is promised to be, from the dataset's facets."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -14,22 +14,24 @@ UNLIMITED: Final = "without limit"
 _UNITS = (("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000), ("second", 1_000))
 
 
-class OwnersAndRetention(NamedTuple):
-    """The owners of a dataset, sorted, and how long its data is kept, in words; empty if no facet states it."""
+class Stewardship(NamedTuple):
+    """The owners of a dataset, sorted, how long its data is kept, and how fresh it is promised to be, both in words; empty if no facet
+    states it.
+    """
 
     owners: tuple[str, ...] = ()
     retention: str = ""
+    freshness: str = ""
 
 
-def owners_and_retention(facets: Mapping[str, str]) -> OwnersAndRetention:
+def stewardship(facets: Mapping[str, str]) -> Stewardship:
     """The owners by the ownership facet, or else by the tag `owner`; the retention by the topic's own settings, or else by the tag
-    `retention`.
+    `retention`; the freshness by the tag `freshness`.
     """
     tags = _tags(facets.get("tags", ""))
     owners = stated_owners(facets.get("ownership", "")) or set(tags.get("owner", ()))
-    return OwnersAndRetention(
-        tuple(sorted(owners)), _of_topic(facets.get("kafka_topic", "")) or ", ".join(sorted(tags.get("retention", ())))
-    )
+    retention, freshness = (", ".join(sorted(tags.get(key, ()))) for key in ("retention", "freshness"))
+    return Stewardship(tuple(sorted(owners)), _of_topic(facets.get("kafka_topic", "")) or retention, freshness)
 
 
 def stated_owners(text: str) -> set[str]:

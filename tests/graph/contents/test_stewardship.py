@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from tests.events import facet
 
-from lineage_bridge.graph.contents.owners_and_retention import COMPACTED, UNLIMITED, OwnersAndRetention, owners_and_retention
+from lineage_bridge.graph.contents.stewardship import COMPACTED, UNLIMITED, Stewardship, stewardship
 
 
-def kept(**facets: Any) -> OwnersAndRetention:
-    return owners_and_retention({key: json.dumps(value) for key, value in facets.items()})
+def kept(**facets: Any) -> Stewardship:
+    return stewardship({key: json.dumps(value) for key, value in facets.items()})
 
 
 def tags(*found: tuple[str, str], field: str | None = None) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def test_owners_are_those_of_the_facet_or_else_of_the_tag() -> None:
     owned = facet(owners=[{"name": "team:b"}, {"name": "team:a", "type": "MAINTAINER"}])
     assert kept(ownership=owned, tags=tags(("owner", "other"))).owners == ("team:a", "team:b")
     assert kept(tags=tags(("Owner", "team:c"))).owners == ("team:c",)
-    assert kept(tags=tags(("owner", "team:c"), field="email")) == OwnersAndRetention()
+    assert kept(tags=tags(("owner", "team:c"), field="email")) == Stewardship()
 
 
 def test_a_tag_says_how_long_it_is_kept_unless_the_topic_has_a_setting() -> None:
@@ -52,6 +52,11 @@ def test_a_tag_says_how_long_it_is_kept_unless_the_topic_has_a_setting() -> None
     assert kept(tags=stated, kafka_topic=facet(config={"retention.ms": "1000"})).retention == "1 second"
 
 
+def test_a_tag_promises_how_fresh_a_dataset_is() -> None:
+    assert kept(tags=tags(("Freshness", "15 minutes"), ("freshness", "1 hour"))).freshness == "1 hour, 15 minutes"
+    assert kept(tags=tags(("freshness", "1 hour"), field="email")) == Stewardship()
+
+
 @pytest.mark.parametrize("text", ["", "no JSON", "[]", '{"config": 7}', '{"owners": 7, "tags": {}}'])
 def test_facets_of_any_shape_are_passed_over(text: str) -> None:
-    assert owners_and_retention({"kafka_topic": text, "ownership": text, "tags": text}) == OwnersAndRetention()
+    assert stewardship({"kafka_topic": text, "ownership": text, "tags": text}) == Stewardship()

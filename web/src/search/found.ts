@@ -1,0 +1,13 @@
+import { refOf } from "../address/nodes";
+import { lineageOf, type LineageView } from "../address/view";
+import type { Schemas } from "../api/client";
+
+type Found = Schemas["SearchAnswer"]["results"][number];
+
+/** The lineage of what was found; of a dataset that was found by a column, with that column chosen. */
+export function foundView(found: Pick<Found, "id" | "kind" | "namespace" | "name" | "matched">): LineageView {
+    const view = lineageOf(refOf(found));
+    const [match] = found.matched ?? [];
+    if (found.kind === "job" || match?.in !== "column") return view;
+    return { ...view, column: `${found.id}.${match.text}`, open: [found.id] };
+}
