@@ -104,6 +104,34 @@ def _home(folder: Path) -> Iterator[tuple[Path, Path, str]]:
         yield home, _programs(home / "wheel" if wheel else None), NOBODY
 
 
+@contextmanager
+def replica(primary: Postgres, folder: Path) -> Iterator[Postgres]:
+    """A replica that follows a database. It ends what is asked of it at once when it has to remove what is read."""
+    with _home(folder) as (home, programs, user):
+        data = home / "data"
+        source = (
+            "--host",
+            HOST,
+            "--port",
+            str(primary.port),
+            "--username",
+            USER,
+            "--checkpoint=fast",
+            "--no-sync",
+            "--write-recovery-conf",
+        )
+        with running("pg_basebackup", [programs / "pg_basebackup", "--pgdata", data, *source], home, user=user) as copying:
+            assert copying.guard.wait(STOP_S) == 0, copying.log_tail()
+        (port,) = free_ports(1)
+        settings = {**SETTINGS, "port": port, "max_standby_streaming_delay": "0"}
+        with running(
+            "postgres", [programs / "postgres", "-D", data, *(f"--{n}={v}" for n, v in settings.items())], home, user=user
+        ) as process:
+            following = Postgres(port, programs)
+            process.wait_until(following.takes_queries)
+            yield following
+
+
 @dataclass(frozen=True)
 class Restarted:
     """A database that a test stops, and starts again over the same data."""
