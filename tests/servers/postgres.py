@@ -7,11 +7,12 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.ports import HOST, free_ports
 from tests.servers import archives
@@ -150,14 +151,14 @@ class Restarted:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[Postgres]:
-    """A database over fresh data."""
-    with restarted(folder) as server:
+def started(folder: Path, settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Postgres]:
+    """A database over fresh data. `settings` are set instead of those of SETTINGS."""
+    with restarted(folder, settings) as server:
         yield server.postgres
 
 
 @contextmanager
-def restarted(folder: Path) -> Iterator[Restarted]:
+def restarted(folder: Path, settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Restarted]:
     """A database over fresh data that can be stopped."""
     with _home(folder) as (home, programs, user):
         data = home / "data"
@@ -165,8 +166,8 @@ def restarted(folder: Path) -> Iterator[Restarted]:
         with running("initdb", [programs / "initdb", "--pgdata", data, *options], home, user=user) as making:
             assert making.guard.wait(STOP_S) == 0, making.log_tail()
         (port,) = free_ports(1)
-        settings = [f"--{name}={value}" for name, value in {**SETTINGS, "port": port}.items()]
-        run = partial(running, "postgres", [programs / "postgres", "-D", data, *settings], home, user=user)
+        flags = [f"--{name}={value}" for name, value in {**SETTINGS, **settings, "port": port}.items()]
+        run = partial(running, "postgres", [programs / "postgres", "-D", data, *flags], home, user=user)
         with ExitStack() as process:
             server = Restarted(Postgres(port, programs), run, process)
             server.start()

@@ -27,6 +27,12 @@ _FURTHER = "\x1f"
 """No word contains it, and what follows it makes a lexeme longer than a trigram."""
 
 
+class ReadOnce(str):
+    """A value that PostgreSQL reads as the type that the statement casts it to. As a text, it would be cast again for each row."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Phrase:
     """A query for tokens that are adjacent in one of the columns `columns` (in any column, if None)."""
@@ -81,7 +87,7 @@ class TextVectors:
 
     def query_value(self, index: str, query: TextQuery) -> str:
         """Convert a query to the text that PostgreSQL reads."""
-        return _written(index, query)
+        return ReadOnce(_written(index, query))
 
     def phrase(self, text: str, *, prefix: bool = False) -> TextQuery:
         """Build a query for a text, taken literally; names hold U+FFFD where NUL was sent. See FullText for `prefix`."""
