@@ -27,6 +27,7 @@ from bench import (
     hubs,
     inputs,
     page,
+    postgresql,
     processes,
     publish,
     questions,
@@ -57,6 +58,7 @@ NAMES = (
     "sql",
     "processes",
     "page",
+    "postgresql",
 )
 SIZES = "10000,100000,1000000"
 QUICK_SIZES = "2000,10000"
@@ -104,6 +106,7 @@ def _runs(sizes: list[int], quick: bool) -> dict[str, Callable[[Path], Result]]:
         "sql": lambda _: sql.run(quick=quick),
         "processes": processes.run,
         "page": lambda work: page.run(work, quick=quick),
+        "postgresql": lambda work: postgresql.run(work, quick=quick),
     }
 
 

@@ -138,7 +138,13 @@ def _slices(samples: list[Sample], parts: int = 10) -> list[dict[str, float]]:
 
 def fold_plainly(folder: Path, warm: Path, corpus: Path, warm_events: int, events: int) -> Result:
     """The same functions without Spark, in one process: read, fold, apply, one batch after the other."""
-    store, limits = GraphWriter(folder / "graph.db", Names(KEY)), Limits()
+    figure = fold_into(GraphWriter(folder / "graph.db", Names(KEY)), folder, warm, corpus, warm_events, events)
+    return {**figure, "store_bytes": store_size(folder / "graph.db")}
+
+
+def fold_into(store: GraphWriter, folder: Path, warm: Path, corpus: Path, warm_events: int, events: int) -> Result:
+    """The cost of folding `corpus` into an empty store, as `fold_plainly` does; the log is in `folder`."""
+    limits = Limits()
     with LogWriter(folder / "log") as log:
         append_corpus(log, warm)
         warmed = log.end()
@@ -159,7 +165,7 @@ def fold_plainly(folder: Path, warm: Path, corpus: Path, warm_events: int, event
     counts = row_counts(store)
     assert counts["event_record"] + counts["quarantine"] == warm_events + events
     figure = per_event(events, cpu, wall, clock.calibration)
-    return {**figure, "store_bytes": store_size(folder / "graph.db"), "rows": counts, "slices": _slices(samples)}
+    return {**figure, "rows": counts, "slices": _slices(samples)}
 
 
 def _apply_batch(store: GraphWriter, reader: LogReader, names: Names, limits: Limits, start: int, end: int) -> int:

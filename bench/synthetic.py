@@ -13,6 +13,7 @@ from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, OffsetRange, RecordKind, StoredRecord
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMESPACE = "bench://made"
@@ -36,9 +37,9 @@ def complete(job: str, run: int, inputs: Iterable[str], outputs: Iterable[str], 
 class Folder:
     """Folds events into a store, without Spark and without a log."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, place: Path | StoreConnection) -> None:
         self.names = Names(KEY)
-        self.store = GraphWriter(path, self.names)
+        self.store = GraphWriter(place, self.names)
         self.next_offset = self.store.position(LOG_SOURCE).get(0, 0)
 
     def fold(self, bodies: Iterable[bytes]) -> None:

@@ -28,8 +28,8 @@ def run(work: Path, *, quick: bool = False) -> Result:
 def _walks(work: Path, flows: int, samples: int) -> Result:
     report(f"walks: building {flows} flows")
     folder, random = Folder(work / "graph.db"), Random(5)
-    areas = max(1, flows // FLOWS_PER_JOB // (_LAYERS * _WIDTH // 4))
-    folder.fold(_events(random, flows // FLOWS_PER_JOB, areas))
+    jobs = flows // FLOWS_PER_JOB
+    folder.fold(dataset_events(random, jobs))
     count = int(folder.store.connection.execute("SELECT count(*) FROM flow").fetchone()[0])
     folder.close()
     out: Result = {"flows": count, "calibration": calibrate()}
@@ -37,7 +37,7 @@ def _walks(work: Path, flows: int, samples: int) -> Result:
     for direction in ("upstream", "downstream"):
         report(f"walks: {direction}")
         for depth in DEPTHS:
-            names = [_dataset(random.randrange(areas), _LAYERS // 2, random.randrange(_WIDTH)) for _ in range(samples)]
+            names = [dataset_name(random, jobs) for _ in range(samples)]
             out[f"{direction}_{depth}"] = _figure(pool, names, direction, depth)
     pool.close()
     return out
@@ -47,8 +47,18 @@ def _dataset(area: int, layer: int, number: int) -> str:
     return f"area{area}.layer{layer}.t{number}"
 
 
-def _events(random: Random, jobs: int, areas: int) -> Iterator[bytes]:
+def _areas(jobs: int) -> int:
+    return max(1, jobs // (_LAYERS * _WIDTH // 4))
+
+
+def dataset_name(random: Random, jobs: int) -> str:
+    """The name of a dataset in the middle of what `dataset_events` makes for this number of jobs."""
+    return _dataset(random.randrange(_areas(jobs)), _LAYERS // 2, random.randrange(_WIDTH))
+
+
+def dataset_events(random: Random, jobs: int) -> Iterator[bytes]:
     """Jobs that each read 5 datasets of one layer and write 4 of the next, mostly within one area: 20 flows a job."""
+    areas = _areas(jobs)
     for job in range(jobs):
         area, layer = random.randrange(areas), random.randrange(_LAYERS - 1)
         inputs = [_dataset(area, layer, number) for number in random.sample(range(_WIDTH), 5)]

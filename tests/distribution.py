@@ -51,6 +51,7 @@ SECONDS = {
     "tests/catalogs/test_estate.py": 20,
     "tests/store/write/test_apply.py": 20,
     "tests/store/server/test_postgresql_owners.py": 20,
+    "tests/store/server/test_postgresql_replica.py": 20,
     "tests/crash/test_power.py": 15,
     "tests/test_supervisor.py": 15,
     "tests/pipeline/test_session.py": 15,

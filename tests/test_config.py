@@ -265,6 +265,26 @@ def test_addresses_of_the_store(address):
     assert load_settings({"store": address}, {}, Path("/")).store == address
 
 
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("postgresql://replica1,replica2/lineage", "several servers"),
+        ("postgresql://graph@a:5432%2Cb/lineage", "several servers"),
+        ("postgresql:///lineage?host=a,b", "several servers"),
+        ("postgresql:///lineage?hostaddr=10.0.0.1%2C10.0.0.2", "several servers"),
+        ("postgresql://graph:secret@db/lineage", "PGPASSFILE"),
+    ],
+)
+def test_an_address_of_a_replica_names_one_server(address, reason):
+    error = str(refused({"store_replica": address}))
+    assert (reason in error, "secret@" in error) == (True, False), error
+
+
+@pytest.mark.parametrize("address", ["", "postgresql://graph@replica:5432/lineage?application_name=a,b", "postgresql:///?service=lineage"])
+def test_addresses_of_a_replica(address):
+    assert load_settings({"store_replica": address}, {}, Path("/")).store_replica == address
+
+
 @pytest.mark.parametrize("name", ["", "Graph", "a-b", 'a"b', "1a", "x" * 56, "lineage_replay", "_replay"])
 def test_a_schema_of_the_store_is_a_plain_name(name):
     assert "--store-schema" in str(refused({"store_schema": name}))

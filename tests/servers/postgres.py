@@ -7,11 +7,12 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.ports import HOST, free_ports
 from tests.servers import archives
@@ -104,6 +105,34 @@ def _home(folder: Path) -> Iterator[tuple[Path, Path, str]]:
         yield home, _programs(home / "wheel" if wheel else None), NOBODY
 
 
+@contextmanager
+def replica(primary: Postgres, folder: Path) -> Iterator[Postgres]:
+    """A replica that follows a database. It ends what is asked of it at once when it has to remove what is read."""
+    with _home(folder) as (home, programs, user):
+        data = home / "data"
+        source = (
+            "--host",
+            HOST,
+            "--port",
+            str(primary.port),
+            "--username",
+            USER,
+            "--checkpoint=fast",
+            "--no-sync",
+            "--write-recovery-conf",
+        )
+        with running("pg_basebackup", [programs / "pg_basebackup", "--pgdata", data, *source], home, user=user) as copying:
+            assert copying.guard.wait(STOP_S) == 0, copying.log_tail()
+        (port,) = free_ports(1)
+        settings = {**SETTINGS, "port": port, "max_standby_streaming_delay": "0"}
+        with running(
+            "postgres", [programs / "postgres", "-D", data, *(f"--{n}={v}" for n, v in settings.items())], home, user=user
+        ) as process:
+            following = Postgres(port, programs)
+            process.wait_until(following.takes_queries)
+            yield following
+
+
 @dataclass(frozen=True)
 class Restarted:
     """A database that a test stops, and starts again over the same data."""
@@ -122,14 +151,14 @@ class Restarted:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[Postgres]:
-    """A database over fresh data."""
-    with restarted(folder) as server:
+def started(folder: Path, settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Postgres]:
+    """A database over fresh data. `settings` are set instead of those of SETTINGS."""
+    with restarted(folder, settings) as server:
         yield server.postgres
 
 
 @contextmanager
-def restarted(folder: Path) -> Iterator[Restarted]:
+def restarted(folder: Path, settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Restarted]:
     """A database over fresh data that can be stopped."""
     with _home(folder) as (home, programs, user):
         data = home / "data"
@@ -137,8 +166,8 @@ def restarted(folder: Path) -> Iterator[Restarted]:
         with running("initdb", [programs / "initdb", "--pgdata", data, *options], home, user=user) as making:
             assert making.guard.wait(STOP_S) == 0, making.log_tail()
         (port,) = free_ports(1)
-        settings = [f"--{name}={value}" for name, value in {**SETTINGS, "port": port}.items()]
-        run = partial(running, "postgres", [programs / "postgres", "-D", data, *settings], home, user=user)
+        flags = [f"--{name}={value}" for name, value in {**SETTINGS, **settings, "port": port}.items()]
+        run = partial(running, "postgres", [programs / "postgres", "-D", data, *flags], home, user=user)
         with ExitStack() as process:
             server = Restarted(Postgres(port, programs), run, process)
             server.start()

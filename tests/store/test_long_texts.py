@@ -19,6 +19,7 @@ from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.model.history import AliasFilter
 from lineage_bridge.model.lineage import TraceOptions
 from lineage_bridge.store.postgresql.long_texts import indexed, with_conflict_keys
+from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.write.apply import GraphWriter
 
 
@@ -103,3 +104,24 @@ def test_nodes_are_looked_up_by_an_index(graph_database: GraphDatabase) -> None:
         connection.execute("ROLLBACK")
     assert "node_by_name" in plan
     assert "Index Cond: (((CASE" in plan
+
+
+@pytest.mark.servers
+def test_lists_of_nodes_are_read_in_the_order_of_an_index(graph_database: GraphDatabase) -> None:
+    random = Random(7)
+    starts = ["", "a", "a\x01", "a\x01\x01", "a\x02", "a" * 249, "a" * 250, "a" * 251, "\U0010ffff" * 250, "ä" * 260, "b" * 300]
+    texts = [start + end for start in starts for end in ("", "\x01", "\x02", "\x03", "a", "\U0010ffff")]
+    pairs = [(space, random.choice(texts)) for space in texts for _ in range(9)]
+    with closing(graph_database.emptied()) as connection:
+        connection.executemany(
+            "INSERT INTO node (id, kind, namespace, name, first) VALUES (?, 1, ?, ?, 0)",
+            [(number, *pair) for number, pair in enumerate(sorted(set(pairs), key=lambda pair: pair[::-1]))],
+        )
+        nodes = Nodes(connection).matching(NodeKind.DATASET, None, None, None, 0)
+        assert [(node.namespace, node.name) for node in nodes] == sorted(set(pairs))
+        connection.execute("BEGIN")
+        connection.execute("SET LOCAL enable_seqscan = off")
+        sql = "EXPLAIN SELECT id FROM node WHERE kind = ? ORDER BY namespace, name LIMIT 10"
+        plan = "\n".join(row[0] for row in connection.execute(sql, (1,)))
+        connection.execute("ROLLBACK")
+    assert "Index Scan using node_in_order" in plan

@@ -25,6 +25,7 @@ SERVER = (
     "tls_key_file",
     "data_dir",
     *STORE,
+    "store_replica",
     "log_level",
     "log_format",
     "log_requests",

@@ -29,7 +29,7 @@ API_KEY = f"{PREFIX}API_KEY"
 """The variable with the API key that commands send."""
 OTHER_VARIABLES = (CONFIG_VARIABLE, API_KEY, f"{PREFIX}IVY_SETTINGS", SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE)
 """Environment variables with LineageBridge's prefix that are not settings of the server."""
-_UNPRINTED = frozenset({"store"})
+_UNPRINTED = frozenset({"store", "store_replica"})
 """Settings whose values no error repeats: somebody may have put a password there."""
 
 

@@ -14,7 +14,7 @@ from lineage_bridge.config.log_format import LogFormat
 from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.config.paths import DataFolder
 from lineage_bridge.config.people import IssuerSettings, ProxySettings, RoleSettings, TeamSettings, check_issuer_names
-from lineage_bridge.config.store_address import check_schema, check_store
+from lineage_bridge.config.store_address import check_replica, check_schema, check_store
 
 PREFIX = "LINEAGE_BRIDGE_"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
@@ -87,6 +87,10 @@ class Settings(BaseModel):
         default="lineage_bridge",
         pattern="^[a-z_][a-z0-9_]{0,54}$",
         description="schema of that database that holds the graph and nothing else; it is created if it does not exist",
+    )
+    store_replica: Annotated[str, AfterValidator(check_replica)] = Field(
+        default="",
+        description="replica of that database, which the server answers questions from, as an address like that of `store`; empty: `store`",
     )
     url: str = Field(default="", pattern="^(https?://.+)?$", description="server that commands call; empty: host and port")
     url_ca_file: str = Field(default="", description="PEM file of authorities that commands trust for url, besides the system's")

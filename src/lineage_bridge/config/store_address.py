@@ -1,7 +1,7 @@
 """The address of the PostgreSQL database that holds the graph, as settings have it: without secrets."""
 
 from typing import Final
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 _SCHEMES: Final = ("postgresql", "postgres")
 SECRETS: Final = frozenset({"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"})
@@ -29,6 +29,18 @@ def check_store(address: str) -> str:
         raise ValueError(
             "it has the parameter `options`, which LineageBridge sets itself; to choose a schema, use the setting store_schema"
         )
+    return address
+
+
+def check_replica(address: str) -> str:
+    """Like `check_store`, for the address of a replica. Raises ValueError if it names several servers as well: each may have applied
+    another position, so that a later answer could reflect less than an earlier one.
+    """
+    address = check_store(address)
+    rest, _, parameters = address.partition("://")[2].partition("?")
+    hosts = [rest.rpartition("@")[2].partition("/")[0], *(value for name, value in parse_qsl(parameters) if name in ("host", "hostaddr"))]
+    if any("," in unquote(host) for host in hosts):
+        raise ValueError("it names several servers; name the one that questions are asked at")
     return address
 
 

@@ -11,8 +11,6 @@ from lineage_bridge.errors import StoreDamagedError, StoreError
 
 _BESIDE = ("-wal", "-shm", "-journal", "")
 """Suffixes of the files of one database, the main file last, so that a write-ahead log is never combined with another main file."""
-REPLAYED = "a running pipeline computes the graph again; otherwise run: lineage-bridge replay"
-"""The hint for a graph whose tables contradict each other."""
 _log = logging.getLogger(__name__)
 
 

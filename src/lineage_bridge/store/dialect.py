@@ -73,6 +73,8 @@ class Dialect(Protocol):
     full_text: FullText
     merges_sets: bool
     """Whether many rows are merged by one statement, which takes each key once; otherwise each row is a call of a statement."""
+    replayed: str
+    """The hint for a graph whose tables contradict each other: what computes it again."""
 
     def render(self, sql: str) -> str:
         """Translate a statement in portable SQL to this database's SQL."""
@@ -137,6 +139,7 @@ class Sqlite:
 
     full_text: FullText = Fts5()
     merges_sets = False
+    replayed = "a running pipeline computes the graph again; otherwise run: lineage-bridge replay"
     _words: Final = {"LEAST": "min", "GREATEST": "max", "STRAIGHT_JOIN": "CROSS JOIN", "INSTR": "instr"}
     _word: Final = re.compile(r"\b(?:LEAST|GREATEST|STRAIGHT_JOIN|INSTR)\b")
 

@@ -48,7 +48,15 @@ from lineage_bridge.wiring.log import START_S, applied_offset
 from lineage_bridge.wiring.logins import browser_logins
 from lineage_bridge.wiring.people import people
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
-from lineage_bridge.wiring.shared import all_records, graph_database, question_lanes, readers, source_context, state_database
+from lineage_bridge.wiring.shared import (
+    all_records,
+    graph_database,
+    question_lanes,
+    question_readers,
+    readers,
+    source_context,
+    state_database,
+)
 from lineage_bridge.wiring.sources import source_service
 from lineage_bridge.wiring.targets.publishing import target_service
 
@@ -81,10 +89,11 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
 
     paths, database = settings.paths, graph_database(settings)
     with ExitStack() as stack:
-        pool = stack.enter_context(readers(settings))
+        written = stack.enter_context(readers(settings))
+        pool = stack.enter_context(question_readers(settings)) if settings.store_replica else written
         writer = LogWriter(
             paths.log,
-            floor=applied_offset(pool, paths, START_S if database else None),
+            floor=applied_offset(written, paths, START_S if database else None),
             segment_bytes=settings.segment_bytes,
             max_pending_bytes=settings.pending_bytes,
             lock_timeout_s=1.0,
@@ -132,7 +141,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 sources=service,
                 inputs=input_service(settings, partial(input_progress, settings, ledger)),
                 input_log=ledger,
-                targets=target_service(settings, partial(changes_behind, pool.reader)),
+                targets=target_service(settings, partial(changes_behind, written.reader)),
                 tasks=_tasks(stack, settings, service, pool, received.ends, partial(_size, graph, pool)),
                 pins=PinStore(state_database(settings)),
                 findings=lambda: Findings(paths.analysis),

@@ -11,7 +11,7 @@ from lineage_bridge.errors import UnavailableError
 from lineage_bridge.eventlog.archive.reader import AllRecords
 from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
-from lineage_bridge.wiring.shared import all_records, question_lanes, readers, state_database
+from lineage_bridge.wiring.shared import all_records, question_lanes, question_readers, state_database
 
 NICENESS = 5
 """The niceness of this process: when all processors are busy, processes that accept and fold events have precedence."""
@@ -46,7 +46,7 @@ def answer_questions(settings: Settings, listener: socket.socket) -> None:
     paths, records = settings.paths, all_records(settings)
     elsewhere: Any = _ElsewhereOnly()
     log: Any = _LogToRead(records)
-    with readers(settings) as pool:
+    with question_readers(settings) as pool:
         services = Services(
             log=log,
             records=records,

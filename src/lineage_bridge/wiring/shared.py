@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -119,12 +120,29 @@ def graph_database(settings: Settings) -> "PostgresqlDatabase | None":
     return PostgresqlDatabase(settings.store, settings.store_schema)
 
 
+def question_database(settings: Settings) -> "PostgresqlDatabase | None":
+    """The database that the server answers questions from: the replica, if the settings have one, or that of `graph_database`.
+
+    Raises the errors of `graph_database`, and ConfigError for a replica of no database.
+    """
+    database = graph_database(settings)
+    if not settings.store_replica:
+        return database
+    if database is None:
+        raise ConfigError("store_replica is set, but the graph is a file", "name the database that it is a replica of: store")
+    from lineage_bridge.store.postgresql.connection import check_address  # noqa: PLC0415  # an extra
+
+    check_address(settings.store_replica)
+    return replace(database, url=settings.store_replica)
+
+
 def note_store(settings: Settings) -> "PostgresqlDatabase | None":
     """Like `graph_database`, for the server. It also notes in the data folder that the graph is where these settings say."""
     note = settings.paths.graph_elsewhere
     if not settings.store:
         note.unlink(missing_ok=True)
     database = graph_database(settings)
+    question_database(settings)
     if database is not None:
         settings.paths.data_dir.mkdir(parents=True, exist_ok=True)
         note.write_text(f"PostgreSQL, in the schema {settings.store_schema}\n", encoding="utf-8")
@@ -134,7 +152,17 @@ def note_store(settings: Settings) -> "PostgresqlDatabase | None":
 @contextmanager
 def readers(settings: Settings) -> Iterator[ReaderPool]:
     """Create a pool of readers of the graph. The graph need not exist yet."""
-    pool = ReaderPool(graph_database(settings) or settings.paths.graph)
+    yield from _readers(graph_database(settings) or settings.paths.graph)
+
+
+@contextmanager
+def question_readers(settings: Settings) -> Iterator[ReaderPool]:
+    """Like `readers`, for the questions of users: they read the replica, if the settings have one."""
+    yield from _readers(question_database(settings) or settings.paths.graph)
+
+
+def _readers(location: "Path | PostgresqlDatabase") -> Iterator[ReaderPool]:
+    pool = ReaderPool(location)
     try:
         yield pool
     finally:

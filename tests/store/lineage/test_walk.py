@@ -1,7 +1,7 @@
 """Questions to the store."""
 
 from tests.events import KEY, RUNS, T0, columns, dataset, facet, job_event, run_event
-from tests.store.reading import found, reader_of
+from tests.store.reading import found, listening_reader_of, reader_of
 from tests.store.tables import execute
 from tests.store.writing import add
 
@@ -171,3 +171,14 @@ def test_a_declared_job_has_its_edges(writer: GraphWriter) -> None:
     add(writer, job_event(inputs=[dataset("a")], outputs=[dataset("b")]))
     add(writer, job_event(time_us=T0 + 1, inputs=[dataset("c")], outputs=[dataset("b")]))
     assert walked(writer, "b", "upstream", 1)[1] == {("c", "job", "b")}
+
+
+def test_the_inputs_and_outputs_of_all_jobs_of_a_walk_are_asked_for_at_once(writer: GraphWriter) -> None:
+    add(writer, *chain(5))
+    asked = []
+    for depth in (2, 5):
+        reader, statements = listening_reader_of(writer)
+        walk = reader.lineage.walk(found(reader, "d0"), "downstream", depth, WalkLimits(), now_us=T0)
+        assert [edge.unambiguous for edge in walk.edges] == [True] * depth
+        asked.append(sum("FROM job_io WHERE job" in sql for sql in statements))
+    assert asked == [2, 2]

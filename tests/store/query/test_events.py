@@ -6,12 +6,15 @@ from typing import Any
 import pytest
 from tests.events import KEY, T0, dataset, dataset_event, facet, job_event, run_event, schema, stored_record
 from tests.store.reading import found, listening_reader_of, reader_of
+from tests.store.tables import execute
 from tests.store.writing import add, apply
 
+from lineage_bridge.errors import StoreDamagedError
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.events import EventFilter
+from lineage_bridge.store.dialect import Sqlite
 from lineage_bridge.store.runs import mentions
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -104,3 +107,12 @@ def test_one_event_in_quarantine_is_found_by_its_key(tmp_path: Path) -> None:
     writer.close()
     assert any("SEARCH q USING PRIMARY KEY" in step for step in steps)
     assert not any("SCAN q" in step for step in steps)
+
+
+def test_an_event_without_an_address_is_damage_and_the_hint_is_for_its_database(writer: GraphWriter) -> None:
+    add(writer, run_event(run="r1"))
+    execute(writer, "DELETE FROM event_record")
+    with pytest.raises(StoreDamagedError) as error:
+        reader_of(writer).events.of_run("r1")
+    in_file = isinstance(writer.connection.dialect, Sqlite)
+    assert ("a running pipeline computes" in error.value.hint, error.value.hint.endswith("lineage-bridge replay")) == (in_file, True)

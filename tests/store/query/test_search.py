@@ -8,7 +8,7 @@ from tests.store.reading import reader_of, search_of
 from tests.store.tables import execute
 from tests.store.writing import add
 
-from lineage_bridge.graph.contents.search_terms import FIELDS
+from lineage_bridge.graph.contents.search_terms import FIELDS, MAX_TEXT
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind
@@ -175,6 +175,15 @@ def test_words_side_by_side_are_found_however_often_each_stands_in_a_text(writer
     assert found(writer, "user_id", fields=("sql",)) == ["load"]
     assert found(writer, "name_user", fields=("sql",)) == ["load"]
     assert found(writer, "id_name", fields=("sql",)) == []
+
+
+def test_the_end_of_the_longest_text_is_found(writer: GraphWriter) -> None:
+    words = f"{'a ' * 16_000}{'b ' * 382}c d"
+    assert len(words) < MAX_TEXT
+    add(writer, run_event(job="load", job_facets={"sql": facet(query=words)}, outputs=[dataset("o")]))
+    for text in ("c", "d", "c_d", "b_c", "b_b_b_c_d", "a_b", "a_b_b"):
+        assert found(writer, text, fields=("sql",)) == ["load"], text
+    assert found(writer, "d_c", fields=("sql",)) == found(writer, "b_d", fields=("sql",)) == []
 
 
 def test_a_part_of_a_name_is_found_however_often_it_repeats_itself(writer: GraphWriter) -> None:

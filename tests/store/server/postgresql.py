@@ -13,11 +13,16 @@ from lineage_bridge.store.schema.tables import METADATA
 TABLES = (*METADATA.tables, "node_search", "node_search_text")
 
 
+def address_of(server: postgres.Postgres) -> str:
+    """The address of a database, as the setting `store` has it."""
+    return f"postgresql://{server.user}@{server.host}:{server.port}/{server.database}"
+
+
 class GraphDatabase:
     """A database with the tables of a graph store. One test at a time uses it."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self, server: postgres.Postgres) -> None:
+        self.server, self.url = server, address_of(server)
 
     def emptied(self) -> StoreConnection:
         """A connection that writes, to tables without rows."""
@@ -31,4 +36,4 @@ class GraphDatabase:
 def started(folder: Path) -> Iterator[GraphDatabase]:
     """A server over fresh data."""
     with postgres.started(folder) as server:
-        yield GraphDatabase(f"postgresql://{server.user}@{server.host}:{server.port}/{server.database}")
+        yield GraphDatabase(server)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
+from psycopg.adapt import PyFormat
 from tests.events import KEY, dataset, run_event
 from tests.store.server.postgresql import GraphDatabase
 from tests.store.writing import add
@@ -20,6 +21,8 @@ from lineage_bridge.store.write.apply import GraphWriter
 
 pytestmark = pytest.mark.servers
 SECRET = "hunter%zz2"
+INVALID_OID = 0
+"""A parameter of this type has the one that its statement needs."""
 ENDLESS = "number (a) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT a + 1 FROM number)"
 
 
@@ -148,3 +151,17 @@ def test_a_password_is_in_no_error(graph_database: GraphDatabase, connect: type)
         connect(f"postgresql://user:hunter2@{place}nowhere")
     assert "hunter" not in f"{refused.value}{refused.value.hint}{refused.value.__cause__}"
     assert "hunter" not in repr(PostgresqlDatabase(f"postgresql://user:hunter2@{place}"))
+
+
+def test_the_query_of_a_search_is_read_once_and_not_for_each_row(reading: StoreConnection) -> None:
+    search = reading.dialect.full_text
+    query = search.query_value("node_search", search.phrase("orders"))
+    (given,) = reading.execute("SELECT CAST(CAST(? AS tsquery) AS TEXT)", (query,)).fetchone()
+    assert "'1ord'" in given
+    dumper = reading.raw.connection.adapters.get_dumper(type(query), PyFormat.TEXT)
+    assert dumper.oid == INVALID_OID
+
+
+def test_few_names_wait_to_be_sorted_into_the_indexes_of_search(reading: StoreConnection) -> None:
+    sql = "SELECT reloptions FROM pg_class WHERE relname IN ('node_search_by_words', 'node_search_text_by_words')"
+    assert reading.execute(sql).fetchall() == [(["gin_pending_list_limit=256"],)] * 2

@@ -10,7 +10,6 @@ from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.model.verification import Difference
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.damage import REPLAYED
 from lineage_bridge.store.derive.stitching import is_on
 from lineage_bridge.store.identity.groups import Identities
 
@@ -65,7 +64,7 @@ def verify(connection: StoreConnection, names: Names, on_progress: Callable[[str
     """
     on_progress("reading the relations")
     tables = read_tables(connection)
-    _require_whole(tables)
+    _require_whole(tables, connection.dialect.replayed)
     on_progress("deriving")
     derived = derive(tables, names, stitch=is_on(connection))
     del tables
@@ -87,8 +86,8 @@ def verify(connection: StoreConnection, names: Names, on_progress: Callable[[str
         yield Difference(table, waiting, waiting, 0)
 
 
-def _require_whole(tables: Tables) -> None:
-    """Raise StoreDamagedError if a node or facet that a relation refers to is missing: nothing can be derived then."""
+def _require_whole(tables: Tables, hint: str) -> None:
+    """Raise StoreDamagedError with a hint if a node or facet that a relation refers to is missing: nothing can be derived then."""
     asserted = {key[5] for key in tables["assertion"]}
     declared = [row for row in tables["declared_io"] if row[0] in asserted]
     nodes = {key[2] for key in tables["run_io"]} | {row[2] for row in declared}
@@ -99,7 +98,7 @@ def _require_whole(tables: Tables) -> None:
     lost_facets = facets - {key[0] for key in tables["facet"]}
     if lost_nodes or lost_facets:
         lost = f"{len(lost_nodes)} datasets or jobs, and {len(lost_facets)} facets"
-        raise StoreDamagedError(f"the graph is damaged: {lost} that it refers to are missing", REPLAYED)
+        raise StoreDamagedError(f"the graph is damaged: {lost} that it refers to are missing", hint)
 
 
 def _indexed(connection: StoreConnection, index: str, ids: str) -> Difference:

@@ -115,6 +115,11 @@ class FlowsAt:
         found.update((job, dataset, int(side), origin) for _, dataset, origin in self._pending_ports([job], side))
         return sorted(found, key=lambda port: (port[1], port[3]))
 
+    def jobs_ports(self, jobs: Collection[int], side: Side) -> Iterator[RawPort]:
+        """The datasets that jobs name on a side, in no order."""
+        for job in jobs:
+            yield from self.job_ports(job, side)
+
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
         """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
         lineage_sets: set[tuple[bytes, int]] = set(

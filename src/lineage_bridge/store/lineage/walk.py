@@ -1,6 +1,6 @@
 """Walks: follows flows hop by hop, with a set of visited nodes and limits. A job's inputs do not lead to its outputs; only its flows do."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lineage_bridge.graph.flows.labels import Label
@@ -177,17 +177,19 @@ class Walker:
         """
         several = self.nodes.canonical(jobs)
         names = {job: self.nodes.members(job) if job in several else [job] for job in jobs}
-        ends = ((job, side) for job in jobs for side in _ENDS)
-        all_flows = self.when.not_ended.flows
-        named = {(job, side): self._named(names[job], side, self.flows) or self._named(names[job], side, all_flows) for job, side in ends}
+        named = {(job, side): found for side in _ENDS for job, found in self._named(names, side).items()}
         few = {end: datasets for end, datasets in named.items() if 0 < len(datasets) <= _MOST_NAMES}
         canonical = self.nodes.canonical(set().union(*few.values()))
         single = {end for end, datasets in few.items() if len({canonical.get(id_, id_) for id_ in datasets}) == 1}
         return {job for job in jobs if all((job, side) in single for side in _ENDS)}
 
-    def _named(self, jobs: Iterable[int], side: Side, flows: Flows) -> set[int]:
-        """The datasets that a job names on a side, under any of these names of the job."""
-        return {port[1] for job in jobs for port in flows.job_ports(job, side)}
+    def _named(self, names: Mapping[int, Collection[int]], side: Side) -> dict[int, set[int]]:
+        """The datasets that each of these jobs, given with all of its names, names on a side; those that have ended if there are no
+        others.
+        """
+        found = _datasets(names, side, self.flows)
+        ended = {job: names[job] for job, datasets in found.items() if not datasets}
+        return {**found, **_datasets(ended, side, self.when.not_ended.flows)} if ended else found
 
     def _own_label(self, edge: RawEdge) -> tuple[Label, int | None]:
         source, target, job, origin, evidence, hub = edge
@@ -235,3 +237,10 @@ class Walker:
         """A job's column statements about a target: those on the target itself, and those in its own lineage facet."""
         for carrier in {target, job}:
             yield from self.flows.statements(job, carrier)
+
+
+def _datasets(names: Mapping[int, Collection[int]], side: Side, flows: Flows) -> dict[int, set[int]]:
+    named: dict[int, set[int]] = {}
+    for job, dataset, *_ in flows.jobs_ports({name for some in names.values() for name in some}, side):
+        named.setdefault(job, set()).add(dataset)
+    return {job: set().union(*(named.get(name, ()) for name in some)) for job, some in names.items()}

@@ -11,13 +11,14 @@ from psycopg.abc import Buffer
 from psycopg.adapt import AdaptersMap, Dumper, Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.numeric import Int8Dumper
-from psycopg.types.string import StrDumper
+from psycopg.types.string import StrDumper, StrDumperUnknown
 
 from lineage_bridge.config.store_address import SECRETS
 from lineage_bridge.errors import ConfigError, StoreError, StoreUnreachableError
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.postgresql.dialect import POSTGRESQL
 from lineage_bridge.store.postgresql.driver import PostgresqlDriver, store_error
+from lineage_bridge.store.postgresql.full_text import ReadOnce
 from lineage_bridge.store.postgresql.ownership import GraphOwner, require_owner
 from lineage_bridge.store.postgresql.schema import BESIDE, create, create_schema, require_replaceable, require_tables
 from lineage_bridge.store.postgresql.watchdog import Watchdog
@@ -44,14 +45,16 @@ _SESSION: Final = "; ".join(
     for name, value in {
         "jit": "off",
         "cursor_tuple_fraction": 1,
+        "random_page_cost": 1.1,
         "statement_timeout": 0,
         "lock_timeout": 0,
         "idle_in_transaction_session_timeout": 0,
         "idle_session_timeout": 0,
     }.items()
 )
-"""Settings of a connection: no just-in-time compilation, as the store's queries are short; cursors are planned to be read to their end, as
-slowly as a client reads its answer: the server that asks them has limits of its own.
+"""Settings of a connection: no just-in-time compilation, as the store's queries are short; indexes are taken to be in memory or on a
+solid-state disk; cursors are planned to be read to their end, as slowly as a client reads its answer, since whoever asks has limits of
+its own.
 """
 _WRITER: Final = f"{_SESSION}; SET lock_timeout = '{_LOCK_WAIT}'"
 _READER: Final = f"{_SESSION}; SET default_transaction_read_only = on; SET default_transaction_isolation = 'repeatable read'"
@@ -81,6 +84,7 @@ def _adapt(adapters: AdaptersMap) -> None:
     adapters.register_dumper(int, Int8Dumper)
     adapters.register_dumper(bool, _BoolDumper)
     adapters.register_dumper(str, StrDumper)
+    adapters.register_dumper(ReadOnce, StrDumperUnknown)
     adapters.register_loader("numeric", _SumLoader)
 
 

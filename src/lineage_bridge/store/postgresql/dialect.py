@@ -7,7 +7,7 @@ from typing import Final
 
 from lineage_bridge.store.dialect import FullText
 from lineage_bridge.store.postgresql.full_text import TextVectors
-from lineage_bridge.store.postgresql.long_texts import LOOK_UP, with_conflict_keys, with_first_texts
+from lineage_bridge.store.postgresql.long_texts import LOOK_UP, with_conflict_keys, with_first_texts, with_name_order
 
 _TOKEN: Final = re.compile(
     LOOK_UP
@@ -37,12 +37,13 @@ class Postgresql:
 
     full_text: FullText = TextVectors()
     merges_sets = True
+    replayed = "compute the graph again: lineage-bridge replay"
 
     def render(self, sql: str) -> Placed:
         """Translate a statement in portable SQL; its values become `$1`, `$2`..."""
         if sql == "BEGIN IMMEDIATE":
             return _placed(_WRITING, ())
-        sql = with_first_texts(with_conflict_keys(sql))
+        sql = with_name_order(with_first_texts(with_conflict_keys(sql)))
         if sql.startswith("CREATE TEMP TABLE"):
             sql = _COLUMN_TYPE.sub(lambda found: _COLUMN_TYPES[found[0]], sql) + (_EMPTIED if sql.startswith(_STAGING) else "")
         numbers, names = count(1), dict[str, int]()

@@ -29,6 +29,8 @@ _INTERRUPTED: Final = "the query was interrupted"
 _CANCELLED: Final = "57014"
 _DAMAGED: Final = ("XX001", "XX002")
 """data_corrupted and index_corrupted."""
+_CONFLICT: Final = "40001"
+"""serialization_failure: of a question, only when a replica has to remove what it reads."""
 _NO_TABLE: Final = "42P01"
 _UNREACHABLE: Final = ("08", "57P", "53300")
 """Beginnings of the codes of errors that end a connection: exceptions of connections, shutdowns, and too many connections."""
@@ -51,6 +53,11 @@ def store_error(error: psycopg.Error) -> LineageBridgeError:
     words = " ".join((error.diag.message_primary or str(error)).split()) or type(error).__name__
     if code.startswith(_UNREACHABLE) or (not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
         return StoreUnreachableError(f"PostgreSQL does not answer: {words}", "check that the server runs; the call can be repeated then")
+    if code == _CONFLICT:
+        return StoreUnreachableError(
+            f"PostgreSQL's replica ended the question: {words}",
+            "ask again; if it happens often, set hot_standby_feedback = on on the replica, or a longer max_standby_streaming_delay",
+        )
     if code in _DAMAGED:
         return StoreDamagedError(
             f"PostgreSQL's data is damaged: {words}", "repair the database, or drop the schema: the graph is computed again from the log"

@@ -16,11 +16,21 @@ _MAX_LEXEME = 2_000
 _MAX_VECTOR = 900_000
 """The maximum length of the lexemes of a vector in bytes; PostgreSQL's own is 1 MiB, with the positions. What follows is not searched."""
 _MAX_POSITION = 16_383
-"""The maximum position that PostgreSQL tells from the next."""
+"""The maximum position that PostgreSQL tells from the next. Tokens after it are at the first positions again: each of them is found, and
+some tokens seem to be side by side that are not.
+"""
+_OVERLAP = 1_000
+"""How many tokens before that position are repeated after it, so that tokens side by side are found there too."""
 _MAX_POSITIONS = 255
 """How many positions PostgreSQL keeps of a lexeme. Further ones belong to lexemes of their own, which end with `_FURTHER` and a number."""
 _FURTHER = "\x1f"
 """No word contains it, and what follows it makes a lexeme longer than a trigram."""
+
+
+class ReadOnce(str):
+    """A value that PostgreSQL reads as the type that the statement casts it to. As a text, it would be cast again for each row."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -77,7 +87,7 @@ class TextVectors:
 
     def query_value(self, index: str, query: TextQuery) -> str:
         """Convert a query to the text that PostgreSQL reads."""
-        return _written(index, query)
+        return ReadOnce(_written(index, query))
 
     def phrase(self, text: str, *, prefix: bool = False) -> TextQuery:
         """Build a query for a text, taken literally; names hold U+FFFD where NUL was sent. See FullText for `prefix`."""
@@ -124,7 +134,7 @@ def _vector(index: str, texts: Sequence[str]) -> Iterator[str]:
     size = 0
     for number, text in enumerate(texts):
         found: dict[str, list[int]] = {"": [1]}
-        for position, token in enumerate(_TOKENS[index](text)[: _MAX_POSITION - 1], 2):
+        for position, token in _placed(_TOKENS[index](text)):
             found.setdefault(_cut(token), []).append(position)
         for token, every in found.items():
             for start in range(0, len(every), _MAX_POSITIONS):
@@ -134,6 +144,16 @@ def _vector(index: str, texts: Sequence[str]) -> Iterator[str]:
                 if size > _MAX_VECTOR:
                     return
                 yield f"{lexeme}:{','.join(map(str, positions))}"
+
+
+def _placed(tokens: list[str]) -> Iterator[tuple[int, str]]:
+    """Each token with its position; the first one is at 2."""
+    at = 0
+    while at < len(tokens):
+        yield from enumerate(tokens[at : at + _MAX_POSITION - 1], 2)
+        if at + _MAX_POSITION - 1 >= len(tokens):
+            return
+        at += _MAX_POSITION - 1 - _OVERLAP
 
 
 def _written(index: str, query: TextQuery) -> str:

@@ -24,6 +24,13 @@ What they call is resolved when they are created, because indexes are also built
 and those of a restored dump.
 """
 
+NAME_ORDER: Final = """CREATE FUNCTION name_order(namespace TEXT, name TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN replace("left"(namespace, 250), chr(1), chr(1) || chr(2))
+|| CASE WHEN char_length(namespace) <= 250 THEN chr(1) || chr(1) || "left"(name, 250) ELSE chr(1) || chr(3) END"""
+"""A text by which names are sorted as by namespace and name, except that long names may be equal. An index has it, so that the beginning of
+a list is read without the rest.
+"""
+
 _KEYS: Final[dict[str, frozenset[str]]] = {
     **{r.name: frozenset(c.name for c in r.columns if c.rule is MergeRule.KEY and c.type is Type.TEXT) for r in RELATIONS},
     "current_facet": frozenset({"key"}),
@@ -39,6 +46,11 @@ _NAMES: Final = r"(?:a_|b_|to_|other_)?namespace|(?:a_|b_|to_)?name|raw_id|paren
 LOOK_UP: Final = rf"""(?<![\w:."])(?P<text>(?:\w+\.)?(?:{_NAMES}))\ =\ (?P<value>\?|:[a-z]\w*|'(?:[^']|'')*'|(?:\w+\.)?[a-z]\w*\b(?!\())"""
 """A text that is compared with a value or with another text, as part of a verbose regular expression."""
 _FIRST: Final = re.compile(r"\(SELECT min\(((?:\w+\.)?namespace)\) FROM (\w+(?: \w+)?)(?: WHERE \1 > ([\w.]+))?\)")
+
+
+def with_name_order(sql: str) -> str:
+    """The statement, rewritten so that nodes are sorted by the index on their names."""
+    return sql.replace("ORDER BY namespace, name", "ORDER BY name_order(namespace, name), namespace, name")
 
 
 def with_conflict_keys(sql: str) -> str:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, Final
 
 from lineage_bridge.errors import StoreError, StoreMissingError, StoreVersionError
-from lineage_bridge.store.postgresql.long_texts import KEY_TEXT, indexed
+from lineage_bridge.store.postgresql.long_texts import KEY_TEXT, NAME_ORDER, indexed
 from lineage_bridge.store.schema.sqlite import GRAPH
 
 SEARCH: Final = tuple(
@@ -15,11 +15,13 @@ SEARCH: Final = tuple(
     for index in ("node_search", "node_search_text")
     for statement in (
         f"CREATE TABLE {index} (id BIGINT PRIMARY KEY, words TSVECTOR NOT NULL)",
-        f"CREATE INDEX {index}_by_words ON {index} USING gin (words)",
+        f"CREATE INDEX {index}_by_words ON {index} USING gin (words) WITH (gin_pending_list_limit = 256)",
     )
 )
-"""The indexes that search reads."""
+"""The indexes that search reads. Each question also reads what waits to be sorted into them: 4 MB by PostgreSQL's default, 256 kB here."""
 
+_BY_NAME: Final = "CREATE INDEX node_in_order ON node (name_order(namespace, name), kind)"
+"""The index that lists of nodes are read by, in the order of their names."""
 _PRIMARY_KEY: Final = re.compile(r",\s*PRIMARY KEY \(([^)]*)\)")
 _INDEX: Final = re.compile(r'CREATE (?:UNIQUE )?INDEX "?(\w+)')
 _TABLE: Final = re.compile(r'\s*CREATE TABLE "?(\w+)')
@@ -64,7 +66,7 @@ JOIN pg_class v ON v.oid = r.ev_class
 JOIN pg_class c ON c.oid = d.refobjid JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass AND v.oid <> c.oid AND c.relkind IN ('r', 'p')
 AND n.nspname = current_schema() AND obj_description(c.oid, 'pg_class') LIKE %s ORDER BY 1"""
-FUNCTIONS: Final = ("glob_pattern(TEXT)", "key_text(TEXT)", "long_key_text(TEXT)")
+FUNCTIONS: Final = ("glob_pattern(TEXT)", "key_text(TEXT)", "long_key_text(TEXT)", "name_order(TEXT, TEXT)")
 _DROP_WAIT: Final = "5s"
 """How long dropping tables waits for questions that read them, because new questions wait meanwhile. The pipeline tries again."""
 _log = logging.getLogger(__name__)
@@ -192,14 +194,14 @@ def statements() -> list[str]:
     from lineage_bridge.store.schema.tables import METADATA  # noqa: PLC0415 - as above
 
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy does not say
-    made = ["CREATE TABLE alembic_version (version_num VARCHAR(32) PRIMARY KEY)", GLOB_PATTERN, *KEY_TEXT, *SEARCH]
+    made = ["CREATE TABLE alembic_version (version_num VARCHAR(32) PRIMARY KEY)", GLOB_PATTERN, *KEY_TEXT, NAME_ORDER, *SEARCH]
     for table in METADATA.tables.values():
         texts = frozenset(column.name for column in table.columns if isinstance(column.type, Text))
         made += _with_text_key(str(CreateTable(table).compile(dialect=dialect)), table.name, texts)
         for index in sorted(table.indexes, key=lambda index: str(index.name)):
             sql = str(CreateIndex(index).compile(dialect=dialect))
             made.append(_COLUMNS.sub(lambda found: f"({indexed(found[1], texts)})", sql, count=1))  # noqa: B023 - called at once
-    return made
+    return [*made, _BY_NAME]
 
 
 def _with_text_key(sql: str, table: str, texts: frozenset[str]) -> list[str]:

@@ -239,6 +239,14 @@ class FlowsWithoutEnded:
         self.endings.load(port[1] for port in ports)
         return [port for port in ports if not self.endings.has_ended_port(*port)]
 
+    def jobs_ports(self, jobs: Collection[int], side: Side) -> Iterator[RawPort]:
+        """The datasets that jobs name on a side, in no order."""
+        ports = list(self.flows.jobs_ports(jobs, side))
+        if self.ended or self.endings.empty:
+            return iter(ports)
+        self.endings.load(port[1] for port in ports)
+        return (port for port in ports if not self.endings.has_ended_port(*port))
+
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
         """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
         return self.flows.statements(job, carrier)

@@ -11,7 +11,6 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import RecordAddress
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineCounts, QuarantineRecord
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.damage import REPLAYED
 from lineage_bridge.store.dialect import NO_LIMIT
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.mentions import DatasetMention, mentions
@@ -109,7 +108,9 @@ class Events:
     def _event(self, row: _EventRow) -> EventRecord:
         address = self.connection.execute(_COPY, row[:2]).fetchone()
         if address is None:
-            raise StoreDamagedError(f"the graph does not say where the event {row[1].hex()} is in the log", REPLAYED)
+            raise StoreDamagedError(
+                f"the graph does not say where the event {row[1].hex()} is in the log", self.connection.dialect.replayed
+            )
         return EventRecord(*row, RecordAddress(*address))
 
     def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:

@@ -66,6 +66,10 @@ class FlowsPreferExplicit:
         """The datasets that a job names on a side."""
         return self.flows.job_ports(job, side)
 
+    def jobs_ports(self, jobs: Collection[int], side: Side) -> Iterator[RawPort]:
+        """The datasets that jobs name on a side, in no order."""
+        return self.flows.jobs_ports(jobs, side)
+
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
         """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
         return self.flows.statements(job, carrier)

@@ -50,6 +50,9 @@ class Flows(Protocol):
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
         """The datasets that a job names on a side."""
 
+    def jobs_ports(self, jobs: Collection[int], side: Side) -> Iterator[RawPort]:
+        """The datasets that jobs name on a side, in no order."""
+
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
         """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
 
@@ -89,6 +92,12 @@ class CurrentFlows:
         return self.connection.execute(
             "SELECT job, dataset, side, origin FROM job_io WHERE job = ? AND side = ? ORDER BY dataset, origin", (job, int(side))
         ).fetchall()
+
+    def jobs_ports(self, jobs: Collection[int], side: Side) -> Iterator[RawPort]:
+        """The datasets that jobs name on a side, in no order."""
+        for some in chunks(jobs):
+            named = f"SELECT job, dataset, side, origin FROM job_io WHERE job IN ({marks(some)}) AND side = ?"
+            yield from self.connection.execute(named, (*some, int(side)))
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
         """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
