@@ -85,6 +85,9 @@ _SRV = "mongodb+srv"
 """MongoDB's scheme for a host whose DNS records have the servers and their ports: the host itself has no port."""
 _IN_PATHS = {"adl", "hdfs", "abfs", "abfss", "wasb", "wasbs", "oss", "cos", "obs", "dbfs"}
 
+_IN_CAPITALS = frozenset(("db2", "hana", "oracle", "snowflake"))
+_IN_SMALL_LETTERS = frozenset(("postgres", "redshift"))
+"""Databases that store names in capitals or in small letters, unless a statement quotes them."""
 _PLAIN = re.compile(r"[A-Z_][A-Z0-9_$]*")
 """An identifier that Snowflake stores alike with and without quotes."""
 _ARN = re.compile(r"arn:aws:(?!glue:)[a-z0-9-]+:(?P<partition>cn|us-gov)-[a-z0-9-]+:")
@@ -147,6 +150,11 @@ def path(uri: str) -> DatasetName | None:
     if scheme == "file" or (not scheme and uri.startswith("/")):
         return "file" if not parsed.netloc else f"file://{parsed.netloc}", parsed.path.rstrip("/") or "/"
     return None
+
+
+def as_stored(scheme: str, name: str) -> str:
+    """Return a name that a statement does not quote in the case in which the database with this scheme stores it."""
+    return name.upper() if scheme in _IN_CAPITALS else name.lower() if scheme in _IN_SMALL_LETTERS else name
 
 
 def snowflake_identifier(part: str) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from lineage_bridge.openlineage.jdbc.address import without_user
 from lineage_bridge.openlineage.jdbc.drivers import read_jdbc
-from lineage_bridge.openlineage.naming import snowflake_identifier
+from lineage_bridge.openlineage.naming import as_stored, snowflake_identifier
 from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN, has_placeholder, is_secret
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed, replace_all_of
 
@@ -187,6 +187,14 @@ def _normalized(text: str, _argument: str, config: Scope, _scope: Scope) -> str 
     return re.sub(r"[^A-Za-z0-9_]", "_", text) if config.get("table.name.normalize", "").strip().lower() == _TRUE else text
 
 
+def _cased(text: str, setting: str, config: Scope, _scope: Scope) -> str | None:
+    """Return a table's name in the case in which its database stores it, unless a setting makes the connector quote all names."""
+    address = read_jdbc(config.get("connection.url", ""))
+    if address is None or config.get(setting, "").strip().lower() == _TRUE:
+        return text
+    return as_stored(address.scheme, text)
+
+
 def _clickhouse(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
     """Return the full name of a ClickHouse table. The database is in a setting or, if the connector is configured so, in the topic's
     name.
@@ -247,6 +255,7 @@ FILTERS: dict[str, Filter] = {
     "anonymous": lambda text, _argument, _config, _scope: re.split(r"[?#]", _USER_INFO.sub("", text), maxsplit=1)[0],
     "bigquery": _bigquery,
     "captured": _captured,
+    "cased": _cased,
     "catalog": _catalog,
     "clickhouse": _clickhouse,
     "delimited": lambda text, key, config, _scope: text.replace(".", config.get(key) or "."),
