@@ -85,6 +85,15 @@ _SRV = "mongodb+srv"
 """MongoDB's scheme for a host whose DNS records have the servers and their ports: the host itself has no port."""
 _IN_PATHS = {"adl", "hdfs", "abfs", "abfss", "wasb", "wasbs", "oss", "cos", "obs", "dbfs"}
 
+_IN_CAPITALS = frozenset(("db2", "hana", "oracle", "snowflake"))
+_IN_SMALL_LETTERS = frozenset(("postgres", "redshift"))
+"""Databases that store names in capitals or in small letters, unless a statement quotes them."""
+_PLAIN = re.compile(r"[A-Z_][A-Z0-9_$]*")
+"""An identifier that Snowflake stores alike with and without quotes."""
+_ARN = re.compile(r"arn:aws:(?!glue:)[a-z0-9-]+:(?P<partition>cn|us-gov)-[a-z0-9-]+:")
+_PARTITIONS = {"cn": "aws-cn", "us-gov": "aws-us-gov"}
+"""The partitions of Amazon's regions outside `aws`, by how the names of their regions begin."""
+
 
 def parts_of(scheme: str) -> int:
     """How many parts the full name of a table has in a system, such as 3 for PostgreSQL: database, schema and table."""
@@ -110,8 +119,11 @@ def table(scheme: str, host: str, *parts: str) -> DatasetName:
 def dataset(namespace: str, name: str) -> DatasetName:
     """The dataset with this namespace and name, after adding the default port.
 
-    In an object store the name is a key without surrounding slashes, in a file system a path that begins with a slash.
+    In an object store the name is a key without surrounding slashes, in a file system a path that begins with a slash. An ARN has the
+    partition of its region; only Glue's has `aws` everywhere, as OpenLineage's integrations write it.
     """
+    if region := _ARN.match(namespace):
+        return f"arn:{_PARTITIONS[region['partition']]}:{namespace[len('arn:aws:') :]}", name
     scheme, _, authority = namespace.partition("://")
     if scheme in _OBJECT_STORES or scheme in _KEYS:
         return f"{_OBJECT_STORES.get(scheme, scheme)}://{authority}", _folders(name).strip("/") or "/"
@@ -138,6 +150,19 @@ def path(uri: str) -> DatasetName | None:
     if scheme == "file" or (not scheme and uri.startswith("/")):
         return "file" if not parsed.netloc else f"file://{parsed.netloc}", parsed.path.rstrip("/") or "/"
     return None
+
+
+def as_stored(scheme: str, name: str) -> str:
+    """Return a name that a statement does not quote in the case in which the database with this scheme stores it."""
+    return name.upper() if scheme in _IN_CAPITALS else name.lower() if scheme in _IN_SMALL_LETTERS else name
+
+
+def snowflake_identifier(part: str) -> str:
+    """Return an identifier as Snowflake stores it. Quotes are only kept where they make a difference."""
+    if not part.startswith('"'):
+        return part.upper()
+    inner = part[1:-1]
+    return inner if _PLAIN.fullmatch(inner) else part
 
 
 def _folders(key: str) -> str:

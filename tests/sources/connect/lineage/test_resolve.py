@@ -346,7 +346,7 @@ def test_a_map_of_topics_may_have_patterns():
         "snowflake.topic2table.map": "orders_.*:ALL_ORDERS,orders_eu:EU",
         "topics": "orders_us,orders_eu,people",
     }
-    assert flows(resolve(config)) == [("D.S.ALL_ORDERS", "orders_us"), ("D.S.EU", "orders_eu"), ("D.S.people", "people")]
+    assert flows(resolve(config)) == [("D.S.ALL_ORDERS", "orders_us"), ("D.S.EU", "orders_eu"), ("D.S.PEOPLE", "people")]
 
 
 @pytest.mark.parametrize(

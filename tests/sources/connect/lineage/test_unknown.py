@@ -181,6 +181,23 @@ def test_behind_an_unknown_router_topics_are_likely() -> None:
     assert flows(tables | router, "orders-of-acme") >= {("inventory.orders", "orders-of-acme", False)}
 
 
+def test_topics_named_by_a_class_of_the_users_own_are_likely() -> None:
+    tables = MYSQL | {"table.include.list": "inventory.orders"}
+    own, known = {"topic.naming.strategy": "com.example.Naming"}, {"topic.naming.strategy": "io.debezium.schema.SchemaTopicNamingStrategy"}
+    assert ("inventory.orders", "shop.inventory.orders", False) in flows(tables | own)
+    assert flows(tables | own, "orders-of-acme") >= {("inventory.orders", "orders-of-acme", False)}
+    assert flows(tables | known) == flows(tables)
+    mongo = {
+        "connector.class": "com.mongodb.kafka.connect.MongoSourceConnector",
+        "connection.uri": "mongodb://m",
+        "database": "shop",
+        "collection": "orders",
+    }
+    default = {"topic.mapper": "com.mongodb.kafka.connect.source.topic.mapping.DefaultTopicMapper"}
+    assert ("shop.orders", "shop.orders", False) in flows(mongo | {"topic.mapper": "com.example.Mapper"})
+    assert flows(mongo | default) == flows(mongo) == {("shop.orders", "shop.orders", True)}
+
+
 def test_a_custom_policy_of_mirrormaker_goes_by_observation() -> None:
     mirror = {
         "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",

@@ -19,7 +19,7 @@ from lineage_bridge.graph.identity.naming.rules import (
     SpaceRule,
 )
 from lineage_bridge.openlineage.jdbc.drivers import read_jdbc
-from lineage_bridge.openlineage.naming import DRIVERS, parts_of
+from lineage_bridge.openlineage.naming import DRIVERS, parts_of, snowflake_identifier
 
 Spelling = tuple[str, str]
 """Namespace and name."""
@@ -181,15 +181,7 @@ def _date(rule: NameRule, groups: Mapping[str, str], name: str) -> Spelling | No
 
 
 def _identifiers(rule: NameRule, groups: Mapping[str, str], name: str) -> Spelling | None:  # noqa: ARG001 - as above
-    return ("", ".".join(map(_unquoted, parts))) if (parts := _PARTS.findall(name)) and ".".join(parts) == name else None
-
-
-def _unquoted(part: str) -> str:
-    """An identifier as Snowflake stores it. Quotes are only kept where they make a difference."""
-    inner = part[1:-1]
-    if not part.startswith('"'):
-        return part.upper()
-    return inner if _PLAIN.fullmatch(inner) else part
+    return ("", ".".join(map(snowflake_identifier, parts))) if (parts := _PARTS.findall(name)) and ".".join(parts) == name else None
 
 
 def _template(rule: NameRule, groups: Mapping[str, str], name: str) -> Spelling | None:
@@ -208,7 +200,6 @@ _EXECUTORS: dict[str, Callable[[NameRule, Mapping[str, str], str], Spelling | No
     "template": _template,
 }
 _PARTS = re.compile(r'"(?:[^"]|"")+"|[^".]+')
-_PLAIN = re.compile(r"[A-Z_][A-Z0-9_$]*")
 _SPACES = tuple((rule, re.compile(rule.pattern)) for rule in SPACE_RULES)
 _NAMES = tuple((rule, re.compile(rule.spaces)) for rule in NAME_RULES)
 _FORMS = tuple(map(re.compile, FORMS))

@@ -32,6 +32,7 @@ Reader = Literal[
     "replicator",
     "table-topics",
     "topic-patterns",
+    "topics-and-queue",
 ]
 """The readers that an entry may name (see readers.py)."""
 

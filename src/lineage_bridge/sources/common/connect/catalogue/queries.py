@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from lineage_bridge.openlineage.jdbc.drivers import read_jdbc
+from lineage_bridge.openlineage.naming import as_stored
 from lineage_bridge.sql.lineage import Lineage
 from lineage_bridge.sql.reading import lineage_of
 
@@ -22,10 +23,6 @@ _DIALECTS = {
     "trino": "trino",
 }
 """Dialects by the schemes of namespaces; queries of all others are parsed as PostgreSQL's."""
-_IN_CAPITALS = frozenset(("db2", "hana", "oracle", "snowflake"))
-"""Databases that store names in capitals, unless a query quotes them."""
-_IN_SMALL_LETTERS = frozenset(("postgres", "redshift"))
-"""Databases that store names in small letters, unless a query quotes them."""
 _WITHOUT_DATA = {
     "db2": ("sysibm.sysdummy1", "sysdummy1"),
     "hana": ("dummy", "sys.dummy"),
@@ -82,11 +79,10 @@ def lineage_in(query: str, dialect: str) -> Lineage | None:
 def kept_name(name: Sequence[str], query: str, url: str) -> str:
     """Return a table's name in a query as the database at this JDBC address stores it: folded to its case unless quoted."""
     address = read_jdbc(url)
-    if address is None or address.scheme not in _IN_CAPITALS | _IN_SMALL_LETTERS:
+    if address is None:
         return ".".join(name)
     quoted = _QUOTED.findall(query)
-    folded = str.upper if address.scheme in _IN_CAPITALS else str.lower
-    return ".".join(part if part in quoted else folded(part) for part in name)
+    return ".".join(part if part in quoted else as_stored(address.scheme, part) for part in name)
 
 
 def dialect_of(url: str) -> str:

@@ -2,7 +2,6 @@
 connector.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -10,6 +9,15 @@ from dataclasses import replace
 import msgspec
 
 from lineage_bridge.openlineage import naming
+from lineage_bridge.sources.common.connect.catalogue.brokers import (
+    geode_sink,
+    geode_source,
+    job_types,
+    queue_topics,
+    topics_and_queue_sink,
+    topics_and_queue_source,
+    topics_in_json,
+)
 from lineage_bridge.sources.common.connect.catalogue.camel import camel_datasets
 from lineage_bridge.sources.common.connect.catalogue.iceberg import iceberg_sink
 from lineage_bridge.sources.common.connect.catalogue.kcql import kcql_queues_sink, kcql_queues_source, kcql_sink, kcql_source
@@ -26,7 +34,6 @@ SinkReader = Callable[[ConnectorView, str, str], list[FoundObject]]
 """Finds the objects that a topic's records go to, from the consumed topic's name and the name that the connector sees."""
 
 _CAPTURE = re.compile(r"neo4j\.cdc\.topic\.(.+?)\.(?:patterns|key-strategy|value-strategy)\b")
-_BINDING = re.compile(r"\[([^\[\]]+)\]")
 _MEMBERS, _MEMBER = re.compile(r"\{[^{}]*\}"), re.compile(r"""["'](\w+)["']\s*:\s*["']([^"']*)["']""")
 _GENERATOR = re.compile(r"gen(?:k|kp|v|vp)\.([^.]+)")
 
@@ -51,27 +58,12 @@ def mongodb_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) 
     """Find the collections that the MongoDB source reads. Its namespace map has the topic of a collection, of a whole database, or
     (`*`) of all others.
     """
-    names = _topics_in_json(view, "topic.namespace.map")
+    names = topics_in_json(view, "topic.namespace.map")
     dotted = [] if view.config.get("collection") else [space for space in names if "." in space]
     found = [*(FoundObject(space, None, EvidenceKind.LISTED) for space in dotted), *find_objects(view, candidates)]
     if not found and "*" in names:
         found = [FoundObject(None, None, EvidenceKind.LISTED)]
     return [entry._replace(topic=_mapped_topic(view, names, entry.object or "") or entry.topic) for entry in found]
-
-
-def queue_topics(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find the queues that a source reads. A map has the topics of some queues; all others share one topic."""
-    names = _topics_in_json(view, "rabbitmq.queue.topic.map")
-    return [entry._replace(topic=names.get(entry.object or "", entry.topic)) for entry in find_objects(view, candidates)]
-
-
-def _topics_in_json(view: ConnectorView, key: str) -> dict[str, str]:
-    """Parse a setting that contains JSON with topics. Returns each topic by its purpose."""
-    try:
-        mapped = json.loads(view.setting(key, default="{}"))
-    except (ValueError, RecursionError):
-        mapped = {}
-    return {str(what): str(topic) for what, topic in mapped.items()} if isinstance(mapped, dict) else {}
 
 
 def _mapped_topic(view: ConnectorView, names: Mapping[str, str], space: str) -> str | None:
@@ -186,23 +178,6 @@ def camel_sink(view: ConnectorView, topic: str, _seen: str) -> list[FoundObject]
     return [FoundObject(None, topic, EvidenceKind.LISTED, name) for name in names]
 
 
-def geode_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find the regions of Geode, each with its topics: `[region:topic,topic],[region:topic]`."""
-    bound = _bindings(view.setting("region-to-topics"))
-    return [FoundObject(region, topic, EvidenceKind.LISTED) for region, topics in bound for topic in topics]
-
-
-def geode_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
-    """Find the regions of Geode that a topic's records are written to: `[topic:region,region],[topic:region]`."""
-    bound = _bindings(view.setting("topic-to-regions"))
-    return [FoundObject(region, None, EvidenceKind.LISTED) for of, regions in bound if of in (topic, seen) for region in regions]
-
-
-def job_types(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find the types of Zeebe's jobs that a source reads. The topic of each job is in one of its headers."""
-    return [FoundObject(kind, None, EvidenceKind.LISTED) for kind in view.list_of(["job.types"])]
-
-
 def addresses(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """Find feeds or folders by their URLs, which are separated by spaces or commas. A source writes all of them to one topic."""
     urls = re.split(r"[\s,]+", without_user(view.setting(*view.connector.objects)))
@@ -271,6 +246,7 @@ SOURCE_READERS: dict[str, SourceReader] = {
     "replicator": replicator,
     "table-topics": table_topics,
     "topic-patterns": topic_patterns,
+    "topics-and-queue": topics_and_queue_source,
 }
 """Readers of source connectors, by their names in the catalogue."""
 
@@ -284,14 +260,9 @@ SINK_READERS: dict[str, SinkReader] = {
     "kcql-queues": kcql_queues_sink,
     "kusto": kusto_sink,
     "positional": positional,
+    "topics-and-queue": topics_and_queue_sink,
 }
 """Readers of sink connectors, by their names in the catalogue."""
-
-
-def _bindings(text: str) -> list[tuple[str, list[str]]]:
-    """Parse bindings in square brackets, each of a name to a list: `[name:item,item]`."""
-    split = (match[1].partition(":") for match in _BINDING.finditer(text))
-    return [(first.strip(), listed(second)) for first, sign, second in split if sign]
 
 
 def _matches(patterns: list[str], topic: str) -> bool:

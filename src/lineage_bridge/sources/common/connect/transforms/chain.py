@@ -24,6 +24,13 @@ _CLOUD = "io.confluent.connect.cloud.transforms."
 _DEBEZIUM = "io.debezium.transforms."
 _AIVEN = "io.aiven.kafka.connect.transforms."
 _COMMON = "com.github.jcustenborder.kafka.connect.transform.common."
+_OWN_NAMING = "topic-naming"
+"""Names topics by a class of the user's own, which a setting of the connector names."""
+_NAMING = {
+    "topic.naming.strategy": re.compile(r"io\.debezium\.[\w.]+"),
+    "topic.mapper": re.compile(r"\w*|com\.mongodb\.kafka\.connect\.source\.topic\.mapping\.DefaultTopicMapper"),
+}
+"""Settings that name such a class, with the values that are not of the user's own."""
 
 FIELD_STEPS: dict[str, FieldStep] = {
     **{
@@ -86,6 +93,7 @@ FIELD_STEPS: dict[str, FieldStep] = {
     _COMMON + "PatternRename": fields.rename_by_pattern,
     "io.confluent.connect.outbox.transforms.EventRouter": debezium.outbox,
     "io.factorhouse.smt.OpenLineageLifecycleSmt": fields.keep,
+    _OWN_NAMING: fields.keep,
 }
 """The effect of each class on the fields. A class that is not listed is unknown."""
 
@@ -105,6 +113,7 @@ TOPIC_STEPS: dict[str, TopicStep] = {
     _AIVEN + "ExtractTopicFromSchemaName": topics.by_condition,
     _AIVEN + "ExtractTopicFromValueSchema": topics.by_condition,
     _COMMON + "ChangeTopicCase": topics.change_case,
+    _OWN_NAMING: topics.by_condition,
 }
 """The effect of each class on the topic's name. A class that is not listed has none, unless its name says that it routes."""
 
@@ -176,8 +185,11 @@ class Chain:
 
 
 def read_chain(config: Mapping[str, str]) -> Chain:
-    """Read the transforms in a connector's configuration. Debezium's own naming of topics by a regex comes before them."""
-    naming: list[Transform] = []
+    """Read the transforms in a connector's configuration. Debezium's own naming of topics by a regex, or
+    a class of the user's own that names them, comes before them.
+    """
+    named = {key: config[key].strip() for key in _NAMING if key in config}
+    naming = [Transform(key, _OWN_NAMING, VALUE, {}) for key, value in named.items() if not _NAMING[key].fullmatch(value)]
     if config.get("topic.naming.strategy", "").endswith("RegexTopicNamingStrategy"):
         options = {"regex": config.get("topic.regex", ""), "replacement": config.get("topic.replacement", "")}
         naming.append(Transform("topic.naming.strategy", _KAFKA + "RegexRouter", VALUE, options))
