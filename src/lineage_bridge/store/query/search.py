@@ -3,8 +3,8 @@
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from lineage_bridge.graph.contents.stewardship import stated_owners
 from lineage_bridge.graph.contents.search_terms import FIELDS, matching_lines, plain
+from lineage_bridge.graph.contents.stewardship import stated_owners
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.search import Match, SearchFilter, SearchPage

@@ -170,7 +170,7 @@ def test_a_trace_says_that_there_was_no_time_for_stewardship(server: Server, mon
     server.send(*CHAIN)
     about: dict[str, Any] = {"namespace": "ns", "name": "a", "field": "email", "direction": "downstream"}
     whole = server.ask("/graph/trace", **about)
-    monkeypatch.setattr(paths, "OWNERS_AND_RETENTION_SECONDS", 0)
+    monkeypatch.setattr(paths, "STEWARDSHIP_SECONDS", 0)
     cut = server.ask("/graph/trace", **about)
     assert (whole["truncated"], len(whole["kept"])) == ("", 4)
     assert (cut["truncated"], cut["kept"], cut["flows"]) == ("time", [], whole["flows"])

@@ -47,7 +47,7 @@ from lineage_bridge.projections.stewardship import read_stewardship
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream"]
 Depth = Annotated[int, Query(ge=1, le=100, description="Maximum number of hops")]
-OWNERS_AND_RETENTION_SECONDS: Final = WalkLimits().seconds
+STEWARDSHIP_SECONDS: Final = WalkLimits().seconds
 """How many seconds a trace may spend on reading the owners and the retention of its datasets."""
 _NOT_FOUND = {404: ErrorAnswer}
 
@@ -133,7 +133,7 @@ def _trace(reader: GraphReader, trace: Trace, style: str, at_us: int | None) -> 
     ends = {end for flow in trace.flows for end in (flow.source, flow.target, flow.job)}
     ends |= {end for gap in trace.coverage.gaps for end in (gap.source, gap.target, gap.job)}
     every = {trace.origin, *ends, *(column.node for column in trace.columns)}
-    kept, is_whole = read_stewardship(reader, every, at_us, OWNERS_AND_RETENTION_SECONDS)
+    kept, is_whole = read_stewardship(reader, every, at_us, STEWARDSHIP_SECONDS)
     if not is_whole:
         trace = replace(trace, truncated=trace.truncated or "time")
     return TraceAnswer(
