@@ -28,9 +28,7 @@ NO_EVENT = b""
 
 
 class Side(IntEnum):
-    """How a node relates to the asserter: an input or output, the job or dataset itself, the run, one access to an input or output, or a
-    dataset that a catalog describes.
-    """
+    """How a node relates to the asserter: input, output, the job or dataset itself, the run, an access to an in- or output, a catalog's."""
 
     INPUT = 0
     OUTPUT = 1

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from lineage_bridge.graph.facts.counters import STATISTICS, merge_counters
-from lineage_bridge.graph.facts.facet_sets import NO_FACETS, Fact, make_facet_set
+from lineage_bridge.graph.facts.facet_sets import NO_FACETS, Fact, by_speaker, make_facet_set
 from lineage_bridge.graph.facts.flow_endings import endings
 from lineage_bridge.graph.facts.foreign import ForeignFacets, LimitedEvent, limit_event, may_parent
 from lineage_bridge.graph.facts.names import Names, RefusedNameError
@@ -23,7 +23,6 @@ from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.openlineage import facets as standard
 from lineage_bridge.openlineage.event import Dataset, Event, Facets, Job, Run
-from lineage_bridge.openlineage.facets.from_catalog import FROM_CATALOG
 from lineage_bridge.openlineage.run_ids import parse_uuid, run_uuid
 from lineage_bridge.openlineage.verdict import Clean, Rejected, Repaired, judge
 
@@ -38,7 +37,7 @@ _OF_A_COPY = {"future_time"}
 _VERSION = re.compile(r"/v?\d+(?:\.\d+)+[^/]*")
 # Plain integers, so that enumeration members need not be converted for each fact.
 _DATASET, _JOB = int(NodeKind.DATASET), int(NodeKind.JOB)
-_SELF, _RUN, _CATALOG = int(Side.SELF), int(Side.RUN), int(Side.CATALOG)
+_SELF, _RUN = int(Side.SELF), int(Side.RUN)
 
 
 class AlreadyEmitted(NamedTuple):
@@ -277,13 +276,8 @@ class _EventFacts:
     def add_dataset(self, dataset: Dataset) -> None:
         """Add what a dataset event asserts about its dataset. What it states for a catalog is separate, except lineage and other names."""
         self.add_node(self.dataset, _DATASET, dataset)
-        facets = dataset.facets
-        if FROM_CATALOG in facets:
-            described = {key: text for key, text in facets.items() if key not in NAMING_KEYS and key != FROM_CATALOG}
-            if described:
-                self.add_assertion(self.dataset, _CATALOG, self.add_facet_set(described))
-            facets = {key: text for key, text in facets.items() if key in NAMING_KEYS}
-        self.add_assertion(self.dataset, _SELF, self.add_facet_set(facets))
+        for side, facets in by_speaker(dataset.facets, NAMING_KEYS):
+            self.add_assertion(self.dataset, side, self.add_facet_set(facets))
         self.add_lifecycle(self.dataset, dataset)
 
     def add_declared_job(self, job: Job) -> None:

@@ -18,6 +18,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "connect": "lineage_bridge.sources.connect.observer",
         "msk-connect": "lineage_bridge.sources.msk_connect.observer",
         "glue": "lineage_bridge.sources.glue.observer",
+        "datahub": "lineage_bridge.sources.datahub.observer",
     }
 )
 """Kind to the module that defines it as `KIND`. The first polls follow this order, because later kinds use the metadata of earlier ones."""
