@@ -1,17 +1,17 @@
 """The observer of DataHub: its datasets and jobs, listed by the scroll endpoint of its API."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
-from lineage_bridge.sources.common.catalog.assets import Asset, AssetEvents
+from lineage_bridge.sources.common.catalog.assets import Asset
+from lineage_bridge.sources.common.catalog.observer import CatalogObserver
 from lineage_bridge.sources.common.catalog.reading import object_in, required_list, text_in
-from lineage_bridge.sources.common.catalog.walk import CatalogWalk, Page
+from lineage_bridge.sources.common.catalog.walk import Page
 from lineage_bridge.sources.common.datahub.urns import UNKNOWN
 from lineage_bridge.sources.common.http import HttpClient
-from lineage_bridge.sources.common.observer import Check, Observation, Observer, Snapshot, SourceKind
-from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata
+from lineage_bridge.sources.common.observer import SourceKind
 from lineage_bridge.sources.datahub.settings import DataHubSourceSettings
 from lineage_bridge.sources.datahub.translate import DATASET_ASPECTS, JOB_ASPECTS, read_dataset, read_job
 
@@ -56,6 +56,14 @@ class DataHubListings:
             there |= {text_in(entry, "urn") for entry in found if object_in(entry, "status", "value").get("removed") is not True}
         return set(ids) - there
 
+    def selects(self, listing: str, id_: str) -> bool:
+        """Whether a dataset or job is observed."""
+        return listing == JOBS or self._settings.selects(id_)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._http.close()
+
     def _read(self, listing: str, urn: str, entity: dict[str, Any]) -> Asset | None:
         names = self._settings.names
         if listing == JOBS:
@@ -71,46 +79,11 @@ class DataHubListings:
             raise MissingError(str(error), _ADDRESS) from error
 
 
-class DataHubObserver(Observer[DataHubSourceSettings]):
+class DataHubObserver(CatalogObserver[DataHubSourceSettings]):
     """Observes datasets with columns, descriptions, owners, tags and lineage, and jobs with what they read and write."""
 
     def __init__(self, name: str, settings: DataHubSourceSettings) -> None:
-        super().__init__(name, settings)
-        self._http = HttpClient(settings)
-        self._listings = DataHubListings(settings, self._http)
-        self._walk = CatalogWalk(self._listings, AssetEvents("datahub", name))
-
-    def test(self) -> Iterator[Check]:
-        """Check the first page of each listing."""
-        for listing in self._listings.listings:
-            try:
-                page = self._listings.page(listing, "")
-            except SourceError as error:
-                yield Check(f"list {listing}", False, str(error), error.hint)
-                continue
-            found = [asset for _, asset in page.assets if asset]
-            unknown = sorted({asset.name[0] for asset in found if asset.name[0].startswith(UNKNOWN) and not asset.is_job})
-            text = f"{len(found)} of the first {len(page.assets)} are observed"
-            yield Check(f"list {listing}", True, f"{text}; no namespace is known for {', '.join(unknown)}" if unknown else text)
-
-    def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Poll once; see Observer. If more has changed than one poll reports, the next one goes on where this one ended."""
-        del shared
-        return self._walk.observe(before, now_us, is_kept=lambda listing, urn: listing == DATASETS and not self.settings.selects(urn))
-
-    def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
-        """The number of polls of this observer that left something for the next one, which therefore soon follows."""
-        del before
-        return self._walk.unfinished
-
-    def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """Nothing: other sources do not use it."""
-        del snapshot
-        return NO_METADATA
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._http.close()
+        super().__init__(name, settings, "datahub", DataHubListings(settings, HttpClient(settings)), UNKNOWN)
 
 
 KIND = SourceKind(

@@ -19,6 +19,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "msk-connect": "lineage_bridge.sources.msk_connect.observer",
         "glue": "lineage_bridge.sources.glue.observer",
         "datahub": "lineage_bridge.sources.datahub.observer",
+        "openmetadata": "lineage_bridge.sources.openmetadata.observer",
     }
 )
 """Kind to the module that defines it as `KIND`. The first polls follow this order, because later kinds use the metadata of earlier ones."""

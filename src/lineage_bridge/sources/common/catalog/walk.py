@@ -4,7 +4,7 @@ A walk consists of listings, such as datasets and then jobs. A poll continues th
 that had ended. Only what a complete listing lacks, and what the catalog then says does not exist, is gone.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 from lineage_bridge.errors import SourceError
@@ -42,6 +42,12 @@ class CatalogListings(Protocol):
 
     def missing(self, listing: str, ids: Sequence[str]) -> set[str]:
         """Those of these assets that do not exist. Raises SourceError."""
+
+    def selects(self, listing: str, id_: str) -> bool:
+        """Whether an asset is observed. One that is not stays as it was."""
+
+    def close(self) -> None:
+        """Close all connections."""
 
 
 class _Walk:
@@ -88,8 +94,8 @@ class CatalogWalk:
         self._catalog, self._events = catalog, events
         self.unfinished = 0
 
-    def observe(self, before: Snapshot | None, now_us: int, *, is_kept: Callable[[str, str], bool] = lambda *_: False) -> Observation:
-        """Poll once; see Observer. `is_kept(listing, id)`: whether an asset that is missing stays as it was, without a question."""
+    def observe(self, before: Snapshot | None, now_us: int) -> Observation:
+        """Poll once; see Observer."""
         walk, poll = _Walk(before, self._catalog.listings), _Poll(now_us)
         order = list(self._catalog.listings)
         for listing in order[order.index(walk.listing) :] if order else ():
@@ -103,7 +109,7 @@ class CatalogWalk:
             if walk.cursor:
                 self.unfinished += 1
                 break
-            self._end(walk, poll, is_kept)
+            self._end(walk, poll)
         if poll.errors and not poll.has_read:
             raise poll.errors[0]
         if not walk.cursor:
@@ -130,9 +136,9 @@ class CatalogWalk:
                 poll.unseen.append(Unseen(f"{walk.listing}: entries without an id", f"{unreadable} entries"))
         return None
 
-    def _end(self, walk: _Walk, poll: _Poll, is_kept: Callable[[str, str], bool]) -> None:
+    def _end(self, walk: _Walk, poll: _Poll) -> None:
         """Find what is gone after a complete listing."""
-        gone, left, error = self._gone(walk, walk.listing, is_kept)
+        gone, left, error = self._gone(walk, walk.listing)
         poll.events += [self._events.gone(record, poll.now_us) for record in gone]
         if error is not None:
             poll.unseen.append(Unseen(f"{walk.listing}: what is missing from the list", str(error), error.hint))
@@ -170,12 +176,12 @@ class CatalogWalk:
         records[id_], made = self._events.changed(asset, was, walk.number, now_us)
         return made
 
-    def _gone(self, walk: _Walk, listing: str, is_kept: Callable[[str, str], bool]) -> tuple[list[AssetRecord], bool, SourceError | None]:
+    def _gone(self, walk: _Walk, listing: str) -> tuple[list[AssetRecord], bool, SourceError | None]:
         """The records of those that do not exist any more, whether there are more to ask for soon, and the error of the question. Those
         that exist although they are not listed are asked for in turn.
         """
         records = walk.records[listing]
-        missing = sorted(id_ for id_, record in records.items() if record.walk != walk.number and not is_kept(listing, id_))
+        missing = sorted(id_ for id_, record in records.items() if record.walk != walk.number and self._catalog.selects(listing, id_))
         last = walk.asked.get(listing, "")
         asked = sorted(missing, key=lambda id_: (id_ <= last, id_))[:MOST_ASKED]
         try:
