@@ -166,8 +166,8 @@ def test_a_walk_goes_on_beyond_the_topic_into_the_warehouse(hub: Catalog, graph:
 
 def test_producers_outrank_the_catalog_and_lose_nothing_to_it(hub: Catalog, graph: Server) -> None:
     hub.plant_estate()
-    stated = {"schema": {"fields": [{"name": "ID", "type": "INT"}]}, "ownership": {"owners": [{"name": "ann"}]}}
-    writes = run_event(job="w", time_us=T0 - MINUTE_US, inputs=[dataset("shop.public.orders", SNOWFLAKE, **stated)])
+    stated: dict[str, Any] = {"schema": {"fields": [{"name": "ID", "type": "INT"}]}, "ownership": {"owners": [{"name": "ann"}]}}
+    writes = run_event(job="w", time_us=T0 - MINUTE_US, inputs=[dataset("shop.public.orders", SNOWFLAKE, None, **stated)])
     first = hub.poll()
     hub.there.remove(ORDERS)
     second = hub.poll(first)
@@ -255,7 +255,8 @@ def test_a_list_that_fails_ends_nothing_and_the_other_one_is_read(hub: Catalog, 
 def test_an_answer_without_a_list_is_no_empty_list(hub: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
     hub.plant_estate()
     first = hub.poll()
-    for answer in ({}, {"entities": None}, []):
+    answers: list[Any] = [{}, {"entities": None}, []]
+    for answer in answers:
         monkeypatch.setattr("lineage_bridge.sources.common.http.HttpClient.send", lambda *_, answer=answer: answer)
         with pytest.raises(SourceError, match="did not return a list"):
             hub.poll(first)
