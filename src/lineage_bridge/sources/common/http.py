@@ -55,7 +55,8 @@ class TlsContext:
 class HttpClient:
     """Calls the REST API of one system. Thread-safe.
 
-    `requests`: the number of requests sent. Clients that share a rate limit are given the same `limiter`.
+    `requests`: the number of requests sent. Clients that share a rate limit are given the same `limiter`. `authorize` returns headers of
+    each request, such as a token that is renewed.
     """
 
     def __init__(
@@ -64,7 +65,9 @@ class HttpClient:
         headers: dict[str, str] | None = None,
         limiter: RateLimiter | None = None,
         tls: TlsContext | None = None,
+        authorize: Callable[[], Mapping[str, str]] | None = None,
     ) -> None:
+        self._authorize = authorize
         self.settings, self.requests, self.limiter = settings, 0, limiter or RateLimiter()
         self.host = urlsplit(settings.url).netloc
         self._headers, self._trust = headers or {}, tls or TlsContext(settings)
@@ -166,6 +169,8 @@ class HttpClient:
         with self._opening:
             client = self._open()
         request = client.build_request(method, path, params=parameters or None, json=body, extensions={"trace": self._trace})
+        if self._authorize is not None:
+            request.headers.update(self._authorize())
         if method == "GET" and (tagged := self._tagged.get(str(request.url))):
             request.headers["If-None-Match"] = tagged[0]
         try:

@@ -8,7 +8,7 @@ from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
 from lineage_bridge.sources.common.catalog.assets import Asset
 from lineage_bridge.sources.common.catalog.observer import CatalogObserver
 from lineage_bridge.sources.common.catalog.reading import object_in, required_list, text_in
-from lineage_bridge.sources.common.catalog.walk import Page
+from lineage_bridge.sources.common.catalog.walk import MOST_PAGES, Page
 from lineage_bridge.sources.common.datahub.urns import UNKNOWN
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import SourceKind
@@ -27,6 +27,8 @@ _RIGHTS: Final = "give the owner of the token the right to view entities, and to
 
 class DataHubListings:
     """The datasets and jobs of one environment."""
+
+    pages_at_once = MOST_PAGES
 
     def __init__(self, settings: DataHubSourceSettings, http: HttpClient) -> None:
         self._settings, self._http = settings, http

@@ -9,7 +9,7 @@ from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
 from lineage_bridge.sources.common.catalog.assets import Asset
 from lineage_bridge.sources.common.catalog.observer import CatalogObserver
 from lineage_bridge.sources.common.catalog.reading import list_in, object_in, required_list, text_in
-from lineage_bridge.sources.common.catalog.walk import Page
+from lineage_bridge.sources.common.catalog.walk import MOST_PAGES, Page
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import SourceKind
 from lineage_bridge.sources.openmetadata.names import TABLE, TOPIC, UNKNOWN
@@ -26,6 +26,8 @@ _RIGHTS: Final = "give the bot the policy to view all tables and topics (ViewAll
 
 class OpenMetadataListings:
     """The tables and topics of a server."""
+
+    pages_at_once = MOST_PAGES
 
     def __init__(self, settings: OpenMetadataSourceSettings, http: HttpClient) -> None:
         self._settings, self._http = settings, http

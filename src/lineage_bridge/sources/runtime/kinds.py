@@ -20,6 +20,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "glue": "lineage_bridge.sources.glue.observer",
         "datahub": "lineage_bridge.sources.datahub.observer",
         "openmetadata": "lineage_bridge.sources.openmetadata.observer",
+        "google": "lineage_bridge.sources.google_lineage.observer",
     }
 )
 """Kind to the module that defines it as `KIND`. The first polls follow this order, because later kinds use the metadata of earlier ones."""

@@ -22,16 +22,19 @@ MOST_ASKED: Final = 2_000
 
 class Page(NamedTuple):
     """A page of a listing: the assets by their ids in the catalog (None: listed, and not reported), and the cursor of the next page, empty
-    on the last one. `unreadable`: how many entries cannot be told apart from others.
+    on the last one. `unreadable`: how many entries cannot be told apart from others. `unseen`: what is listed, and could not be read.
     """
 
     assets: Sequence[tuple[str, Asset | None]]
     following: str
     unreadable: int = 0
+    unseen: Sequence[Unseen] = ()
 
 
 class CatalogListings(Protocol):
-    """The listings of a catalog. Their order is that of `listings`."""
+    """The listings of a catalog. Their order is that of `listings`. A poll reads at most `pages_at_once` pages."""
+
+    pages_at_once: int
 
     @property
     def listings(self) -> Sequence[str]:
@@ -81,7 +84,7 @@ class _Poll:
     """What one poll has so far: events, what could not be seen, errors of listings, and how many bytes it may still report."""
 
     def __init__(self, now_us: int) -> None:
-        self.now_us, self.room, self.has_read = now_us, MOST_BYTES, False
+        self.now_us, self.room, self.pages, self.has_read = now_us, MOST_BYTES, 0, False
         self.events: list[Json] = []
         self.unseen: list[Unseen] = []
         self.errors: list[SourceError] = []
@@ -122,11 +125,13 @@ class CatalogWalk:
         try:
             for page in self._pages(walk):
                 poll.has_read, unreadable = True, unreadable + page.unreadable
+                poll.unseen += page.unseen
                 for id_, asset in page.assets:
                     made = self._note(walk, id_, asset, poll.now_us)
                     poll.room -= asset.size if made and asset else 0
                     poll.events += made
-                if poll.room <= 0:
+                poll.pages += 1
+                if poll.room <= 0 or poll.pages >= self._catalog.pages_at_once:
                     break
         except SourceError as error:
             walk.begin(walk.listing)
