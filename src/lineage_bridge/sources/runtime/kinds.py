@@ -24,6 +24,12 @@ MODULES: Mapping[str, str] = MappingProxyType(
     }
 )
 """Kind to the module that defines it as `KIND`. The first polls follow this order, because later kinds use the metadata of earlier ones."""
+CATALOGS: Mapping[str, str] = MappingProxyType(
+    {
+        "glue": "glue",
+    }
+)
+"""The kinds of sources that read catalogs, each with the kind of target that publishes to the same catalogs."""
 EXTRACTED_KIND = "confluent"
 """The kind of source that is extracted if the options name no source."""
 
