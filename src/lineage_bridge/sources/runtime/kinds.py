@@ -21,12 +21,17 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "datahub": "lineage_bridge.sources.datahub.observer",
         "openmetadata": "lineage_bridge.sources.openmetadata.observer",
         "google": "lineage_bridge.sources.google_lineage.observer",
+        "unity": "lineage_bridge.sources.unity.observer",
     }
 )
 """Kind to the module that defines it as `KIND`. The first polls follow this order, because later kinds use the metadata of earlier ones."""
 CATALOGS: Mapping[str, str] = MappingProxyType(
     {
         "glue": "glue",
+        "datahub": "datahub",
+        "openmetadata": "openmetadata",
+        "google": "google",
+        "unity": "databricks",
     }
 )
 """The kinds of sources that read catalogs, each with the kind of target that publishes to the same catalogs."""

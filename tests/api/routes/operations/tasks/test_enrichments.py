@@ -107,6 +107,11 @@ def test_the_command_that_adds_a_source_for_a_target_is_a_whole_one(tmp_path: Pa
         server.sources.add("elsewhere", "glue", {"region": "us-east-1"}, replace=False)
         server.sources.pause("there-catalog", paused=True)
         assert tasks.post("/enrich", params={"name": "there"})["source"] == "there-catalog"
+        unity = {"url": "https://dbx.example", "client_id": "c", "client_secret": "${env:KEY}", "prefix": "ours"}
+        server.targets.add("dbx", "databricks", unity, replace=False)
+        hint = tasks.post("/enrich", status=422, params={"name": "dbx"})["error"]["hint"]
+        shared = "client_id=c 'client_secret=${env:KEY}' url=https://dbx.example"
+        assert hint == f"add one: lineage-bridge source add dbx-catalog unity {shared}"
         server.targets.add("events", "files", {}, replace=False)
         refused = tasks.post("/enrich", status=422, params={"name": "events"})["error"]
         assert (refused["message"], ", ".join(CATALOGS) in refused["hint"]) == (
