@@ -1,12 +1,13 @@
 """Unity Catalog: what is observed of a metastore, that a walk goes on through its lineage, and that nothing ends for want of an answer."""
 
 import json
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from tests.api.support import Server
-from tests.catalogs.standins.server import Answer, answering
+from tests.catalogs.standins.server import Answer, Request, answering
 from tests.events import T0, dataset, run_event
 from tests.sources.unity.metastore import CLIENT, SECRET, TOKEN, Metastore
 
@@ -94,7 +95,7 @@ def test_a_table_is_a_dataset_with_what_the_catalog_has_about_it(warehouse: Ware
             "tags": {
                 "tags": [
                     {"key": "tier", "value": "gold", "source": "UNITY_CATALOG"},
-                    {"key": "pii", "value": "", "source": "UNITY_CATALOG", "field": "id"},
+                    {"key": "pii", "value": "true", "source": "UNITY_CATALOG", "field": "id"},
                 ]
             },
         },
@@ -287,6 +288,24 @@ def test_an_oauth_client_logs_in_again_when_its_token_is_not_accepted_any_more(w
     with pytest.raises(UnauthenticatedError, match="401"):
         warehouse.poll(token="${given:secret}")
     assert isinstance(warehouse.poll(**login), Observation)
+
+
+def test_a_poll_ends_soon_when_it_is_stopped(warehouse: Warehouse) -> None:
+    for name in (ORDERS, REVENUE, "main.stock.items"):
+        warehouse.there.table(name)
+    source = UnityObserver("dbx", warehouse.settings())
+    source.stop = threading.Event()
+
+    def stop_at_tables(request: Request) -> None:
+        if request.parts[-1] == "tables":
+            source.stop.set()  # type: ignore[union-attr]  # it is set above
+
+    warehouse.there.override = stop_at_tables
+    source.observe(None, NO_METADATA, T0)
+    source.close()
+    assert [request for request in warehouse.there.requests if "tables" in request or "statements" in request] == [
+        "GET /api/2.1/unity-catalog/tables"
+    ]
 
 
 def test_many_tables_are_reported_by_several_polls_and_statements_begin_after_the_last(

@@ -117,8 +117,9 @@ class WholeObserver(StepwiseObserver[Any]):
         on_progress: Callable[[PlaneRecord], None] = ignore_plane,
         stop: threading.Event | None = None,
     ) -> Iterator[PlaneStep]:
-        """Poll, part by part; the plane is done with the last part. It cannot be narrowed, and stops between two parts."""
+        """Poll, part by part; the plane is done with the last part. It cannot be narrowed."""
         del only
+        self._observer.stop = stop
         key, events, left, noticed = f"{PLANE} {self.name}", 0, True, 0
         while left and key not in done and not (stop and stop.is_set()):
             seen = self._observer.observe(before, shared, now_us)

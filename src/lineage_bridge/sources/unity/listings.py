@@ -18,6 +18,7 @@ from lineage_bridge.sources.unity.workspace import CATALOGS, SCHEMAS, TABLES, Wo
 
 TABLE_LISTING, LINEAGE, TAG_LISTING = "tables", "lineage", "tags"
 _HIDDEN_CATALOGS: Final = frozenset(("system", "__databricks_internal"))
+_HIDDEN_TYPES: Final = frozenset(("SYSTEM_CATALOG", "INTERNAL_CATALOG"))
 _HIDDEN_SCHEMA: Final = "information_schema"
 
 
@@ -88,7 +89,7 @@ class TableListings:
         found: list[tuple[str, str]] = []
         for entry in self._workspace.listed(CATALOGS, "catalogs"):
             catalog = text_in(entry, "name").lower()
-            is_hidden = catalog in _HIDDEN_CATALOGS or entry.get("catalog_type") == "SYSTEM_CATALOG"
+            is_hidden = catalog in _HIDDEN_CATALOGS or text_in(entry, "catalog_type") in _HIDDEN_TYPES
             if not catalog or is_hidden or not self._settings.selects_catalog(catalog):
                 continue
             try:

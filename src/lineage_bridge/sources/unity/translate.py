@@ -17,7 +17,8 @@ _EVENTS: Final = EventBuilder("https://lineagebridge.dev/sources/unity")
 _LOCATION: Final = re.compile(r"(?P<scheme>(?:s3[an]?|gs|abfss?|wasbs?)://)(?P<host>[^/]+)/+(?P<path>.*[^/])/*", re.IGNORECASE)
 _VIEWS: Final = {"VIEW": "VIEW", "METRIC_VIEW": "VIEW", "MATERIALIZED_VIEW": "MATERIALIZED_VIEW"}
 _STATEMENT: Final = "statement"
-_TAGGED_BY: Final = "UNITY_CATALOG"
+_TAGGED_BY, _NO_VALUE = "UNITY_CATALOG", "true"
+"""The source of tags, and the value of a tag that has only a key, as OpenLineage's clients write it."""
 
 
 class SeenFlow(NamedTuple):
@@ -91,7 +92,7 @@ def read_tags(full_name: str, tags: Iterable[tuple[str, str, str]], names: Unity
     """The tags of a table, each with its column (empty: the table itself), key and value."""
     made = []
     for column, key, value in sorted(set(tags)):
-        tag: Json = {"key": key, "value": value, "source": _TAGGED_BY}
+        tag: Json = {"key": key, "value": value or _NO_VALUE, "source": _TAGGED_BY}
         made.append({**tag, "field": column} if column else tag)
     return Asset(names.table(full_name), {"tags": _EVENTS.dataset_tags(made)})
 

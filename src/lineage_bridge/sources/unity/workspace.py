@@ -35,10 +35,18 @@ _ResultT = TypeVar("_ResultT")
 
 
 class Workspace:
-    """Calls the API of one workspace. Thread-safe. `wait` waits for some seconds, between two questions about a statement."""
+    """Calls the API of one workspace. Thread-safe. `wait` waits for some seconds, between two questions about a statement.
 
-    def __init__(self, settings: UnitySourceSettings, wait: Callable[[float], None] = time.sleep) -> None:
-        self.settings, self._wait = settings, wait
+    `check_stop` is called before each call, and raises an error if the calls are to end.
+    """
+
+    def __init__(
+        self,
+        settings: UnitySourceSettings,
+        wait: Callable[[float], None] = time.sleep,
+        check_stop: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.settings, self._wait, self._check_stop = settings, wait, check_stop
         self._headers = {"X-Databricks-Workspace-Id": settings.workspace_id} if settings.workspace_id else {}
         self._http: HttpClient | None = None
         self._opening = Lock()
@@ -140,6 +148,7 @@ class Workspace:
 
     def _called(self, call: Callable[[HttpClient], _ResultT], rights: str = _RIGHTS) -> _ResultT:
         """Make a call. If the token of an OAuth client is not accepted any more, log in again and repeat the call once."""
+        self._check_stop()
         http = self._open()
         try:
             try:

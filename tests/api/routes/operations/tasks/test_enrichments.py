@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tests.sources import scripted, stepwise
 from tests.sources.scripted import Unseen
 
 from lineage_bridge.errors import UnreachableError
+from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.runtime.kinds import CATALOGS, MODULES, SourceKinds
 
 KINDS = SourceKinds({**MODULES, "confluent": stepwise.__name__, "glue": scripted.__name__})
@@ -168,3 +170,20 @@ def test_an_enrichment_that_was_interrupted_goes_on_where_it_was(catalogs: TaskC
     done = catalogs.ended(task)
     assert (done["status"], len(scripted.SEEN["lake"])) == ("completed", polls)
     assert json.dumps(done["planes"]).count("observed") == 1
+
+
+def test_a_cancelled_enrichment_stops_the_poll_that_is_under_way(catalogs: TaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    polling = threading.Event()
+
+    def observe(self: scripted.Scripted, *_: Any) -> Observation:
+        polling.set()
+        assert self.stop is not None
+        assert self.stop.wait(20)
+        self.check_stop()
+        return Observation({})
+
+    monkeypatch.setattr(scripted.Scripted, "observe", observe)
+    task = catalogs.post("/enrich", params={"name": "lake"})["task_id"]
+    assert polling.wait(20)
+    catalogs.post(f"/{task}/cancel", status=200)
+    assert catalogs.ended(task)["cancelled"]
