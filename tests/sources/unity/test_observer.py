@@ -203,6 +203,34 @@ def test_an_odd_answer_is_no_empty_list(warehouse: Warehouse, answer: Answer) ->
     assert (seen.events, len(seen.unseen)) == ((), 1)
 
 
+@pytest.mark.parametrize(
+    ("answer", "is_gone"),
+    [
+        (Answer(404, b"<html>no such page</html>"), False),
+        (Answer(404, {"error_code": "SCHEMA_DOES_NOT_EXIST", "message": "Schema 'main.sales' does not exist."}), True),
+        (Answer(200, {}), False),
+    ],
+    ids=["no page", "no schema", "nothing"],
+)
+def test_only_what_databricks_says_does_not_exist_is_gone(warehouse: Warehouse, answer: Answer, is_gone: bool) -> None:
+    warehouse.there.table(ORDERS)
+    first = warehouse.poll()
+    warehouse.there.hidden = {ORDERS}
+    warehouse.there.override = lambda request: answer if request.parts[-1] == "exists" else None
+    seen = warehouse.poll(first)
+    assert (bool(seen.events), len(seen.unseen)) == (is_gone, 0 if is_gone else 1)
+
+
+def test_tags_withdraw_no_other_name_of_a_table(warehouse: Warehouse, graph: Server) -> None:
+    warehouse.there.table(ORDERS, storage_location="s3://lake/orders/")
+    warehouse.there.tags = [(ORDERS, "", "tier", "gold")]
+    first = warehouse.poll()
+    warehouse.there.tags = [(ORDERS, "", "tier", "silver")]
+    graph.send(*map(encode, [*first.events, *warehouse.poll(first).events]))
+    found = graph.ask("/lineage/datasets/detail", namespace="s3://lake", name="orders")["facets"]
+    assert (found["documentation"]["description"], found["tags"]["tags"][0]["value"]) == ("One row each.", "silver")
+
+
 def test_entries_of_an_odd_form_harm_no_other(warehouse: Warehouse) -> None:
     there = warehouse.there
     there.table(ORDERS)

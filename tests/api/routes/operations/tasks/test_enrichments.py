@@ -3,6 +3,7 @@
 import json
 import shlex
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,33 @@ def test_an_enrichment_that_was_interrupted_goes_on_where_it_was(catalogs: TaskC
     done = catalogs.ended(task)
     assert (done["status"], len(scripted.SEEN["lake"])) == ("completed", polls)
     assert json.dumps(done["planes"]).count("observed") == 1
+
+
+def test_an_enrichment_that_was_cancelled_between_two_parts_reads_the_rest(catalogs: TaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    scripted.NOTICED["lake"] = 1
+    whole, second = scripted.Scripted.observe, threading.Event()
+
+    def observe(self: scripted.Scripted, before: Any, *more: Any) -> Observation:
+        if before is not None and not second.is_set():
+            second.set()
+            assert self.stop is not None
+            assert self.stop.wait(20)
+            self.check_stop()
+        return whole(self, before, *more)
+
+    monkeypatch.setattr(scripted.Scripted, "observe", observe)
+    task = catalogs.post("/enrich", params={"name": "lake"})["task_id"]
+    assert second.wait(20)
+    until = time.monotonic() + 20
+    while not catalogs.get(task)["planes"]:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    catalogs.post(f"/{task}/cancel", status=200)
+    stopped = catalogs.ended(task)
+    assert [(plane["state"], plane["events"]) for plane in stopped["planes"]] == [("asked", 1)]
+    catalogs.post(f"/{task}/resume")
+    assert catalogs.ended(task)["planes"][0]["state"] == "observed"
+    assert {job["name"] for job in catalogs.server.client.get("/api/v1/lineage/jobs").json()} == {"lake 1", "lake 2"}
 
 
 def test_a_cancelled_enrichment_stops_the_poll_that_is_under_way(catalogs: TaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
