@@ -204,7 +204,11 @@ class UnauthenticatedError(ForbiddenError):
 
 
 class MissingError(SourceError):
-    """An observed system has nothing of that name."""
+    """An observed system has nothing of that name. `code`: the system's own word for that, empty if its answer has none."""
+
+    def __init__(self, message: str, hint: str = "", code: str = "") -> None:
+        super().__init__(message, hint)
+        self.code = code
 
 
 class BusyError(SourceError):

@@ -322,7 +322,7 @@ def task_service(server: Server, first: int = 1) -> TaskService:
         lambda: GraphSize("g", 3, 2),
         server.kinds,
     )
-    return TaskService(server.sources, context, lambda: next(ids))
+    return TaskService(server.sources, context, lambda: next(ids), server.targets.configured)
 
 
 @contextmanager

@@ -47,6 +47,8 @@ admin   session list
 admin   session end x
 operate extract
 operate extract --resume t
+operate enrich
+operate enrich t
 read    watch
 read    task list
 read    task show t

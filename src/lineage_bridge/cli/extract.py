@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext, suppress
 
 import click
@@ -36,6 +36,7 @@ _ENDED = ("completed", "failed")
 @click.option("--source", metavar="NAME", help="name of the source, if there are several of kind confluent")
 @click.option("--off", multiple=True, metavar="PLANE", help="skip this plane; can be repeated")
 @click.option("--resume", "resumed", metavar="TASK", help="resume a task that was cancelled or interrupted")
+@click.option("--no-enrich", is_flag=True, help="do not read the catalogs that sources observe")
 @with_pushes("after the extraction", push_lineage="databricks_uc")
 @with_output()
 @with_settings(*CLIENT)
@@ -48,29 +49,37 @@ def extract(
     source: str | None,
     off: tuple[str, ...],
     resumed: str | None,
+    no_enrich: bool,
     pushes: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Extract the lineage of a Confluent Cloud organization.
 
-    Returns when answers contain what was read. Ctrl+C cancels the extraction.
+    The catalogs that sources observe are read too. Returns when answers contain what was read. Ctrl+C cancels the extraction.
 
     The exit code is 0 if everything was read, 3 if something could not be read, 1 if the extraction failed, or what was to be published
     after it was not.
     """
     if resumed and (environments or clusters or source or off):
         raise click.UsageError("--resume cannot be combined with --env, --cluster, --source or --off")
-    order = {"environment_ids": environments, "cluster_ids": clusters, "source": source, "off": off}
+    order = {"environment_ids": environments, "cluster_ids": clusters, "source": source, "off": off, "enable_enrichment": not no_enrich}
     with connect(settings) as client:
         targets = targets_of(client, pushes)
         path, body = (f"{TASKS}/{resumed}/resume", b"") if resumed else (f"{TASKS}/extract", json.dumps(order).encode())
-        task = follow_task(client, client.post(path, body))
+        task = client.post(path, body)
+        enrichments = () if resumed else task["enrichments"]
+        try:
+            task = follow_task(client, task)
+        except KeyboardInterrupt:
+            _cancel(client, *enrichments)
+            raise
         if not as_json:
             print_task(task)
+        catalogs = follow_catalogs(client, enrichments, as_json=as_json)
         reports, is_pushed = run_pushes(client, targets, as_json=as_json) if task["status"] == "completed" else ({}, True)
     if as_json:
-        print_json({**task, "pushes": reports} if pushes else task)
-    context.exit(exit_code(task) if is_pushed else 1)
+        print_json(task | ({"catalogs": catalogs} if catalogs else {}) | ({"pushes": reports} if pushes else {}))
+    context.exit(exit_code(task, *catalogs) if is_pushed else 1)
 
 
 def follow_task(client: Client, task: Json) -> Json:
@@ -94,6 +103,22 @@ def follow_task(client: Client, task: Json) -> Json:
     return task
 
 
+def follow_catalogs(client: Client, tasks: Sequence[str], *, as_json: bool) -> list[Json]:
+    """Follow tasks that read catalogs until they end, print their results, and return them. Ctrl+C cancels those that have not ended."""
+    ended: list[Json] = []
+    for number, id_ in enumerate(tasks):
+        try:
+            task = follow_task(client, client.get(f"{TASKS}/{id_}"))
+        except KeyboardInterrupt:
+            _cancel(client, *tasks[number + 1 :])
+            raise
+        ended.append(task)
+        if not as_json:
+            print_line(f"catalog of source {task['source']}:")
+            print_task(task)
+    return ended
+
+
 def print_task(task: Json) -> None:
     """Print the result of a task that has ended, or the progress of one that is running."""
     if task["planes"]:
@@ -110,16 +135,16 @@ def print_task(task: Json) -> None:
         hint = f" ({task['hint']})" if task["hint"] else ""
         print_line(f"failed: {task['error']}{hint}")
         if task["resumable"]:
-            print_line(f"resume it with: lineage-bridge extract --resume {task['task_id']}")
+            print_line(f"resume it with: {_resume(task)}")
     else:
         print_line(f"{task['status']}: {task['progress'][-1] if task['progress'] else ''}")
 
 
-def exit_code(task: Json) -> int:
-    """The exit code of the command for a task that has ended."""
-    if task["status"] == "failed":
+def exit_code(*tasks: Json) -> int:
+    """The exit code of the command for tasks that have ended."""
+    if any(task["status"] == "failed" for task in tasks):
         return 1
-    return INCOMPLETE if task["unknown"] else 0
+    return INCOMPLETE if any(task["unknown"] for task in tasks) else 0
 
 
 def _summary(planes: Iterable[Json]) -> list[list[str]]:
@@ -166,11 +191,20 @@ def _print_new_progress(task: Json, printed: set[str]) -> None:
             printed.add(line)
 
 
-def _cancel(client: Client, id_: str) -> None:
+def _resume(task: Json) -> str:
+    return f"lineage-bridge {'extract --resume' if task['task_type'] == 'extract' else 'task resume'} {task['task_id']}"
+
+
+def _cancel(client: Client, *ids: str) -> None:
+    for id_ in ids:
+        _cancel_one(client, id_)
+
+
+def _cancel_one(client: Client, id_: str) -> None:
     with suppress(LineageBridgeError):
         task = client.post(f"{TASKS}/{id_}/cancel")
         until = time.monotonic() + CANCEL_S
         while task["status"] not in _ENDED and time.monotonic() < until:
             time.sleep(POLL_S)
             task = client.get(f"{TASKS}/{id_}")
-        print_message(f"cancelled; resume it with: lineage-bridge extract --resume {id_}")
+        print_message(f"cancelled; resume it with: {_resume(task)}")

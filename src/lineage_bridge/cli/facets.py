@@ -24,6 +24,7 @@ _SIDES = {
     "run": "of a run",
     "input_access": "of one input of a run",
     "output_access": "of one output of a run",
+    "catalog": "by a catalog",
 }
 """Where in an event a facet was."""
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "session": "session",
     "audit": "audit",
     "extract": "extract",
+    "enrich": "enrich",
     "watch": "watch",
     "task": "task",
     "send": "send",

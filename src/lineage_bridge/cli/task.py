@@ -1,4 +1,4 @@
-"""The command `task`: lists, shows, cancels and resumes extractions."""
+"""The command `task`: lists, shows, cancels and resumes extractions and enrichments."""
 
 import click
 
@@ -15,7 +15,7 @@ _id = click.argument("task_id", metavar="TASK")
 
 @click.group(cls=Group, examples=("task list --status running", "task show TASK"))
 def task() -> None:
-    """List, show, cancel and resume extractions."""
+    """List, show, cancel and resume extractions and enrichments."""
 
 
 @task.command(name="list", examples=("task list", "task list --status failed"))
@@ -45,7 +45,7 @@ def list_(settings: Settings, status: str | None, limit: int, offset: int, as_js
         print_table(["task", "source", "status", "created", "events", "unknown", "error"], rows)
         print_next_page(exists=client.has_next_page, limit=limit, offset=offset)
     else:
-        print_message("there are no tasks; see: lineage-bridge extract --help")
+        print_message("there are no tasks; see: lineage-bridge extract --help, lineage-bridge enrich --help")
 
 
 @task.command(examples=("task show TASK",))
@@ -72,7 +72,7 @@ def cancel(settings: Settings, task_id: str, as_json: bool) -> None:
     """Cancel a task. The events that it has sent stay in the graph."""
     with connect(settings) as client:
         answer = client.post(f"{TASKS}/{task_id}/cancel")
-    print_json(answer) if as_json else print_line(f"{task_id} is cancelled; resume it with: lineage-bridge extract --resume {task_id}")
+    print_json(answer) if as_json else print_line(f"{task_id} is cancelled; resume it with: lineage-bridge task resume {task_id}")
 
 
 @task.command(examples=("task resume TASK",))
@@ -83,7 +83,7 @@ def cancel(settings: Settings, task_id: str, as_json: bool) -> None:
 def resume(context: click.Context, settings: Settings, task_id: str, as_json: bool) -> None:
     """Resume a cancelled or interrupted task, and follow it.
 
-    Does the same as `extract --resume`, with the same exit codes.
+    Exit codes are those of `extract` and `enrich`.
     """
     with connect(settings) as client:
         ended = follow_task(client, client.post(f"{TASKS}/{task_id}/resume"))

@@ -28,7 +28,7 @@ NO_EVENT = b""
 
 
 class Side(IntEnum):
-    """How a node relates to the asserter: an input or output, the job or dataset itself, the run, or one access to an input or output."""
+    """How a node relates to the asserter: input, output, the job or dataset itself, the run, an access to an in- or output, a catalog's."""
 
     INPUT = 0
     OUTPUT = 1
@@ -36,6 +36,7 @@ class Side(IntEnum):
     RUN = 3
     INPUT_ACCESS = 4
     OUTPUT_ACCESS = 5
+    CATALOG = 6
 
 
 class Origin(IntEnum):

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import msgspec
 
-EXTRACT = "extract"
+EXTRACT, ENRICH = "extract", "enrich"
+"""The kinds of tasks: read an organization of Confluent Cloud; read a catalog."""
 PENDING, RUNNING, COMPLETED, FAILED = "pending", "running", "completed", "failed"
 STATUSES = (PENDING, RUNNING, COMPLETED, FAILED)
 SEEN = frozenset(("observed", "gone"))
@@ -30,7 +31,7 @@ class ExtractionOptions:
     """What to extract: a `source` (empty: the only one), restricted to environments and clusters by id (empty: all).
 
     `off`: planes to leave out. `hours`: how far back metrics go. `addresses`: those of schema registries, by environment. `credentials`: by
-    plane and scope (`kafka`, `lkc-1`); the scope is empty if the plane has only one.
+    plane and scope (`kafka`, `lkc-1`); the scope is empty if there is only one. `enrich`: read the catalogs too, in tasks of their own.
     """
 
     source: str = ""
@@ -40,6 +41,7 @@ class ExtractionOptions:
     hours: float | None = None
     addresses: Mapping[str, str] = field(default_factory=dict)
     credentials: Mapping[tuple[str, str], Credential] = field(default_factory=dict, repr=False)
+    enrich: bool = False
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -75,7 +77,8 @@ class TaskRecord(msgspec.Struct, frozen=True):
     """A task. Times are UTC microseconds, None if there is none yet. It contains no credentials.
 
     `given` lists the planes and scopes for which the request had credentials. `steps` describe the progress in words. A failed task has
-    `error`. A task that was `cancelled` or `interrupted` (its process ended) also counts as failed.
+    `error`. A task that was `cancelled` or `interrupted` (its process ended) also counts as failed. `enrichments` are the ids of the tasks
+    that read catalogs beside this one.
     """
 
     id: str
@@ -98,6 +101,7 @@ class TaskRecord(msgspec.Struct, frozen=True):
     hint: str = ""
     cancelled: bool = False
     interrupted: bool = False
+    enrichments: tuple[str, ...] = ()
 
     @property
     def ended(self) -> bool:

@@ -155,7 +155,11 @@ class EventBuilder:
 
     def ownership(self, kind: str, owner: str) -> Json:
         """Build the facet with the owner of a dataset or job; `kind` is "Dataset" or "Job"."""
-        return self._facet("1-0-1", f"Ownership{kind}Facet", owners=[{"name": owner, "type": "MAINTAINER"}])
+        return self.owners(kind, [(owner, "MAINTAINER")])
+
+    def owners(self, kind: str, owners: Iterable[tuple[str, str]]) -> Json:
+        """Build the facet with the owners of a dataset or job, each by name and type; `kind` is "Dataset" or "Job"."""
+        return self._facet("1-0-1", f"Ownership{kind}Facet", owners=[{"name": name, "type": of} for name, of in owners])
 
     def schema(self, fields: Iterable[Json]) -> Json:
         """Build the facet with the columns of a dataset, in order."""
@@ -202,6 +206,12 @@ class EventBuilder:
         """
         url = "https://openlineage.io/spec/facets/1-0-0/LineageFacet.json#/$defs/LineageJobFacet"
         return {"_producer": self.producer, "_schemaURL": url, "entries": list(entries)}
+
+    def dataset_lineage(self, inputs: Iterable[Json], fields: Mapping[str, list[Json]]) -> Json:
+        """Build the facet of a DatasetEvent with what flows into the dataset: its sources and, by column, those of the columns."""
+        url = "https://openlineage.io/spec/facets/1-0-0/LineageFacet.json#/$defs/LineageDatasetFacet"
+        columns = {"fields": {name: {"inputs": sources} for name, sources in fields.items()}} if fields else {}
+        return {"_producer": self.producer, "_schemaURL": url, "inputs": list(inputs), **columns}
 
     def input_statistics(self, rows: int | None = None, size: int | None = None) -> Json:
         """Build the facet with the rows and bytes read from a dataset."""

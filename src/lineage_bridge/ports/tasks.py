@@ -1,4 +1,4 @@
-"""The interfaces of extraction tasks: their stored state, and users' operations on them."""
+"""The interfaces of tasks: their stored state, and users' operations on them."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -53,6 +53,11 @@ class TaskService(Protocol):
 
     def extract(self, options: ExtractionOptions) -> TaskRecord:
         """Start an extraction."""
+
+    def enrich(self, name: str) -> list[TaskRecord]:
+        """Start to read catalogs, each in a task of its own: that of the source `name`, those that sources read of the target `name`, or,
+        if the name is empty, those of all sources that are not paused.
+        """
 
     def resume(self, task_id: str, credentials: ExtractionOptions) -> TaskRecord:
         """Resume a stopped task. Credentials that came with its request must be sent again; the other options are ignored."""

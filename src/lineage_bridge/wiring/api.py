@@ -5,7 +5,7 @@ import signal
 import socket
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.model.tasks import GraphSize
+from lineage_bridge.ports.continuous import ContinuousTarget
 from lineage_bridge.projections.whole_graph import graph_stats
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
@@ -123,6 +124,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
             proxies=Networks(settings.trusted_proxy.addresses),
             external=external,
         )
+        targets = target_service(settings, partial(changes_behind, written.reader))
         yield create_app(
             Services(
                 log=received.log,
@@ -141,8 +143,8 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 sources=service,
                 inputs=input_service(settings, partial(input_progress, settings, ledger)),
                 input_log=ledger,
-                targets=target_service(settings, partial(changes_behind, written.reader)),
-                tasks=_tasks(stack, settings, service, pool, received.ends, partial(_size, graph, pool)),
+                targets=targets,
+                tasks=_tasks(stack, settings, service, pool, received.ends, partial(_size, graph, pool), targets.configured),
                 pins=PinStore(state_database(settings)),
                 findings=lambda: Findings(paths.analysis),
                 is_graph_suspect=paths.graph_suspect.exists if database is None else lambda: False,
@@ -195,6 +197,7 @@ def _tasks(
     pool: ReaderPool,
     written: Callable[[], Position],
     size: Callable[[], GraphSize],
+    targets: Callable[[], Iterable[ContinuousTarget]],
 ) -> TaskService:
     """The task service of this process. Closing `stack` stops its tasks."""
     state, allowed = state_database(settings), source_context(settings)
@@ -218,7 +221,7 @@ def _tasks(
         has_folded,
         size,
     )
-    tasks = TaskService(service, context, lambda: str(uuid.uuid4()))
+    tasks = TaskService(service, context, lambda: str(uuid.uuid4()), targets)
     stack.callback(tasks.close)
     return tasks
 

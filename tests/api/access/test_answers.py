@@ -17,7 +17,6 @@ SHAPES = [
     ("PUT", "/api/v1/version", 405, "method_not_allowed"),
     ("GET", "/api/v1/graph/paths", 422, "bad_argument"),
     ("GET", "/api/v1/lineage/datasets", 503, "no_graph_yet"),
-    ("POST", "/api/v1/tasks/enrich", 501, "not_implemented"),
 ]
 
 

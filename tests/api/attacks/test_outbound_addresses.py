@@ -30,6 +30,7 @@ BY_URL: dict[str, tuple[str, dict[str, Any], str]] = {
     "flink source, history": ("sources", {"kind": "flink", "url": "http://localhost:9"}, "history_url"),
     "msk-connect source": ("sources", {"kind": "msk-connect", "region": "eu-central-1", **KEYS}, "endpoint_url"),
     "glue source": ("sources", {"kind": "glue", "region": "eu-central-1", **KEYS}, "endpoint_url"),
+    "unity source": ("sources", {"kind": "unity", "token": "${env:PATH}"}, "url"),
     "kafka input, token": ("inputs", {"kind": "kafka", "topics": ["t"], **OAUTH}, "oauth_token_url"),
     "kinesis input": ("inputs", {"kind": "kinesis", "stream": "s", "region": "eu-central-1", **KEYS}, "endpoint_url"),
     "s3 input": ("inputs", {"kind": "s3", "bucket": "bucket", "region": "eu-central-1", **KEYS}, "endpoint_url"),

@@ -144,6 +144,15 @@ class DataLineage:
         self.objects[name] = made
         return _shown(made)
 
+    def plant(self, process: str, run: str, start: str, *links: tuple[str, str], **members: Any) -> None:
+        """Put a run of somebody else's process there, with links; an end is a fully qualified name, and possibly a column after a blank."""
+        made = {"links": [dict(zip(("source", "target"), map(_planted, link), strict=True)) for link in links], "startTime": start}
+        _check_event(_message(api.LineageEvent, json.dumps(made).encode()))
+        of = f"{_PARENT}/processes/{process}"
+        self._keep(of, api.Process, members)
+        self._keep(f"{of}/runs/{run}", api.Run, {"startTime": start, "state": 2})
+        self._keep(f"{of}/runs/{run}/lineageEvents/e", api.LineageEvent, made)
+
     def children(self, name: str, kind: str) -> list[Any]:
         """The objects of a kind directly below another one."""
         below = f"{name}/{kind}/" if not name.endswith(f"/{kind}") else f"{name}/"
@@ -152,7 +161,10 @@ class DataLineage:
     def _listed(self, request: Request, name: str, kind: str) -> Json:
         if kind in _PARENTS:
             self._object(name.rpartition("/")[0])
-        found, at = self.children(name, kind), int(request.query.get("pageToken", "0") or 0)
+        found = self.children(name, kind)
+        if kind == "runs":
+            found.sort(key=lambda run: -run.start_time.ToNanoseconds())
+        at = int(request.query.get("pageToken", "0") or 0)
         shown = found[at : at + min(self.page, int(request.query.get("pageSize", 50)), 100)]
         following = {"nextPageToken": str(at + len(shown))} if at + len(shown) < len(found) else {}
         return {kind: [_shown(made) for made in shown], **following}
@@ -283,6 +295,11 @@ def _message(kind: Any, body: bytes) -> Any:
 def _shown(message: Any) -> Json:
     found: Json = MessageToDict(message, use_integers_for_enums=True)
     return found
+
+
+def _planted(end: str) -> Json:
+    name, _, column = end.partition(" ")
+    return {"fullyQualifiedName": name, "field": column.split(".") if column else []}
 
 
 def _hashed(*texts: str) -> str:

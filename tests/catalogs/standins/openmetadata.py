@@ -1,9 +1,11 @@
-"""OpenMetadata's OpenLineage endpoint, as its published schemas have it: unknown members are refused, COMPLETE runs are used."""
+"""OpenMetadata's OpenLineage endpoint, as its published schemas have it: unknown members are refused, COMPLETE runs are used; and
+its search, with the parameters by which openmetadata-ingestion pages through it, and documents in the forms of its generated models.
+"""
 
 import json
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 from tests.catalogs.standins.server import Answer, Request
 
@@ -35,11 +37,61 @@ EVENT = {
 }
 """The shape of an event: `!` marks members that are required, `*` others that are allowed."""
 
+LABEL = {"tagFQN!": "text", "name": "text", "source!": "text", "labelType!": "text", "state!": "text", "description": "text"}
+REFERENCE = {"id!": "uuid", "type!": "text", "name": "text", "fullyQualifiedName": "text", "displayName": "text", "deleted": OPEN}
+COLUMN_THERE = {
+    "name!": "text",
+    "dataType!": "text",
+    "dataTypeDisplay": "text",
+    "description": "text",
+    "fullyQualifiedName": "text",
+    "tags": [LABEL],
+    "children": OPEN,
+}
+EDGE_END = {"id": "uuid", "fullyQualifiedName": "text", "fqnHash": "text", "type": "text"}
+EDGE = {
+    "fromEntity": EDGE_END,
+    "toEntity": EDGE_END,
+    "pipeline": OPEN,
+    "sqlQuery": "text",
+    "columns": [{"fromColumns": OPEN, "toColumn": "text", "function": "text"}],
+    "description": "text",
+    "source": "text",
+    "docId": "text",
+    "docUniqueId": "text",
+}
+DOCUMENT = {
+    "id!": "uuid",
+    "name!": "text",
+    "fullyQualifiedName!": "text",
+    "description": "text",
+    "columns": [COLUMN_THERE],
+    "messageSchema": {"schemaText": "text", "schemaType": "text", "schemaFields": [COLUMN_THERE]},
+    "owners": [REFERENCE],
+    "tags": [LABEL],
+    "tier": LABEL,
+    "tableType": "text",
+    "updatedBy": "text",
+    "upstreamLineage": [EDGE],
+}
+"""The shape of a table or topic in the search index, of what is read of it."""
+SEARCHED = {"q", "size", "deleted", "index", "include_source_fields", "sort_field", "sort_order", "search_after"}
+
 
 class OpenMetadata:
-    """What the events that were used say; `failing` are jobs whose events fail, with whether they may be sent again, `spoiling` others."""
+    """What the events that were used say; `failing` are jobs whose events fail, with whether they may be sent again, `spoiling` others.
+
+    `there` has tables and topics by kind and name; those in `hidden` are not found by searches, `denied` may not be read, and `answers` are
+    answered instead of the next searches. A page has at most `page` documents.
+    """
 
     def __init__(self) -> None:
+        self.there: dict[tuple[str, str], dict[str, Any]] = {}
+        self.hidden: set[str] = set()
+        self.denied: set[str] = set()
+        self.answers: list[Answer] = []
+        self.searches: list[str] = []
+        self.page = 100
         self.events: list[dict[str, Any]] = []
         self.failing: dict[str, bool] = {}
         self.spoiling: set[str] = set()
@@ -55,7 +107,44 @@ class OpenMetadata:
                 return Answer(200, {"name": "ingestion-bot"})
             case ("POST", *parts) if tuple(parts) == BATCH:
                 return self._take(request.body)
+            case "GET", "api", "v1", "search", "query":
+                return self.answers.pop(0) if self.answers else self._search(request)
+            case "GET", "api", "v1", ("tables" | "topics") as kind, "name", name:
+                return self._by_name(kind.removesuffix("s"), name)
         return Answer(404, {"code": 404, "message": "HTTP 404 Not Found"})
+
+    def plant(self, kind: str, name: str, **members: Any) -> None:
+        """Put a table or topic there, as somebody else's ingestion does."""
+        found = {"id": str(uuid5(NAMESPACE_URL, name)), "name": name.rpartition(".")[2], "fullyQualifiedName": name, **members}
+        assert not (problem := problem_of(found, DOCUMENT, "$")), problem
+        self.there[kind, name] = found
+
+    def _search(self, request: Request) -> Answer:
+        asked, after = request.query, request.lists.get("search_after", [""])[0]
+        is_known = request.lists.keys() <= SEARCHED and (asked["sort_field"], asked["sort_order"]) == ("fullyQualifiedName", "asc")
+        kind = asked["index"].removesuffix("_search_index")
+        if not is_known or kind not in ("table", "topic") or asked["deleted"] != "false":
+            return Answer(400, {"code": 400, "message": f"unknown: {asked}"})
+        self.searches.append(after)
+        names = sorted(name for of, name in self.there if of == kind and name > after and name not in self.hidden)
+        hits = [
+            {
+                "_index": asked["index"],
+                "_id": self.there[kind, name]["id"],
+                "_source": {key: value for key, value in self.there[kind, name].items() if key in request.lists["include_source_fields"]},
+                "sort": [name],
+            }
+            for name in names[: min(self.page, int(asked["size"]))]
+        ]
+        total = {"relation": "eq", "value": len(names)}
+        return Answer(200, {"timed_out": False, "_shards": {"total": 1, "failed": 0}, "hits": {"total": total, "hits": hits}})
+
+    def _by_name(self, kind: str, name: str) -> Answer:
+        if name in self.denied:
+            return Answer(403, {"code": 403, "message": "Principal: CatalogPrincipal{name='bot'} operations [ViewAll] not allowed"})
+        if (kind, name) not in self.there:
+            return Answer(404, {"code": 404, "message": f"{kind} instance for {name} not found"})
+        return Answer(200, self.there[kind, name])
 
     def _take(self, body: bytes) -> Answer:
         try:

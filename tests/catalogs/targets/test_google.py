@@ -23,12 +23,12 @@ from tests.catalogs.test_golden import EVENTS
 from tests.events import RUNS, T0, columns, dataset, facet, job_event, run_event
 from tests.servers.web.faulty import Faulty
 
-from lineage_bridge.catalogs.kinds.google.credentials import Authorization
-from lineage_bridge.catalogs.kinds.google.naming import displayed, entity_name, field_path
 from lineage_bridge.catalogs.kinds.google.settings import GoogleSettings
 from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.config.outbound import ANYWHERE
 from lineage_bridge.errors import ConfigError, UnauthenticatedError, UnreachableError
+from lineage_bridge.sources.common.google.credentials import Authorization
+from lineage_bridge.sources.common.google.naming import displayed, entity_name, field_path
 from lineage_bridge.sources.common.settings import NO_SECRETS, SourceContext
 
 PARENT = f"projects/{PROJECT}/locations/{LOCATION}"

@@ -52,6 +52,8 @@ def read(at: int, *names: str) -> bytes:
 
 
 def test_only_the_strongest_statement_counts(writer: GraphWriter) -> None:
+    add(writer, dataset_event(dataset("b", schema=schema("c"), lineagebridge_catalog=facet(catalog="datahub")), T0 + 6 * HOUR))
+    assert (schema_history(writer).evidence, columns(schema_history(writer))) == ("catalog", [["c"]])
     add(writer, read(5 * HOUR, "r"))
     assert (schema_history(writer).evidence, columns(schema_history(writer))) == ("input", [["r"]])
     add(writer, wrote(0, "id"), wrote(HOUR, "id", "x"))

@@ -40,8 +40,8 @@ class SchemaVersionItem(Struct, frozen=True, omit_defaults=True):
 
 
 class SchemasAnswer(Struct, frozen=True):
-    """The schema versions of a dataset, the newest first. `evidence` is where they were stated: `dataset`, `output`, `input`, or empty
-    if there are none.
+    """The schema versions of a dataset, the newest first. `evidence` is where they were stated: `dataset`, `output`, `input`, `catalog`,
+    or empty if there are none.
     """
 
     dataset: DatasetRef
@@ -86,7 +86,7 @@ class FacetVersion(Struct, frozen=True, omit_defaults=True):
     """A version of a facet, and the side (input, output) of the event that states it."""
 
     hash: str
-    side: Literal["input", "output", "self", "run", "input_access", "output_access"]
+    side: Literal["input", "output", "self", "run", "input_access", "output_access", "catalog"]
     first: Seen
     last: Seen
     jobs: list[JobRef]

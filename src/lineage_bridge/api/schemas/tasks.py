@@ -50,6 +50,17 @@ class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw
     sr_endpoints: dict[str, str] | None = None
 
 
+class EnrichmentRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Which catalogs to read: that of the source or target `name`; all if it is absent. `enable_catalog` cannot be false, nor
+    `enable_metrics` true: metrics are read by extractions.
+    """
+
+    name: str | None = None
+    enable_catalog: bool = True
+    enable_metrics: bool = False
+    metrics_lookback_hours: float | None = None
+
+
 class PlaneItem(Struct, frozen=True):
     """The outcome of a plane in one scope. `why`: what could not be read, and the reason; `hints`: what to do about it.
 
@@ -89,6 +100,7 @@ class TaskItem(Struct, frozen=True):
 
     A completed task may have `unknown` planes. A failed task has the reason in `error` and what to do in `hint`; `resumable`: it was
     cancelled, or its process ended. `params` is the request without credentials; `credentials` names those that it contained.
+    `enrichments` are the ids of the tasks that read catalogs beside it.
     """
 
     task_id: str
@@ -108,3 +120,10 @@ class TaskItem(Struct, frozen=True):
     events: int
     cancelled: bool
     resumable: bool
+    enrichments: list[str]
+
+
+class EnrichmentItem(TaskItem, frozen=True):
+    """The first of the tasks that read catalogs; `task_ids` are those of all of them, one for each catalog."""
+
+    task_ids: list[str]

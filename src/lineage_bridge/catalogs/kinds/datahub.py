@@ -7,7 +7,7 @@ aspect only, which repeats the URN.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 from urllib.parse import quote, quote_plus
 
 import msgspec
@@ -32,32 +32,19 @@ from lineage_bridge.errors import ForbiddenError, SourceError
 from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.openlineage.event_builder import digest_of, encode
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
+from lineage_bridge.sources.common.datahub.urns import DataHubNames, Environment, encoded
 
 _HEADERS: Final = {"X-RestLi-Protocol-Version": "2.0.0"}
 _LONGEST_URN: Final = 512
 """The maximum size, in bytes, of the URN of a job or dataset, URL-encoded."""
 _MOST: Final = 200
 """The number of proposals in a request, as in DataHub's own clients."""
-_PLATFORMS: Final[Mapping[str, str]] = {
-    "abfs": "abs",
-    "abfss": "abs",
-    "awsathena": "athena",
-    "azurecosmos": "cosmosdb",
-    "gs": "gcs",
-    "s3a": "s3",
-    "s3n": "s3",
-    "sqlserver": "mssql",
-    "unitycatalog": "databricks",
-    "wasb": "abs",
-    "wasbs": "abs",
-}
-_OF_BUCKETS: Final = frozenset(("s3", "gcs", "abs"))
 _NOT_HELD: Final = "facets that are not sent to DataHub"
 _HELD: Final = frozenset(("sql", "documentation", "jobType", PUBLICATION, "columnLineage"))
 
 
 def _part(text: str) -> str:
-    if not text or _encoded(text) != text or not text.isprintable() or " " in text:
+    if not text or encoded(text) != text or not text.isprintable() or " " in text:
         raise ValueError("use a name without spaces, commas and parentheses")
     return text
 
@@ -68,9 +55,7 @@ class DataHubSettings(HttpTargetSettings):
     orchestrator: Annotated[str, AfterValidator(_part)] = Field(
         default="openlineage", max_length=50, description="orchestrator of jobs there; nobody else may write jobs of this orchestrator"
     )
-    env: Literal["PROD", "DEV", "TEST", "QA", "UAT", "EI", "PRE", "STG", "NON_PROD", "CORP"] = Field(
-        default="PROD", description="environment of jobs and datasets there"
-    )
+    env: Environment = Field(default="PROD", description="environment of jobs and datasets there")
     platforms: Renames = Field(default={}, description="platforms of datasets by namespace, instead of the scheme of the namespace")
     platform_instances: Renames = Field(
         default={}, description="platform instances of datasets by namespace; they precede the datasets' names"
@@ -94,6 +79,7 @@ class DataHubTarget(Target[DataHubSettings]):
     def __init__(self, name: str, settings: DataHubSettings, _: Path) -> None:
         super().__init__(name, settings)
         self._client = TargetClient(settings, self.repeated, _HEADERS)
+        self._names = DataHubNames(settings.env, settings.platforms, settings.platform_instances)
 
     def express(self, event: Json) -> Expressed:
         """Convert an event to a completed run. Raises InexpressibleError."""
@@ -173,24 +159,16 @@ class DataHubTarget(Target[DataHubSettings]):
     # names
 
     def _flow(self, namespace: str) -> str:
-        return f"urn:li:dataFlow:({self.settings.orchestrator},{_encoded(namespace)},{self.settings.env})"
+        return f"urn:li:dataFlow:({self.settings.orchestrator},{encoded(namespace)},{self.settings.env})"
 
     def _job(self, key: ObjectKey) -> str:
-        return f"urn:li:dataJob:({self._flow(key.namespace)},{_encoded(key.name)})"
+        return f"urn:li:dataJob:({self._flow(key.namespace)},{encoded(key.name)})"
 
     def _dataset(self, dataset: Json) -> str:
-        key = self._dataset_key(dataset)
-        return f"urn:li:dataset:({key['platform']},{_encoded(key['name'])},{key['origin']})"
+        return self._names.urn(dataset["namespace"], dataset["name"])
 
     def _dataset_key(self, dataset: Json) -> Json:
-        namespace, name = dataset["namespace"], dataset["name"]
-        scheme, _, rest = namespace.partition("://")
-        platform = self.settings.platforms.get(namespace) or _PLATFORMS.get(scheme, scheme) or "external"
-        if platform in _OF_BUCKETS and rest:
-            name = f"{rest.strip('/')}/{name.lstrip('/')}"
-        instance = self.settings.platform_instances.get(namespace)
-        named = f"{instance}.{name}" if instance else name
-        return {"platform": f"urn:li:dataPlatform:{_encoded(platform)}", "name": named, "origin": self.settings.env}
+        return self._names.key(dataset["namespace"], dataset["name"])
 
     # aspects
 
@@ -229,11 +207,10 @@ class DataHubTarget(Target[DataHubSettings]):
         }
 
     def _field(self, dataset: Json, column: str) -> str:
-        return f"urn:li:schemaField:({self._dataset(dataset)},{_encoded(column)})"
+        return self._names.field_urn(dataset["namespace"], dataset["name"], column)
 
 
 _SIDES: Final = ("inputs", "outputs")
-_RESERVED: Final = str.maketrans({sign: quote(sign) for sign in ",()\u241f"})
 
 
 def key_of_job(event: Json) -> ObjectKey:
@@ -243,11 +220,6 @@ def key_of_job(event: Json) -> ObjectKey:
 
 def _is_too_long(urn: str) -> bool:
     return len(quote_plus(urn, safe="*", errors="replace").replace("~", "%7E")) > _LONGEST_URN
-
-
-def _encoded(text: str) -> str:
-    """Encode a text as a part of a URN."""
-    return text.translate(_RESERVED)
 
 
 def _proposal(entity: str, urn: str, aspect: str, value: Json) -> Json:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from lineage_bridge.graph.facts.counters import STATISTICS, merge_counters
-from lineage_bridge.graph.facts.facet_sets import NO_FACETS, Fact, make_facet_set
+from lineage_bridge.graph.facts.facet_sets import NO_FACETS, Fact, by_speaker, make_facet_set
 from lineage_bridge.graph.facts.flow_endings import endings
 from lineage_bridge.graph.facts.foreign import ForeignFacets, LimitedEvent, limit_event, may_parent
 from lineage_bridge.graph.facts.names import Names, RefusedNameError
@@ -274,9 +274,10 @@ class _EventFacts:
     # design time
 
     def add_dataset(self, dataset: Dataset) -> None:
-        """Add what a dataset event asserts about its dataset."""
+        """Add what a dataset event asserts about its dataset. What it states for a catalog is separate, except lineage and other names."""
         self.add_node(self.dataset, _DATASET, dataset)
-        self.add_assertion(self.dataset, _SELF, self.add_facet_set(dataset.facets))
+        for side, facets in by_speaker(dataset.facets, NAMING_KEYS):
+            self.add_assertion(self.dataset, side, self.add_facet_set(facets))
         self.add_lifecycle(self.dataset, dataset)
 
     def add_declared_job(self, job: Job) -> None:

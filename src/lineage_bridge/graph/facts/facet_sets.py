@@ -1,10 +1,14 @@
 """Makes facet sets: the facets that one event gives to one node, stored under the hash of their texts."""
 
+from collections.abc import Container, Iterator
 from functools import lru_cache
 
 from lineage_bridge.graph.ids import text_hash
 from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import Side
 from lineage_bridge.openlineage import facets as standard
+from lineage_bridge.openlineage.event import Facets
+from lineage_bridge.openlineage.facets.from_catalog import FROM_CATALOG
 
 Fact = tuple[str, Row, Row]
 """Relation, key, values."""
@@ -41,3 +45,15 @@ def _has_fields(text: bytes) -> bool:
 def _is_tombstone(text: bytes) -> int:
     """1 for a facet with `_deleted: true`, else 0. A text is only parsed if it may contain the word `_deleted`, plain or escaped."""
     return int((b"_deleted" in text or b"\\u" in text) and standard.is_deleted(text))
+
+
+def by_speaker(facets: Facets, naming: Container[str]) -> Iterator[tuple[int, Facets]]:
+    """The facets of a DatasetEvent by the side on which they are asserted. Those that a catalog states are apart, except the `naming` ones:
+    lineage and other names count whoever states them.
+    """
+    if FROM_CATALOG in facets:
+        described = {key: text for key, text in facets.items() if key not in naming and key != FROM_CATALOG}
+        if described:
+            yield int(Side.CATALOG), described
+        facets = {key: text for key, text in facets.items() if key in naming}
+    yield int(Side.SELF), facets

@@ -66,14 +66,17 @@ SCHEMA_RANK = {int(Side.SELF): 3, int(Side.OUTPUT): 2, int(Side.INPUT): 1}
 _NAMING = NAMING_KEYS | {"parent"}
 OF_RUNS = -1
 """In `current_facet`, in place of the job's id: the row is the newest facet of any run of the job `node`."""
-ENTITY_SIDES = frozenset({int(Side.INPUT), int(Side.OUTPUT), int(Side.SELF)})
+ENTITY_SIDES = frozenset({int(Side.INPUT), int(Side.OUTPUT), int(Side.SELF), int(Side.CATALOG)})
 
 
 def facet_rank(key: str, side: int) -> int:
     """How facets with the same key are ranked before their times are compared.
 
-    Only schemas have a rank: a dataset's own schema comes first, then an output's, then an input's. All other keys have rank 0.
+    What a catalog states comes last. Of the rest, only schemas have a rank: a dataset's own schema comes first, then an output's, then an
+    input's. All other keys have rank 0.
     """
+    if side == Side.CATALOG:
+        return -1
     return SCHEMA_RANK.get(side, 0) if key == "schema" else 0
 
 

@@ -6,14 +6,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import tenacity
 
 from lineage_bridge.errors import BusyError, ForbiddenError, MissingError, SourceError, UnauthenticatedError, UnreachableError
-from lineage_bridge.sources.common.http_answers import asked_wait, message_of, read_whole
+from lineage_bridge.sources.common.http_answers import asked_wait, error_code_of, message_of, read_whole
 from lineage_bridge.sources.common.rate_limiter import RateLimiter
 from lineage_bridge.sources.common.settings import HttpSettings, reveal
 
@@ -26,6 +26,10 @@ _USER_AGENT = f"LineageBridge/{version('lineage-bridge')}"
 _AGAIN = frozenset((408, 409, 425, 429, 500, 502, 503, 504))
 _ItemT = TypeVar("_ItemT")
 _ResultT = TypeVar("_ResultT")
+
+
+class _Form(NamedTuple):
+    fields: Mapping[str, str]
 
 
 class TlsContext:
@@ -55,7 +59,8 @@ class TlsContext:
 class HttpClient:
     """Calls the REST API of one system. Thread-safe.
 
-    `requests`: the number of requests sent. Clients that share a rate limit are given the same `limiter`.
+    `requests`: the number of requests sent. Clients that share a rate limit are given the same `limiter`. `authorize` returns headers of
+    each request, such as a token that is renewed.
     """
 
     def __init__(
@@ -64,7 +69,9 @@ class HttpClient:
         headers: dict[str, str] | None = None,
         limiter: RateLimiter | None = None,
         tls: TlsContext | None = None,
+        authorize: Callable[[], Mapping[str, str]] | None = None,
     ) -> None:
+        self._authorize = authorize
         self.settings, self.requests, self.limiter = settings, 0, limiter or RateLimiter()
         self.host = urlsplit(settings.url).netloc
         self._headers, self._trust = headers or {}, tls or TlsContext(settings)
@@ -108,6 +115,10 @@ class HttpClient:
         of `get`.
         """
         return self._json(method, path, {}, body)
+
+    def send_form(self, path: str, fields: Mapping[str, str]) -> Any:  # noqa: ANN401  # JSON
+        """Send a POST request with the fields of a form, and return the JSON in the answer. Raises the errors of `get`."""
+        return self._json("POST", path, {}, _Form(fields))
 
     def map(self, do: Callable[[_ItemT], _ResultT], items: Iterable[_ItemT]) -> list[_ResultT | SourceError]:
         """Call `do` for each item, at most `at_once` at a time. Returns, in order, the results or the SourceErrors that the calls
@@ -165,7 +176,10 @@ class HttpClient:
         self.requests += 1
         with self._opening:
             client = self._open()
-        request = client.build_request(method, path, params=parameters or None, json=body, extensions={"trace": self._trace})
+        content: dict[str, Any] = {"data": dict(body.fields)} if isinstance(body, _Form) else {"json": body}
+        request = client.build_request(method, path, params=parameters or None, extensions={"trace": self._trace}, **content)
+        if self._authorize is not None:
+            request.headers.update(self._authorize())
         if method == "GET" and (tagged := self._tagged.get(str(request.url))):
             request.headers["If-None-Match"] = tagged[0]
         try:
@@ -214,7 +228,7 @@ def _refused(named: str, response: httpx.Response) -> SourceError:
     if status == 403:
         return ForbiddenError(text, "grant these credentials the permission to read it")
     if status in (404, 405, 410):
-        return MissingError(text)
+        return MissingError(text, code=error_code_of(response))
     if status == 429:
         return BusyError(text, wait_s=asked_wait(response), limited=True)
     if status == 409:

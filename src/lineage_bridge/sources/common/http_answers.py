@@ -45,6 +45,16 @@ def message_of(response: httpx.Response) -> str:
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:_MESSAGE]
 
 
+def error_code_of(response: httpx.Response) -> str:
+    """The member `error_code` of a JSON answer, in which some systems have a word for the error; empty if there is none."""
+    try:
+        body = response.json()
+    except (ValueError, RecursionError):
+        return ""
+    code = body.get("error_code") if isinstance(body, dict) else None
+    return code if isinstance(code, str) else ""
+
+
 def _details(errors: object) -> object:
     """The messages in a list of errors in the style of JSON:API. Any other value is returned unchanged."""
     if not isinstance(errors, list):

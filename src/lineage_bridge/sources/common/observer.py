@@ -4,11 +4,13 @@ A source has two halves: fetching, which does input and output, and translating,
 write them down.
 """
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from lineage_bridge.errors import StoppedError
 from lineage_bridge.model.sources import SourceCheck as Check
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.settings import SourceSettings
@@ -74,8 +76,11 @@ SettingsT = TypeVar("SettingsT", bound=SourceSettings)
 class Observer(ABC, Generic[SettingsT]):
     """Observes one system with the settings of one source; `name` is the source's name.
 
-    One thread uses it at a time. Creating one does no input or output.
+    One thread uses it at a time. Creating one does no input or output. Another thread may set `stop`, if it is not None: a long poll then
+    ends soon, with StoppedError or without what it has not read.
     """
+
+    stop: threading.Event | None = None
 
     def __init__(self, name: str, settings: SettingsT) -> None:
         self.name, self.settings = name, settings
@@ -106,6 +111,11 @@ class Observer(ABC, Generic[SettingsT]):
         """
         del before
         return 0
+
+    def check_stop(self) -> None:
+        """Raise StoppedError if the poll is to end."""
+        if self.stop is not None and self.stop.is_set():
+            raise StoppedError("stopped")
 
     @abstractmethod
     def close(self) -> None:

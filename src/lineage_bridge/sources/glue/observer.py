@@ -90,6 +90,7 @@ class GlueObserver(Observer[GlueSourceSettings]):
         events: list[Json] = []
         room, left = Room(), ""
         for name in sorted(databases, key=lambda name: (name < first, name)):
+            self.check_stop()
             if room.columns <= 0:
                 left = left or name
                 continue

@@ -1,11 +1,11 @@
 """Client of AWS Glue's API. It needs botocore, which is an optional dependency."""
 
 from collections.abc import Iterator, Mapping
-from threading import Lock
 from typing import Any, Final
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.aws.session import error_code, open_client, service_errors
+from lineage_bridge.sources.common.aws.client import AmazonClient
+from lineage_bridge.sources.common.aws.session import error_code
 from lineage_bridge.sources.glue.settings import GlueSourceSettings
 
 _RIGHTS: Final = "grant glue:GetDatabases, glue:GetDatabase, glue:GetTables and glue:GetTable on the catalog, its databases and tables"
@@ -17,9 +17,7 @@ class GlueService:
     """The databases and tables of one catalog. Thread-safe; it connects at the first request."""
 
     def __init__(self, settings: GlueSourceSettings) -> None:
-        self.settings = settings
-        self._client: Any = None
-        self._opening = Lock()
+        self.settings, self._client = settings, AmazonClient(settings, "glue")
 
     def databases(self) -> Iterator[list[Entry]]:
         """The databases, page by page. Raises SourceError, possibly after some pages."""
@@ -39,27 +37,20 @@ class GlueService:
 
     def location(self) -> tuple[str, str]:
         """The region of the catalog, and the partition of AWS that it is in. Raises ConfigError without a region."""
-        client = self._open()
+        client = self._client.opened()
         return client.meta.region_name or self.settings.region, client.meta.partition
 
     def close(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            self._client.close()
-            self._client = None
+        self._client.close()
 
     def _pages(self, method: str, named: str, member: str, asked: dict[str, Any]) -> Iterator[list[Entry]]:
-        with service_errors(named, _RIGHTS):
-            for page in self._open().get_paginator(method).paginate(**self._catalog, **asked):
-                found = page.get(member)
-                if not isinstance(found, list):
-                    raise SourceError(f"{named} did not return a list", "check that endpoint_url is that of AWS Glue")
-                yield [entry for entry in found if isinstance(entry, dict)]
+        for page in self._client.pages(method, named, _RIGHTS, member, {**self._catalog, **asked}):
+            yield [entry for entry in page if isinstance(entry, dict)]
 
     def _exists(self, method: str, named: str, asked: dict[str, Any]) -> bool:
         try:
-            with service_errors(named, _RIGHTS):
-                getattr(self._open(), method)(**self._catalog, **asked)
+            self._client.call(method, named, _RIGHTS, {**self._catalog, **asked})
         except SourceError as error:
             if error_code(error.__cause__) == _MISSING:
                 return False
@@ -69,9 +60,3 @@ class GlueService:
     @property
     def _catalog(self) -> dict[str, str]:
         return {"CatalogId": self.settings.catalog_id} if self.settings.catalog_id else {}
-
-    def _open(self) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
-        with self._opening:
-            if self._client is None:
-                self._client = open_client(self.settings, "glue")
-            return self._client

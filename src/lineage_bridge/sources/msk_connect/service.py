@@ -6,11 +6,10 @@ is in a transitional state.
 
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
 from typing import Any, Final
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.aws.session import open_client, service_errors
+from lineage_bridge.sources.common.aws.client import AmazonClient
 from lineage_bridge.sources.msk_connect.parse import ListedConnector
 from lineage_bridge.sources.msk_connect.settings import MskSettings
 
@@ -24,20 +23,13 @@ class MskService:
 
     def __init__(self, settings: MskSettings) -> None:
         self.settings = settings
-        self._client: Any = None
-        self._opening = Lock()
+        self._client = AmazonClient(settings, "kafkaconnect", connections=settings.at_once)
         self._described: dict[tuple[str, ...], Mapping[str, Any]] = {}
 
     def pages(self) -> Iterator[list[ListedConnector]]:
         """Fetch the list of connectors, and yield it page by page. Raises SourceError, possibly after some pages."""
-        with service_errors("ListConnectors", _RIGHTS):
-            for page in self._open().get_paginator("list_connectors").paginate():
-                found = page.get("connectors")
-                if not isinstance(found, list):
-                    raise SourceError(
-                        "ListConnectors did not return a list of connectors", "check that endpoint_url is that of MSK Connect"
-                    )
-                yield [ListedConnector(entry) for entry in found]
+        for page in self._client.pages("list_connectors", "ListConnectors", _RIGHTS, "connectors", {}):
+            yield [ListedConnector(entry) for entry in page]
 
     def describe(self, listed: Iterable[ListedConnector]) -> list[Mapping[str, Any] | SourceError]:
         """Return, for each connector in order, the answer of DescribeConnector or the error. For a connector without changes, it is
@@ -54,22 +46,14 @@ class MskService:
 
     def close(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            self._client.close()
-            self._client = None
+        self._client.close()
 
     def _description(self, connector: ListedConnector) -> Mapping[str, Any] | SourceError:
         if connector.version in self._described:
             return self._described[connector.version]
         try:
-            with service_errors("DescribeConnector", _RIGHTS):
-                answer: Mapping[str, Any] = self._open().describe_connector(connectorArn=connector.arn)
-                return answer
+            asked = {"connectorArn": connector.arn}
+            answer: Mapping[str, Any] = self._client.call("describe_connector", "DescribeConnector", _RIGHTS, asked)
         except SourceError as error:
             return error
-
-    def _open(self) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
-        with self._opening:
-            if self._client is None:
-                self._client = open_client(self.settings, "kafkaconnect", connections=self.settings.at_once)
-            return self._client
+        return answer

@@ -11,7 +11,7 @@ import msgspec
 
 from lineage_bridge.errors import RequestError, StoppedError
 from lineage_bridge.model.sources import SourceRecord, SourceState
-from lineage_bridge.model.tasks import ASKED, COMPLETED, FAILED, RUNNING, SEEN, GraphSize, PlaneRecord, TaskRecord
+from lineage_bridge.model.tasks import ASKED, COMPLETED, ENRICH, FAILED, RUNNING, SEEN, GraphSize, PlaneRecord, TaskRecord
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.openlineage.times import SECOND_US
 from lineage_bridge.ports.sources import SourceRepository
@@ -19,6 +19,7 @@ from lineage_bridge.ports.tasks import TaskRepository
 from lineage_bridge.sources.common.observer import Observation, Observer
 from lineage_bridge.sources.common.settings import SourceContext
 from lineage_bridge.sources.common.stepwise import PARTLY, PlaneStep, Selection, StepwiseObserver
+from lineage_bridge.sources.runtime.enrichment import WholeObserver
 from lineage_bridge.sources.runtime.extraction_options import PreparedSource
 from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache, make_observer, system_id
@@ -88,7 +89,7 @@ class Extraction:
         began = context.clock_us()
         self._report("started", status=RUNNING, started_us=self.task.started_us or began)
         source_context = context.source_context.with_given(self.source.given)
-        observer = as_stepwise(make_observer(record.name, record.kind, record.settings, source_context, context.kinds))
+        observer = as_stepwise(make_observer(record.name, record.kind, record.settings, source_context, context.kinds), self.task.kind)
         try:
             state = msgspec.structs.replace(record.state, tried_us=began, address=system_id(record, observer))
             for steps in self._buffered(self._steps(record, observer, began)):
@@ -199,8 +200,10 @@ class Extraction:
             raise StoppedError("stopped")
 
 
-def as_stepwise(observer: Observer[Any]) -> StepwiseObserver[Any]:
-    """Check that tasks can extract from the source of this observer, and return the observer. Raises RequestError."""
+def as_stepwise(observer: Observer[Any], kind: str) -> StepwiseObserver[Any]:
+    """Return an observer as tasks of this kind use it. Raises RequestError if they cannot extract from its source."""
+    if kind == ENRICH and not isinstance(observer, StepwiseObserver):
+        return WholeObserver(observer)
     if not isinstance(observer, StepwiseObserver):
         raise RequestError(
             f"source {observer.name} is of a kind that tasks cannot extract", f"poll it instead: lineage-bridge source poll {observer.name}"

@@ -18,9 +18,23 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "connect": "lineage_bridge.sources.connect.observer",
         "msk-connect": "lineage_bridge.sources.msk_connect.observer",
         "glue": "lineage_bridge.sources.glue.observer",
+        "datahub": "lineage_bridge.sources.datahub.observer",
+        "openmetadata": "lineage_bridge.sources.openmetadata.observer",
+        "google": "lineage_bridge.sources.google_lineage.observer",
+        "unity": "lineage_bridge.sources.unity.observer",
     }
 )
 """Kind to the module that defines it as `KIND`. The first polls follow this order, because later kinds use the metadata of earlier ones."""
+CATALOGS: Mapping[str, str] = MappingProxyType(
+    {
+        "glue": "glue",
+        "datahub": "datahub",
+        "openmetadata": "openmetadata",
+        "google": "google",
+        "unity": "databricks",
+    }
+)
+"""The kinds of sources that read catalogs, each with the kind of target that publishes to the same catalogs."""
 EXTRACTED_KIND = "confluent"
 """The kind of source that is extracted if the options name no source."""
 

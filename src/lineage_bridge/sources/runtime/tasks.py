@@ -1,17 +1,21 @@
-"""Runs tasks, which are extractions in this process; at most one at a time per source."""
+"""Runs tasks, which read organizations or catalogs in this process; at most one at a time per source."""
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import msgspec
 
 from lineage_bridge.errors import LineageBridgeError, NotFoundError, OverloadedError, RequestError, StoppedError
-from lineage_bridge.model.tasks import EXTRACT, FAILED, PENDING, ExtractionOptions, TaskFilter, TaskRecord
+from lineage_bridge.model.sources import SourceRecord
+from lineage_bridge.model.tasks import ENRICH, EXTRACT, FAILED, PENDING, ExtractionOptions, TaskFilter, TaskRecord
+from lineage_bridge.ports.continuous import ContinuousTarget
 from lineage_bridge.ports.sources import SourceService
+from lineage_bridge.sources.runtime.enrichment import choose_catalogs
 from lineage_bridge.sources.runtime.extraction import Extraction, ExtractionContext, as_stepwise
 from lineage_bridge.sources.runtime.extraction_options import PreparedSource, choose_source, prepare_source, resumed_options
+from lineage_bridge.sources.runtime.kinds import CATALOGS
 from lineage_bridge.sources.runtime.metadata_cache import make_observer
 
 AT_ONCE, MOST_WAITING = 4, 100
@@ -23,10 +27,18 @@ log = logging.getLogger(__name__)
 
 
 class TaskService:
-    """Implements `ports.TaskService`; marks unfinished tasks of an earlier process as interrupted. `new_id` returns an id for a task."""
+    """Implements `ports.TaskService`; marks unfinished tasks of an earlier process as interrupted. `new_id` returns an id for a task,
+    `targets` all targets as configured.
+    """
 
-    def __init__(self, sources: SourceService, context: ExtractionContext, new_id: Callable[[], str]) -> None:
-        self._sources, self._context, self._new_id = sources, context, new_id
+    def __init__(
+        self,
+        sources: SourceService,
+        context: ExtractionContext,
+        new_id: Callable[[], str],
+        targets: Callable[[], Iterable[ContinuousTarget]] = tuple,
+    ) -> None:
+        self._sources, self._context, self._new_id, self._targets = sources, context, new_id, targets
         self._running: dict[str, Extraction] = {}
         self._waiting: list[Extraction] = []
         self._futures: set[Future[None]] = set()
@@ -36,9 +48,13 @@ class TaskService:
         context.tasks.mark_interrupted(context.clock_us())
 
     def extract(self, options: ExtractionOptions) -> TaskRecord:
-        """Start an extraction, and return its task. Raises RequestError, ConfigError, OverloadedError."""
+        """Start an extraction, and return its task. Raises RequestError, ConfigError, OverloadedError.
+
+        A catalog that cannot be read does not hold up the extraction: the reason is one of the task's steps.
+        """
         self._check_room()
-        source = self._prepare(options)
+        source = self._prepare(self._extracted(options), options, EXTRACT)
+        enrichments, problems = self._prepare_enrichments(source.record.name) if options.enrich else ([], [])
         task = TaskRecord(
             self._new_id(),
             EXTRACT,
@@ -51,9 +67,25 @@ class TaskService:
             hours=options.hours,
             addresses=dict(options.addresses),
             given=options.given,
+            steps=tuple(problems),
+            enrichments=tuple(task.id for task, _ in enrichments),
         )
-        self._context.tasks.add(task)
-        return self._start(task, source)
+        for each, prepared in [(task, source), *enrichments]:
+            self._context.tasks.add(each)
+            self._start(each, prepared)
+        return task
+
+    def enrich(self, name: str) -> list[TaskRecord]:
+        """Start to read catalogs, and return the tasks. If one cannot be started, none is. Raises NotFoundError, RequestError, ConfigError,
+        OverloadedError.
+        """
+        chosen = self._catalogs(name)
+        self._check_room(len(chosen))
+        made = [self._enrichment(record) for record in chosen]
+        for task, source in made:
+            self._context.tasks.add(task)
+            self._start(task, source)
+        return [task for task, _ in made]
 
     def resume(self, task_id: str, credentials: ExtractionOptions) -> TaskRecord:
         """Continue a task that was stopped."""
@@ -61,7 +93,9 @@ class TaskService:
         if not task.resumable:
             raise RequestError(f"task {task_id} is {task.status} and cannot be resumed", "start another extraction")
         self._check_room()
-        source = self._prepare(resumed_options(task, credentials))
+        options = resumed_options(task, credentials)
+        chosen = self._catalogs(task.source)[0] if task.kind == ENRICH else self._extracted(options)
+        source = self._prepare(chosen, options, task.kind)
         task = msgspec.structs.replace(
             task, status=PENDING, error=None, hint="", cancelled=False, interrupted=False, ended_us=None, steps=(*task.steps, "resumed")
         )
@@ -105,23 +139,47 @@ class TaskService:
         wait(self._futures, STOP_TIMEOUT_S)
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _prepare(self, options: ExtractionOptions) -> PreparedSource:
-        """Return the source that the options select, after checking its settings. Raises RequestError, ConfigError."""
+    def _extracted(self, options: ExtractionOptions) -> SourceRecord:
         context = self._context
-        chosen = choose_source(self._sources.records(), options, context.sources.states(), context.kinds.load_extracted())
+        return choose_source(self._sources.records(), options, context.sources.states(), context.kinds.load_extracted())
+
+    def _catalogs(self, name: str) -> list[SourceRecord]:
+        return choose_catalogs(name, self._sources.records(), self._targets(), self._context.kinds)
+
+    def _enrichment(self, record: SourceRecord) -> tuple[TaskRecord, PreparedSource]:
+        prepared = self._prepare(record, ExtractionOptions(), ENRICH)
+        return TaskRecord(self._new_id(), ENRICH, record.name, PENDING, self._context.clock_us()), prepared
+
+    def _prepare_enrichments(self, extracted: str) -> tuple[list[tuple[TaskRecord, PreparedSource]], list[str]]:
+        """The tasks that read the catalogs of all sources that are not paused, and why others are not read."""
+        made: list[tuple[TaskRecord, PreparedSource]] = []
+        problems: list[str] = []
+        for record in self._sources.records():
+            if record.kind not in CATALOGS or record.state.paused or record.name == extracted:
+                continue
+            try:
+                self._check_room(2 + len(made))
+                made.append(self._enrichment(record))
+            except LineageBridgeError as error:
+                problems.append(f"catalog {record.name}: not read: {error}")
+        return made, problems
+
+    def _prepare(self, chosen: SourceRecord, options: ExtractionOptions, kind: str) -> PreparedSource:
+        """Complete the settings of a source for a task of this kind, and check them. Raises RequestError, ConfigError."""
+        context = self._context
         source = prepare_source(chosen, options, context.kinds.load(chosen.kind))
         source_context = context.source_context.with_given(source.given)
         observer = make_observer(chosen.name, chosen.kind, source.record.settings, source_context, context.kinds)
         try:
-            as_stepwise(observer)
+            as_stepwise(observer, kind)
         finally:
             observer.close()
         return source
 
-    def _check_room(self) -> None:
-        """Raise OverloadedError if the queue of tasks is full."""
+    def _check_room(self, more: int = 1) -> None:
+        """Raise OverloadedError if the queue has no room for so many more tasks."""
         with self._lock:
-            if len(self._waiting) >= MOST_WAITING:
+            if len(self._waiting) + more > MOST_WAITING:
                 raise OverloadedError(
                     f"the queue of tasks is full: {MOST_WAITING} tasks are waiting",
                     "wait until some have ended, or cancel some",

@@ -1,4 +1,4 @@
-"""Routes for tasks: start, follow, cancel and resume extractions."""
+"""Routes for tasks: start, follow, cancel and resume extractions and enrichments."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeVar
@@ -11,15 +11,27 @@ from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import Offset, api_router, page
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
+from lineage_bridge.api.routes.graphs.nodes import check_graph_id
 from lineage_bridge.api.schemas.names import ErrorAnswer
-from lineage_bridge.api.schemas.tasks import Credentials, ExtractionRequest, KeyPair, PlaneItem, TaskItem, TaskResult, UnknownItem
+from lineage_bridge.api.schemas.tasks import (
+    Credentials,
+    EnrichmentItem,
+    EnrichmentRequest,
+    ExtractionRequest,
+    KeyPair,
+    PlaneItem,
+    TaskItem,
+    TaskResult,
+    UnknownItem,
+)
 from lineage_bridge.api.services import Services
-from lineage_bridge.errors import RefusedError, RequestError
+from lineage_bridge.errors import RequestError
 from lineage_bridge.model.tasks import ASKED, Credential, ExtractionOptions, PlaneRecord, TaskFilter, TaskRecord
 from lineage_bridge.openlineage.times import SECOND_US, format_time
 
 _REQUESTS = msgspec.json.Decoder(ExtractionRequest)
 _CREDENTIALS = msgspec.json.Decoder(Credentials)
+_ENRICHMENTS = msgspec.json.Decoder(EnrichmentRequest)
 _SWITCHES = {
     "enable_connect": ("connect",),
     "enable_ksqldb": ("ksqldb",),
@@ -46,6 +58,7 @@ def routes(services: Services) -> APIRouter:
     router = api_router("tasks")
     _reading_routes(router, services)
     _extract_route(router, services)
+    _enrich_route(router, services)
     _change_routes(router, services)
     return router
 
@@ -97,6 +110,38 @@ def _extract_route(router: APIRouter, services: Services) -> None:
     )
 
 
+def _enrich_route(router: APIRouter, services: Services) -> None:
+    async def post_enrich(
+        request: Request,
+        name: Annotated[str | None, Query(description="Name of a source that reads a catalog, or of a target")] = None,
+        graph_id: Annotated[str | None, Query(description="Id of this installation's graph")] = None,
+    ) -> Response:
+        if graph_id is not None:
+            check_graph_id(services, graph_id)
+        body = await read_body(request)
+        asked = _read(_ENRICHMENTS, body) or EnrichmentRequest()
+        if asked.enable_metrics or not asked.enable_catalog:
+            raise RequestError(
+                "an enrichment reads catalogs, and no metrics", "for metrics, send enable_metrics to POST /api/v1/tasks/extract"
+            )
+        if name and asked.name and name != asked.name:
+            raise RequestError("name is both in the query and in the body", "send it in one of the two only")
+        started = await to_thread.run_sync(services.tasks.enrich, name or asked.name or "")
+        first = msgspec.structs.asdict(_item(started[0]))
+        return json_response(EnrichmentItem(**first, task_ids=[task.id for task in started]), 202)
+
+    router.add_api_route(
+        "/tasks/enrich",
+        post_enrich,
+        methods=["POST"],
+        description="Read catalogs: that of a source or target, or those of all sources that are not paused. The body may be left out.",
+        response_model=None,
+        status_code=202,
+        openapi_extra=body_docs(EnrichmentRequest, required=False),
+        responses=response_docs({202: EnrichmentItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
+    )
+
+
 def _change_routes(router: APIRouter, services: Services) -> None:
     documented = response_docs({200: TaskItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False)
 
@@ -127,15 +172,6 @@ def _change_routes(router: APIRouter, services: Services) -> None:
     def delete_task(task_id: str) -> Response:
         """Cancel a task, as `cancel` does."""
         return json_response(_item(services.tasks.cancel(task_id)))
-
-    @router.post("/tasks/enrich", include_in_schema=False)
-    def enrich() -> Response:
-        raise RefusedError(
-            501,
-            "not_implemented",
-            "no task reads catalogs",
-            "add a source that observes the catalog, such as one of kind glue: lineage-bridge source add",
-        )
 
 
 def _read(decoder: msgspec.json.Decoder[_ReadT], body: bytes) -> _ReadT | None:
@@ -172,6 +208,7 @@ def _extraction_options(
         hours=asked.metrics_lookback_hours,
         addresses=asked.sr_endpoints or {},
         credentials=_credentials(asked),
+        enrich=asked.enable_enrichment,
     )
 
 
@@ -206,6 +243,7 @@ def _item(task: TaskRecord) -> TaskItem:
         events=sum(plane.events for plane in task.planes),
         cancelled=task.cancelled,
         resumable=task.resumable,
+        enrichments=list(task.enrichments),
     )
 
 

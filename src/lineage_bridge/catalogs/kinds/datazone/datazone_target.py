@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from lineage_bridge.catalogs.amazon import AmazonClient
 from lineage_bridge.catalogs.events import digest, in_form
 from lineage_bridge.catalogs.kinds.datazone.settings import DataZoneSettings
 from lineage_bridge.catalogs.target import DONE, Expressed, InexpressibleError, Json, Operation, Outcome, Target
 from lineage_bridge.errors import SourceError
 from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.openlineage.event_builder import digest_of
+from lineage_bridge.sources.common.aws.client import AmazonClient
 from lineage_bridge.sources.common.aws.session import error_code
 
 LONGEST_IDENTIFIER: Final = 2086
@@ -29,7 +29,7 @@ class DataZoneTarget(Target[DataZoneSettings]):
 
     def __init__(self, name: str, settings: DataZoneSettings, _: Path) -> None:
         super().__init__(name, settings)
-        self._client = AmazonClient(settings, "datazone", settings.at_once)
+        self._client = AmazonClient(settings, "datazone", connections=settings.at_once, tries=1)
 
     def express(self, event: Json) -> Expressed:
         """Convert an event to a completed run with those datasets whose names are short enough. Raises InexpressibleError."""

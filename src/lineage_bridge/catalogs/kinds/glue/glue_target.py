@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import msgspec
 
-from lineage_bridge.catalogs.amazon import AmazonClient
 from lineage_bridge.catalogs.kinds.glue.definitions import changed_definition, changes_of, obstacle
 from lineage_bridge.catalogs.kinds.glue.settings import GlueSettings
 from lineage_bridge.catalogs.kinds.glue.tables import GlueTable, by_table, digest_of_parameters, express_table, table_of_key
 from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import BusyError, SourceError
 from lineage_bridge.model.sources import SourceCheck
+from lineage_bridge.sources.common.aws.client import AmazonClient
 from lineage_bridge.sources.common.aws.glue_parameters import PREFIX
 from lineage_bridge.sources.common.aws.session import error_code
 
@@ -41,7 +41,7 @@ class GlueTarget(Target[GlueSettings]):
 
     def __init__(self, name: str, settings: GlueSettings, _: Path) -> None:
         super().__init__(name, settings)
-        self._client = AmazonClient(settings, "glue", settings.at_once)
+        self._client = AmazonClient(settings, "glue", connections=settings.at_once, tries=1)
 
     def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
         """Group the lineage of jobs by tables: one event for each table."""

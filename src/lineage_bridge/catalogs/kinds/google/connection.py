@@ -17,10 +17,10 @@ from google.cloud.datacatalog_lineage_v1.services.lineage.transports.rest import
 from google.protobuf.json_format import ParseError
 
 from lineage_bridge.catalogs.http import HttpAnswer, TargetClient, outcome_of
-from lineage_bridge.catalogs.kinds.google.credentials import Authorization
 from lineage_bridge.catalogs.kinds.google.settings import GoogleSettings
 from lineage_bridge.catalogs.target import Outcome, Repeat
 from lineage_bridge.errors import ConfigError, SourceError
+from lineage_bridge.sources.common.google.credentials import Authorization
 
 _ABORTED: Final = "ABORTED"
 _PAGE: Final = 100

@@ -13,7 +13,6 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from lineage_bridge.catalogs.events import digest
 from lineage_bridge.catalogs.kinds.google.connection import GoogleAnswerError, LineageConnection
-from lineage_bridge.catalogs.kinds.google.naming import process_id
 from lineage_bridge.catalogs.kinds.google.processes import (
     DataLink,
     JobLineage,
@@ -27,6 +26,7 @@ from lineage_bridge.catalogs.kinds.google.settings import GoogleSettings
 from lineage_bridge.catalogs.target import CREATE, DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import BusyError, ForbiddenError, UnauthenticatedError
 from lineage_bridge.model.sources import SourceCheck
+from lineage_bridge.sources.common.google.naming import process_id
 
 RUN: Final = "lineage"
 """The id of the one run that a process has."""

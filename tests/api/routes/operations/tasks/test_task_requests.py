@@ -108,7 +108,3 @@ def test_only_this_machine_starts_and_stops(tasks: TaskClient) -> None:
     ):
         assert call().status_code == 403
     assert away.get(TASKS).status_code == 200
-
-
-def test_enrichment_is_501(tasks: TaskClient) -> None:
-    assert tasks.post("/enrich", status=501)["error"]["code"] == "not_implemented"

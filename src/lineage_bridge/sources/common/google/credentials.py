@@ -14,8 +14,8 @@ from google.auth import exceptions
 from google.auth.transport.requests import Request
 from google.oauth2 import service_account
 
-from lineage_bridge.catalogs.kinds.google.settings import GoogleSettings
 from lineage_bridge.errors import ConfigError, UnauthenticatedError, UnreachableError
+from lineage_bridge.sources.common.google.settings import GoogleLogin
 from lineage_bridge.sources.common.settings import reveal
 
 _GOOGLE: Final = ".googleapis.com"
@@ -25,7 +25,7 @@ SCOPE: Final = "https://www.googleapis.com/auth/cloud-platform"
 class Authorization:
     """Headers that authorize calls, with a token that is renewed before it expires. Thread-safe."""
 
-    def __init__(self, settings: GoogleSettings) -> None:
+    def __init__(self, settings: GoogleLogin) -> None:
         self._settings = settings
         self._renewing = threading.Lock()
         self._credentials: Any = None

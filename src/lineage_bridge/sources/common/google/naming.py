@@ -4,6 +4,8 @@ import re
 from hashlib import blake2b
 from typing import Final
 
+from lineage_bridge.openlineage.naming import DatasetName
+
 LONGEST_NAME: Final = 4000
 """Characters of a fully qualified name."""
 LONGEST_FIELD, DEEPEST_FIELD = 500, 20
@@ -11,6 +13,9 @@ LONGEST_FIELD, DEEPEST_FIELD = 500, 20
 LONGEST_DISPLAYED: Final = 200
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_/-]+")
 _NOT_DISPLAYED: Final = re.compile(r"[^\w :&.-]+")
+UNKNOWN: Final = "google-lineage://"
+"""The beginning of the namespaces of what OpenLineage has no name for."""
+_QUOTED: Final = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 _PUBSUB: Final = frozenset(("subscription", "topic"))
 
 
@@ -30,6 +35,25 @@ def entity_name(namespace: str, name: str) -> str:
         path = name.strip("/")
         return f"gcs:{_joined(bucket, *((path,) if path not in ('', '.') else ()))}"
     return f"custom:{_joined(*((namespace,) if namespace else ()), name)}"
+
+
+def dataset_name(name: str) -> DatasetName:
+    """The dataset with a fully qualified name, the reverse of `entity_name`. What is of another system, or has another form, is in a
+    namespace of its own.
+    """
+    system, _, rest = name.partition(":")
+    if system == "pubsub" and rest.partition(":")[0] in _PUBSUB:
+        kind, _, rest = rest.partition(":")
+        project, *of = _segments(rest)
+        return ("pubsub", f"{kind}:{project}:{of[0]}") if len(of) == 1 else (f"{UNKNOWN}pubsub", f"{kind}:{rest}")
+    segments = _segments(rest)
+    if system == "bigquery" and len(segments) == 3:
+        return "bigquery", ".".join(segments)
+    if system == "gcs" and len(segments) in (1, 2):
+        return f"gs://{segments[0]}", segments[1] if len(segments) == 2 else "/"
+    if system == "custom" and len(segments) == 2:
+        return segments[0], segments[1]
+    return f"{UNKNOWN}{system}", rest or name
 
 
 def field_path(column: str) -> tuple[str, ...] | None:
@@ -56,3 +80,18 @@ def _joined(*segments: str) -> str:
 
 def _segment(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else "`" + text.replace("`", "``") + "`"
+
+
+def _segments(text: str) -> list[str]:
+    """The segments of a name without the quotes; a single empty one if it is not well formed."""
+    found: list[str] = []
+    at = 0
+    while segment := _QUOTED.match(text, at):
+        found.append(segment[1].replace("``", "`") if segment[1] is not None else segment[2])
+        at = segment.end()
+        if at == len(text):
+            return found
+        if text[at] != ".":
+            break
+        at += 1
+    return [""]

@@ -1,0 +1,79 @@
+"""Assets of a data catalog, and the events that state them. Pure.
+
+What a catalog has about a dataset is in DatasetEvents with the facet `lineagebridge_catalog`, so that producers outrank it.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json, digest_of, encode
+from lineage_bridge.openlineage.facets.from_catalog import FROM_CATALOG
+from lineage_bridge.openlineage.naming import DatasetName
+
+_PRODUCER = "https://lineagebridge.dev/sources"
+
+
+class Asset(NamedTuple):
+    """What a catalog has about one asset: a dataset with its facets, or a job (`is_job`) with its facets, inputs and outputs."""
+
+    name: DatasetName
+    facets: Mapping[str, Json]
+    is_job: bool = False
+    inputs: tuple[Json, ...] = ()
+    outputs: tuple[Json, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is stated."""
+        return not (self.facets or self.inputs or self.outputs)
+
+    @property
+    def size(self) -> int:
+        """The bytes of what is stated, as JSON."""
+        return len(encode({"facets": self.facets, "inputs": self.inputs, "outputs": self.outputs}))
+
+
+class AssetRecord(NamedTuple):
+    """An asset as the last poll that changed it reported it. `walk`: the number of the last walk that listed it."""
+
+    namespace: str
+    name: str
+    is_job: bool
+    facets: tuple[str, ...]
+    digest: str
+    walk: int
+
+    @property
+    def names(self) -> tuple[bool, str, str]:
+        """What is the same for two assets that are the same dataset or job."""
+        return self.is_job, self.namespace, self.name
+
+
+class AssetEvents:
+    """Makes the events of one source's assets. A source is a producer of its own, so that none replaces what another states."""
+
+    def __init__(self, kind: str, source: str) -> None:
+        self._kind = kind
+        self._events = EventBuilder(f"{_PRODUCER}/{kind}/{source}")
+
+    def changed(self, asset: Asset, was: AssetRecord | None, walk: int, now_us: int) -> tuple[AssetRecord, list[Json]]:
+        """An asset's record, and its events if anything differs from the previous record."""
+        digest = digest_of([*asset])
+        if was and was.digest == digest:
+            return was._replace(walk=walk), []
+        record = AssetRecord(*asset.name, asset.is_job, tuple(sorted(asset.facets)), digest, walk)
+        before = [self.gone(was, now_us)] if was and was.names != record.names else []
+        ended = set(was.facets) - asset.facets.keys() if was and not before else set()
+        return record, [*before, self._event(asset, ended, now_us)]
+
+    def gone(self, was: AssetRecord, now_us: int) -> Json:
+        """The event of an asset that is not in the catalog any more: it takes back what this source stated. The dataset does not end."""
+        ended = {*was.facets, "lineage"} if was.is_job else was.facets
+        return self._event(Asset((was.namespace, was.name), {}, was.is_job), ended, now_us)
+
+    def _event(self, asset: Asset, ended: Iterable[str], now_us: int) -> Json:
+        facets = {**asset.facets, **{key: self._events.deleted_facet() for key in sorted(ended)}}
+        if asset.is_job:
+            return self._events.job_event(now_us, asset.name, job_facets=facets, inputs=asset.inputs, outputs=asset.outputs)
+        speaks = self._events.own_facet("1-0-0", "LineageBridgeCatalogDatasetFacet", catalog=self._kind)
+        return self._events.dataset_event(now_us, asset.name, {FROM_CATALOG: speaks, **facets})

@@ -1,0 +1,1 @@
+"""What the source and the target of kind `datahub` share."""

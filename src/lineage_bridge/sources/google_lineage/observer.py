@@ -1,0 +1,125 @@
+"""The observer of Google Data Lineage: the processes of a location, each with the links of its newest run."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from lineage_bridge.errors import ConfigError, ForbiddenError, MissingError, SourceError
+from lineage_bridge.sources.common.catalog.assets import Asset
+from lineage_bridge.sources.common.catalog.observer import CatalogObserver
+from lineage_bridge.sources.common.catalog.reading import list_in, text_in
+from lineage_bridge.sources.common.catalog.walk import Page
+from lineage_bridge.sources.common.google.naming import UNKNOWN
+from lineage_bridge.sources.common.http import HttpClient
+from lineage_bridge.sources.common.observer import SourceKind, Unseen
+from lineage_bridge.sources.google_lineage.settings import GoogleSourceSettings
+from lineage_bridge.sources.google_lineage.translate import is_published, read_process
+
+PROCESSES: Final = "processes"
+_PAGE: Final = 50
+_EVENT_PAGES: Final = 100
+"""How many pages of lineage events of a run are read: 10,000 events, and a hundred links in each."""
+_RIGHTS: Final = "grant roles/datalineage.viewer on the project, and enable the Data Lineage API"
+_ADDRESS: Final = "check that the address is that of the Data Lineage API, and the location"
+
+
+class GoogleListings:
+    """The processes of a location."""
+
+    listings = (PROCESSES,)
+    pages_at_once = 10
+
+    def __init__(self, settings: GoogleSourceSettings, http: HttpClient) -> None:
+        self._settings, self._http = settings, http
+
+    def page(self, listing: str, cursor: str) -> Page:
+        """A page of processes, with what each of them links. One that cannot be read is unseen. Raises SourceError."""
+        del listing
+        answer = self._get(f"/v1/{self._settings.parent}/processes", pageSize=_PAGE, **({"pageToken": cursor} if cursor else {}))
+        processes = _list_of(answer, PROCESSES)
+        found = {_id(text_in(process, "name")): process for process in processes if _id(text_in(process, "name"))}
+        read = self._http.map(self._read, found.values())
+        failed = [error for error in read if isinstance(error, SourceError) and not isinstance(error, MissingError)]
+        unseen = [Unseen("links of processes", str(error), error.hint) for error in failed[:1]]
+        assets = [
+            (id_, None if isinstance(asset, SourceError) else asset)
+            for id_, asset in zip(found, read, strict=True)
+            if not isinstance(asset, MissingError)  # deleted since it was listed
+        ]
+        return Page(assets, text_in(answer, "nextPageToken"), len(processes) - len(found), unseen)
+
+    def missing(self, listing: str, ids: Sequence[str]) -> set[str]:
+        """Those of these processes that do not exist. One that may not be read counts as there. Raises SourceError."""
+        del listing
+        answers = self._http.map(lambda id_: self._get(f"/v1/{self._settings.parent}/processes/{id_}"), ids)
+        for answer in answers:
+            if isinstance(answer, SourceError) and not isinstance(answer, MissingError | ForbiddenError):
+                raise answer
+        return {id_ for id_, answer in zip(ids, answers, strict=True) if isinstance(answer, MissingError)}
+
+    def selects(self, listing: str, id_: str) -> bool:
+        """Every process is observed."""
+        del listing, id_
+        return True
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._http.close()
+
+    def _read(self, process: Mapping[str, Any]) -> Asset | None:
+        """The asset of a process by its newest run, which is listed first; None for one that LineageBridge published."""
+        if is_published(process):
+            return None
+        path = f"/v1/{self._settings.parent}/processes/{_id(text_in(process, 'name'))}"
+        runs = _list_of(self._get(f"{path}/runs", pageSize=1), "runs")
+        events = self._events(f"{path}/runs/{_id(text_in(runs[0], 'name'))}") if runs else ()
+        return read_process(process, self._settings.parent, events)
+
+    def _events(self, run: str) -> Iterator[Mapping[str, Any]]:
+        token = ""
+        for _ in range(_EVENT_PAGES):
+            answer = self._get(f"{run}/lineageEvents", pageSize=100, **({"pageToken": token} if token else {}))
+            yield from (event for event in _list_of(answer, "lineageEvents") if isinstance(event, dict))
+            token = text_in(answer, "nextPageToken")
+            if not token:
+                return
+        raise SourceError(f"{run} has more lineage events than are read")
+
+    def _get(self, path: str, **parameters: Any) -> Any:  # noqa: ANN401  # JSON
+        try:
+            return self._http.get(path, **parameters)
+        except ForbiddenError as error:
+            raise type(error)(str(error), _RIGHTS) from error
+        except MissingError as error:
+            raise MissingError(str(error), _ADDRESS) from error
+
+
+class GoogleObserver(CatalogObserver[GoogleSourceSettings]):
+    """Observes processes with what they read and write, and their columns."""
+
+    def __init__(self, name: str, settings: GoogleSourceSettings) -> None:
+        super().__init__(name, settings, "google", GoogleListings(settings, HttpClient(settings, authorize=_login(settings))), UNKNOWN)
+
+
+def _list_of(answer: Any, member: str) -> list[Any]:  # noqa: ANN401  # JSON
+    """A list in an answer; Google leaves out an empty one. Raises SourceError if the answer is not Google's."""
+    if not isinstance(answer, dict) or not isinstance(answer.get(member, []), list):
+        raise SourceError(f"the list of {member} is not there", _ADDRESS)
+    return list_in(answer, member)
+
+
+def _id(name: str) -> str:
+    """The last part of a resource name: Google answers with a project's number instead of its id."""
+    return name.rpartition("/")[2]
+
+
+def _login(settings: GoogleSourceSettings) -> Callable[[], Mapping[str, str]]:
+    try:
+        from lineage_bridge.sources.common.google.credentials import Authorization  # noqa: PLC0415  # an optional dependency
+    except ImportError as error:
+        raise ConfigError(
+            "sources of kind google require the extra google", "install it with: pip install 'lineage-bridge[google]'"
+        ) from error
+    return Authorization(settings).headers
+
+
+KIND = SourceKind(GoogleSourceSettings, GoogleObserver, "Google Data Lineage: processes with links of datasets and columns")

@@ -1,0 +1,74 @@
+"""Names of tables, topics and columns in OpenMetadata (fully qualified names), and what they are called in OpenLineage. Pure.
+
+A fully qualified name begins with the service, which has no address: settings have the services of namespaces.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from lineage_bridge.openlineage.naming import DatasetName, parts_of
+
+TABLE, TOPIC = "table", "topic"
+UNKNOWN: Final = "openmetadata://"
+"""The beginning of the namespaces of services that no namespace is known for."""
+_PART: Final = re.compile(r'"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^."]+)')
+_PARTS: Final = {TABLE: 4, TOPIC: 2}
+"""How many parts a name has: service, database, schema and table; service and topic."""
+
+
+def split_name(name: str) -> list[str]:
+    """The parts of a fully qualified name; none if it is not well formed."""
+    parts: list[str] = []
+    at = 0
+    while found := _PART.match(name, at):
+        parts.append(found["quoted"].replace('""', '"') if found["quoted"] is not None else found["plain"])
+        at = found.end()
+        if at == len(name):
+            return parts
+        if name[at] != ".":
+            return []
+        at += 1
+    return []
+
+
+class OpenMetadataNames:
+    """The names of what is in services. `services` has the service of each namespace, as OpenMetadata's `namespaceToServiceMapping`."""
+
+    def __init__(self, services: Mapping[str, str]) -> None:
+        self._namespaces: dict[str, str] = {}
+        self.ambiguous: list[tuple[str, str]] = []
+        for namespace, service in sorted(services.items()):
+            other = self._namespaces.setdefault(service, namespace)
+            self.ambiguous += [(other, namespace)] if other != namespace else []
+
+    def dataset(self, kind: str, name: str) -> DatasetName | None:
+        """The dataset of a table or topic with a fully qualified name; None for anything else."""
+        parts = split_name(name)
+        if not parts or len(parts) != _PARTS.get(kind):
+            return None
+        service, *inner = parts
+        namespace = self._namespaces.get(service)
+        if namespace is None:
+            return f"{UNKNOWN}{service}", ".".join(inner)
+        return namespace, _table_name(namespace, inner) if kind == TABLE else inner[0]
+
+    def column(self, kind: str, name: str) -> tuple[DatasetName, str] | None:
+        """The dataset and the column with a fully qualified name. The fields of a topic are below the name of its record."""
+        parts = split_name(name)
+        count = _PARTS.get(kind, 0)
+        inner = parts[count:]
+        path = inner[1:] if kind == TOPIC and len(inner) > 1 else inner
+        dataset = self.dataset(kind, ".".join(map(_quoted, parts[:count])))
+        return (dataset, ".".join(path)) if dataset and path else None
+
+
+def _table_name(namespace: str, inner: Sequence[str]) -> str:
+    """The name of a table: a system without schemas has one database in OpenMetadata, whose schemas are its databases."""
+    if namespace.startswith("arn:") and ":glue:" in namespace:
+        return "/".join(("table", *inner[1:]))
+    return ".".join(inner[-parts_of(namespace.partition("://")[0]) :])
+
+
+def _quoted(part: str) -> str:
+    return '"' + part.replace('"', '""') + '"' if "." in part or '"' in part else part

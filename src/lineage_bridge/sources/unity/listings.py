@@ -1,0 +1,173 @@
+"""What a metastore lists: its tables, and by SQL statements the lineage that it has seen, and tags."""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from lineage_bridge.errors import ForbiddenError, SourceError
+from lineage_bridge.sources.common.catalog.assets import Asset
+from lineage_bridge.sources.common.catalog.reading import text_in
+from lineage_bridge.sources.common.catalog.walk import MOST_PAGES, Page
+from lineage_bridge.sources.common.observer import Unseen
+from lineage_bridge.sources.unity.settings import UnitySourceSettings
+from lineage_bridge.sources.unity.statements import ANY_FLOW, FLOWS, TAGS, flows_in, groups_of, tags_in
+from lineage_bridge.sources.unity.translate import SeenFlow, UnityNames, full_name_of, read_flows, read_table, read_tags
+from lineage_bridge.sources.unity.workspace import CATALOGS, SCHEMAS, TABLES, Workspace
+
+TABLE_LISTING, LINEAGE, TAG_LISTING = "tables", "lineage", "tags"
+_HIDDEN_CATALOGS: Final = frozenset(("system", "__databricks_internal"))
+_HIDDEN_TYPES: Final = frozenset(("SYSTEM_CATALOG", "INTERNAL_CATALOG"))
+_HIDDEN_SCHEMA: Final = "information_schema"
+
+
+class SchemaPage(NamedTuple):
+    """A page of the tables of a schema, by its token; the first one has none."""
+
+    catalog: str
+    schema: str
+    token: str = ""
+
+
+class TableListings:
+    """The tables of the selected catalogs, schema by schema. What cannot be listed is in `unseen`, and hides nothing else."""
+
+    listings: Sequence[str] = (TABLE_LISTING,)
+    pages_at_once = 500
+
+    def __init__(self, settings: UnitySourceSettings, workspace: Workspace) -> None:
+        self._settings, self._workspace = settings, workspace
+        self._names = UnityNames(settings.host)
+        self._schemas: list[tuple[str, str]] | None = None
+        self._failed: dict[str, Unseen] = {}
+
+    @property
+    def unseen(self) -> list[Unseen]:
+        """What could not be listed in the walk that is under way, or in the last one."""
+        return [self._failed[name] for name in sorted(self._failed)]
+
+    def selects(self, _: str, full_name: str) -> bool:
+        """Whether a table is observed: it is selected, and what contains it could be listed."""
+        catalog, schema, _ = (*full_name.split(".", 2), "", "")[:3]
+        return self._settings.selects_table(full_name) and catalog not in self._failed and f"{catalog}.{schema}" not in self._failed
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._workspace.close()
+
+    def page(self, _: str, cursor: str) -> Page:
+        """A page of tables. Raises SourceError if catalogs cannot be listed, or nothing at all."""
+        if not cursor or self._schemas is None:
+            self._failed = {}
+            self._schemas = self.schemas()
+        current = SchemaPage(*msgspec.json.decode(cursor)) if cursor else self._after(None)
+        if current is None:
+            return Page((), "")
+        entries, token = self._tables(current)
+        found: list[tuple[str, Asset | None]] = []
+        for entry in entries:
+            if full_name := full_name_of(entry):
+                is_selected = self._settings.selects_table(full_name)
+                found.append((full_name, read_table(entry, full_name, self._names) if is_selected else None))
+        following = current._replace(token=token) if token else self._after(current)
+        return Page(found, msgspec.json.encode(following).decode() if following else "", len(entries) - len(found))
+
+    def missing(self, _: str, ids: Sequence[str]) -> set[str]:
+        """Those of these tables that do not exist. One that may not be asked for counts as there. Raises SourceError."""
+        absent = set[str]()
+        for full_name in ids:
+            try:
+                if not self._workspace.has_table(full_name):
+                    absent.add(full_name)
+            except ForbiddenError:  # noqa: PERF203  # each table by itself
+                continue
+        return absent
+
+    def schemas(self) -> list[tuple[str, str]]:
+        """The schemas of the selected catalogs. Raises SourceError if catalogs cannot be listed."""
+        found: list[tuple[str, str]] = []
+        for entry in self._workspace.listed(CATALOGS, "catalogs"):
+            catalog = text_in(entry, "name").lower()
+            is_hidden = catalog in _HIDDEN_CATALOGS or text_in(entry, "catalog_type") in _HIDDEN_TYPES
+            if not catalog or is_hidden or not self._settings.selects_catalog(catalog):
+                continue
+            try:
+                listed = list(self._workspace.listed(SCHEMAS, "schemas", catalog_name=catalog))
+            except SourceError as error:
+                self._failed[catalog] = Unseen(f"catalog {catalog}: schemas", str(error), error.hint)
+                continue
+            names = (text_in(schema, "name").lower() for schema in listed)
+            found += [(catalog, name) for name in names if name and name != _HIDDEN_SCHEMA]
+        return sorted(set(found))
+
+    def _after(self, current: SchemaPage | None) -> SchemaPage | None:
+        """The first page of the schema after this one; None after the last one."""
+        schemas = self._schemas or []
+        at = bisect_right(schemas, (current.catalog, current.schema)) if current else 0
+        return SchemaPage(*schemas[at]) if at < len(schemas) else None
+
+    def _tables(self, current: SchemaPage) -> tuple[list[Mapping[str, Any]], str]:
+        asked = {"catalog_name": current.catalog, "schema_name": current.schema, "omit_properties": "true"}
+        try:
+            return self._workspace.page(TABLES, "tables", current.token, **asked)
+        except SourceError as error:
+            name = f"{current.catalog}.{current.schema}"
+            self._failed[name] = Unseen(f"schema {name}: tables", str(error), error.hint)
+            return [], ""
+
+
+class StatementListings:
+    """The lineage and the tags of the metastore, read by SQL statements."""
+
+    listings: Sequence[str] = (TAG_LISTING, LINEAGE)
+    pages_at_once = MOST_PAGES
+
+    def __init__(self, settings: UnitySourceSettings, workspace: Workspace) -> None:
+        self._settings, self._workspace = settings, workspace
+        self._names = UnityNames(settings.host)
+        self.unseen: list[Unseen] = []
+        """What one page could not hold, since this was last emptied."""
+
+    def page(self, listing: str, cursor: str) -> Page:
+        """A page of jobs with their lineage, or of tables with their tags. Raises SourceError."""
+        if listing == TAG_LISTING:
+            groups = groups_of(self._workspace.rows(TAGS, after=cursor))
+            made = [(id_, read_tags(id_, tags_in(rows), self._names) if self._selects(id_) else None) for id_, rows in groups.rows.items()]
+        else:
+            groups = groups_of(self._workspace.rows(FLOWS, after=cursor, days=str(self._settings.lineage_days)))
+            made = [(id_, self._read(list(flows_in(rows)))) for id_, rows in groups.rows.items()]
+        if groups.cut:
+            self.unseen.append(Unseen(f"{listing} of {groups.cut}", "it has more than one statement returns"))
+        return Page(made, groups.following)
+
+    def missing(self, listing: str, ids: Sequence[str]) -> set[str]:
+        """Those of these jobs or tables that have no lineage or tags any more. Raises SourceError if that is not certain."""
+        if listing == LINEAGE and not self._workspace.rows(ANY_FLOW):
+            raise SourceError(
+                "system.access.table_lineage is empty", "if that is so, remove the source; else enable the system schema `access`"
+            )
+        return set(ids) if listing == LINEAGE else {full_name for full_name in ids if self._is_known(full_name)}
+
+    def selects(self, *_: str) -> bool:
+        """Whether a job, or the tags of a table, are observed: all that were."""
+        return True
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._workspace.close()
+
+    def _is_known(self, full_name: str) -> bool:
+        """Whether it is known that a table exists, or does not: then it has no tags. Tags of what may not be read are not listed."""
+        try:
+            self._workspace.has_table(full_name)
+        except ForbiddenError:
+            return False
+        return True
+
+    def _read(self, flows: list[SeenFlow]) -> Asset | None:
+        ends = {end for flow in flows for end in (flow.source, flow.target) if end and "/" not in end}
+        return read_flows(flows, self._names) if not ends or any(map(self._selects, ends)) else None
+
+    def _selects(self, full_name: str) -> bool:
+        return self._settings.selects_table(full_name)

@@ -1,0 +1,141 @@
+"""Converts tables, tags and lineage of Unity Catalog to assets. Pure.
+
+A table is named as OpenLineage's naming specification has it: `unitycatalog://HOST`, `catalog.schema.table`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from lineage_bridge.openlineage.event_builder import EventBuilder, Json, schema_fields
+from lineage_bridge.openlineage.facets import SchemaField
+from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.catalog.assets import Asset
+from lineage_bridge.sources.common.catalog.reading import list_in, source_of, text_in
+
+_EVENTS: Final = EventBuilder("https://lineagebridge.dev/sources/unity")
+_LOCATION: Final = re.compile(r"(?P<scheme>(?:s3[an]?|gs|abfss?|wasbs?)://)(?P<host>[^/]+)/+(?P<path>.*[^/])/*", re.IGNORECASE)
+_VIEWS: Final = {"VIEW": "VIEW", "METRIC_VIEW": "VIEW", "MATERIALIZED_VIEW": "MATERIALIZED_VIEW"}
+_STATEMENT: Final = "statement"
+_TAGGED_BY, _NO_VALUE = "UNITY_CATALOG", "true"
+"""The source of tags, and the value of a tag that has only a key, as OpenLineage's clients write it."""
+
+
+class SeenFlow(NamedTuple):
+    """A flow that Unity Catalog has seen: what read and wrote (`kind`, `entity`, in a workspace), from where, to where.
+
+    The name of a table has three parts; anything else is a path. Empty: there is none.
+    """
+
+    workspace: str
+    kind: str
+    entity: str
+    source: str
+    target: str
+    source_column: str = ""
+    target_column: str = ""
+
+
+class UnityNames(NamedTuple):
+    """Names what belongs to a workspace, by its host."""
+
+    host: str
+
+    def table(self, full_name: str) -> DatasetName:
+        """The dataset name of a table."""
+        return f"unitycatalog://{self.host}", full_name.lower()
+
+    def dataset(self, text: str) -> DatasetName | None:
+        """The dataset name of a table, or of a path in object storage; None for other paths."""
+        if "/" in text:
+            return location_of(text)
+        parts = text.split(".")
+        return self.table(text) if len(parts) == 3 and all(parts) else None
+
+    def job(self, flow: SeenFlow) -> DatasetName:
+        """The name of the job to which a flow belongs. A flow that no job, notebook, ... made belongs to the statements that write its
+        target.
+        """
+        kind, entity = (flow.kind.lower(), flow.entity) if flow.entity else (_STATEMENT, flow.target)
+        return f"databricks://{self.host}", "/".join(part for part in (flow.workspace, kind or "entity", entity) if part)
+
+
+def location_of(text: str) -> DatasetName | None:
+    """The name of a folder in object storage; None for a whole bucket or another address."""
+    found = _LOCATION.fullmatch(text)
+    return (found["scheme"].lower() + found["host"], found["path"]) if found else None
+
+
+def full_name_of(entry: Mapping[str, Any]) -> str:
+    """The name of a table of three parts; empty if the entry does not have it."""
+    parts = [text_in(entry, member) for member in ("catalog_name", "schema_name", "name")]
+    return ".".join(parts).lower() if all(parts) else text_in(entry, "full_name").lower()
+
+
+def read_table(entry: Mapping[str, Any], full_name: str, names: UnityNames) -> Asset:
+    """What a listing of tables has about one. Members of an unexpected form count as absent."""
+    facets: dict[str, Json] = {}
+    if fields := list(_fields(list_in(entry, "columns"))):
+        facets["schema"] = _EVENTS.schema(schema_fields(fields))
+    if comment := text_in(entry, "comment"):
+        facets["documentation"] = _EVENTS.documentation("Dataset", comment)
+    if owner := text_in(entry, "owner"):
+        facets["ownership"] = _EVENTS.ownership("Dataset", owner)
+    kind = _VIEWS.get(text_in(entry, "table_type"), "TABLE")
+    facets["datasetType"] = _EVENTS.dataset_type(kind)
+    if kind == "TABLE" and (location := location_of(text_in(entry, "storage_location"))):
+        facets["symlinks"] = _EVENTS.symlinks([location], "LOCATION")
+    return Asset(names.table(full_name), facets)
+
+
+def read_tags(full_name: str, tags: Iterable[tuple[str, str, str]], names: UnityNames) -> Asset:
+    """The tags of a table, each with its column (empty: the table itself), key and value."""
+    made = []
+    for column, key, value in sorted(set(tags)):
+        tag: Json = {"key": key, "value": value or _NO_VALUE, "source": _TAGGED_BY}
+        made.append({**tag, "field": column} if column else tag)
+    return Asset(names.table(full_name), {"tags": _EVENTS.dataset_tags(made)})
+
+
+def read_flows(flows: Iterable[SeenFlow], names: UnityNames) -> Asset | None:
+    """The job to which these flows belong, with what it reads and writes; None if no end has a name."""
+    inputs = set[DatasetName]()
+    targets: dict[DatasetName, dict[str, set[tuple[DatasetName, str]]]] = {}
+    read: dict[DatasetName, set[DatasetName]] = {}
+    job, kind = ("", ""), ""
+    for flow in flows:
+        job, kind = names.job(flow), flow.kind if flow.entity else _STATEMENT
+        source, target = names.dataset(flow.source), names.dataset(flow.target)
+        if source:
+            inputs.add(source)
+        if target:
+            columns = targets.setdefault(target, {})
+            if source:
+                read.setdefault(target, set()).add(source)
+            if source and flow.source_column and flow.target_column:
+                columns.setdefault(flow.target_column, set()).add((source, flow.source_column))
+    if not inputs and not targets:
+        return None
+    facets = {"jobType": _EVENTS.job_type("BATCH", "DATABRICKS", kind.upper() or "ENTITY")}
+    if targets:
+        facets["lineage"] = _EVENTS.lineage(_entry(target, read.get(target, set()), columns) for target, columns in sorted(targets.items()))
+    return Asset(
+        job,
+        facets,
+        is_job=True,
+        inputs=tuple(_EVENTS.dataset(name) for name in sorted(inputs)),
+        outputs=tuple(_EVENTS.dataset(name) for name in sorted(targets)),
+    )
+
+
+def _entry(target: DatasetName, sources: Iterable[DatasetName], columns: Mapping[str, Iterable[tuple[DatasetName, str]]]) -> Json:
+    fields = {column: {"inputs": [source_of(*origin) for origin in sorted(origins)]} for column, origins in sorted(columns.items())}
+    entry: Json = {**source_of(target), "inputs": [source_of(source) for source in sorted(sources)]}
+    return {**entry, "fields": fields} if fields else entry
+
+
+def _fields(columns: Iterable[Any]) -> Iterator[SchemaField]:
+    placed = [column for column in columns if isinstance(column, dict) and text_in(column, "name")]
+    for column in sorted(placed, key=lambda column: position if isinstance(position := column.get("position"), int) else len(placed)):
+        kind = text_in(column, "type_text") or text_in(column, "type_name").lower()
+        yield SchemaField(name=text_in(column, "name"), type=kind or None, description=text_in(column, "comment") or None)
