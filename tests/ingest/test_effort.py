@@ -172,3 +172,13 @@ def test_half_a_secret_is_not_kept_where_the_beginning_ends() -> None:
     (event,) = ingested(before + b"hunter2" * 20 + b"@host/db " + b"x" * 200_000, log).events
     assert isinstance(event.verdict, Rejected)
     assert b"hunter2" not in log.records[0].body
+
+
+@pytest.mark.parametrize("ends", [b"", b"]" * 8_000 + b"}"])
+def test_a_small_body_of_brackets_is_refused_before_they_are_read(ends: bytes) -> None:
+    log = Kept()
+    (event,) = ingested(b'{"password": "hunter2", "a": ' + b"[" * 8_000 + ends, log).events
+    assert isinstance(event.verdict, Rejected)
+    assert event.verdict.code == "too_deep"
+    assert log.records[0].body.startswith(b'{"password": "********"')
+    assert len(log.records[0].body) <= 1 << 12

@@ -6,7 +6,7 @@ from typing import Final
 
 from lineage_bridge.openlineage.verdict import Rejected
 
-LEAST_NS: Final = 200_000_000
+LEAST_NS: Final = 100_000_000
 """The cost limit of the smallest payload, in nanoseconds. It lets plans and scripts of a megabyte that mention secrets pass."""
 NS_PER_BYTE: Final = 80
 FIRST_BYTES: Final = 4096

@@ -26,6 +26,8 @@ _ANYBODY = Principal("", frozenset())
 FOREIGN_NAMESPACE = "foreign_namespace"
 _COSTLY_SAMPLE_BYTES = 2048
 _NOTE_CHARACTERS = 2000
+_FEW_BRACKETS, _BYTES_PER_BRACKET = 1_000, 8
+"""How many brackets a small event may have before it is checked whether it can be read at all."""
 
 
 class RecordLimits(NamedTuple):
@@ -161,12 +163,17 @@ def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: by
         return [_rejected(mask_beginning(beginning(events.items[0], _COSTLY_SAMPLE_BYTES), key=key), verdict, sender, arrival_us)]
 
 
+def _is_nested(raw: bytes) -> bool:
+    """Whether an event may be nested so deeply that reading its brackets one by one costs much."""
+    return raw.count(b"[") + raw.count(b"{") > max(_FEW_BRACKETS, len(raw) // _BYTES_PER_BRACKET)
+
+
 def _is_too_costly(event: JudgedEvent) -> bool:
     return isinstance(event.verdict, Rejected) and event.verdict.code == "too_costly"
 
 
 def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, key: bytes) -> JudgedEvent:
-    if len(raw) > SAMPLE_BYTES and (refused := unreadable(raw)):
+    if (len(raw) > SAMPLE_BYTES or _is_nested(raw)) and (refused := unreadable(raw)):
         kept = beginning(raw, _COSTLY_SAMPLE_BYTES if refused.code == "too_deep" else SAMPLE_BYTES)
         return _rejected(mask_beginning(kept, effort.spend, key), refused, sender, arrival_us)
     effort.spend(raw.count(b"{") * OBJECT_NS)

@@ -48,7 +48,7 @@ _LONG = 2048
 _TINY = 256
 """Bytes up to which reading JSON token by token costs less than looking for suspicious offsets first."""
 
-_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _OFFSET_NS, _FOUND_NS = 30, 1_500, 2_500, 5_000, 80, 4_000, 8_000
+_LOOK_NS, _PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _OFFSET_NS, _FOUND_NS = 400, 8, 1_500, 2_500, 5_000, 25, 2_000, 5_000
 
 
 def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
@@ -83,9 +83,10 @@ class _Scan:
         self.raw, self.spend, self.key, self.depth = raw, spend, key, depth
         self.mask_name = partial(mask_name, key=key)
         offsets = suspicious_offsets(raw)
-        # What is full of suspicious offsets is refused before any of them is looked at.
-        spend(len(raw) * _PASS_NS + len(offsets) * _OFFSET_NS)
+        spend(len(raw) * _PASS_NS + len(offsets) * _LOOK_NS)
         offsets = harmful_offsets(raw, offsets)
+        # What is full of secrets is refused before any of them is looked at.
+        spend(len(offsets) * _OFFSET_NS)
         self.plain = PlainParts(raw, offsets if not offsets or len(raw) > _TINY else None)
         self.memo: dict[tuple[bytes, bool], bytes] = {}
         self.edits: dict[int, tuple[int, bytes]] = {}

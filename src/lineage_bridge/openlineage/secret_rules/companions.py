@@ -16,7 +16,8 @@ _VALUES = re.compile(r"(?:v|val|vals|argument|\w{0,40}values?)", re.IGNORECASE)
 _TEXTS = re.compile(r"(?:content|contents|data|text|default|default_?value|current|setting|plaintext|secret)", re.IGNORECASE)
 """Keys of members whose content another member names: any content with a key of `_VALUES`, secret-looking content with one of `_TEXTS`."""
 _VALUED = re.compile(rb'(?i)"(?:v|val|vals|argument|content|contents|data|text|default|current|setting|plaintext|\w{0,40}values?)"\s*:')
-_BRACKET, _TEXT = re.compile(rb"[{}\[\]]"), re.compile(rb'\s*"')
+_BRACKET = re.compile(rb"[{}\[\]]")
+_MOST_BLANKS = 64
 _UNENDED = re.compile(rb'"(?:[^"\\]|\\.)*\\?\Z', re.DOTALL)
 """A string without an end."""
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\\Z)?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
@@ -66,7 +67,7 @@ def named_values(raw: bytes, start: int, end: int, looks_secret: Callable[[str],
 
 def _end_of_texts(raw: bytes, start: int, end: int) -> int:
     """The position of the closing bracket of a long array that begins with a text and contains no array, object or escape; else 0."""
-    bracket = _BRACKET.search(raw, start, end) if _TEXT.match(raw, start) else None
+    bracket = _BRACKET.search(raw, start, end) if raw[start : start + _MOST_BLANKS].lstrip().startswith(b'"') else None
     if bracket is None or bracket[0] != b"]" or bracket.start() - start <= SMALL:
         return 0
     content = raw[start : bracket.start()]

@@ -4,14 +4,15 @@ Names and descriptions of columns and datasets, such as `access_token_id` in a t
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from lineage_bridge.openlineage.json_text import compiled_re2, is_json
 from lineage_bridge.openlineage.secret_rules.companions import is_valued
 from lineage_bridge.openlineage.secrets import RULES
 
 _FEW = 8
-"""Up to so many offsets, reading the texts one by one costs less."""
+"""Up to so many offsets, reading the texts one by one costs less. Where many texts may not be left out, so many are checked together."""
 _LONGEST = 256
 _SEVERAL_KEY = compiled_re2(r'(?i)"[\w.\-]*(?:keys|tokens|creds|pins|auth)"\s*:')
 """Keys of members in which every text that looks like a secret is one."""
@@ -24,6 +25,7 @@ _BEHIND = frozenset((b",", b"}", b" ", b"\n", b"\r"))
 _AT_ONCE = 256
 """How many texts are checked together."""
 _BETWEEN = b"\0"
+_CACHED = 8192
 
 
 def harmful_offsets(raw: bytes, offsets: list[int]) -> list[int]:
@@ -36,10 +38,8 @@ def harmful_offsets(raw: bytes, offsets: list[int]) -> list[int]:
     if is_valued(raw, 0, len(raw)):
         found = [text for text in found if not text.names]
     dropped: set[int] = set()
-    for at in range(0, len(found), _AT_ONCE):
-        texts = found[at : at + _AT_ONCE]
-        if not RULES.may_match(_BETWEEN.join({text.content for text in texts}).decode("ascii")):
-            dropped.update(offset for text in texts for offset in text.offsets)
+    for text in _without_secrets(found, _AT_ONCE):
+        dropped.update(text.offsets)
     return [offset for offset in offsets if offset not in dropped] if dropped else offsets
 
 
@@ -50,6 +50,24 @@ class _Text:
 
     def __init__(self, content: bytes, offset: int, *, names: bool) -> None:
         self.content, self.offsets, self.names = content, [offset], names
+
+
+def _without_secrets(texts: Sequence[_Text], count: int) -> Iterator[_Text]:
+    """Those of the texts in which no rule matches. They are checked `count` at once, and fewer where one may match."""
+    for at in range(0, len(texts), count):
+        some = texts[at : at + count]
+        if not RULES.may_match(_BETWEEN.join({text.content for text in some}).decode("ascii")):
+            yield from some
+        elif count > _FEW:
+            yield from _without_secrets(some, _FEW)
+        else:
+            yield from (text for text in some if not _has_secret(text.content))
+
+
+@lru_cache(_CACHED)
+def _has_secret(content: bytes) -> bool:
+    text = content.decode("ascii")
+    return any(rule.pattern.search(text) for group in RULES.worth_trying(text).values() for rule in group)
 
 
 def _member_texts(raw: bytes, offsets: Sequence[int]) -> list[_Text]:
