@@ -33,7 +33,7 @@ def test_what_is_told_to_be_missing_is_what_the_name_lacks(config: dict[str, str
     assert bool(found.datasets) is not bool(missing)
 
 
-@pytest.mark.parametrize("name", ["DB_HOST", "NEO4J_URI", "YOUR-SERVER", "SQL_SERVER:1433"])
+@pytest.mark.parametrize("name", ["DB_HOST", "NEO4J_URI", "YOUR-SERVER", "SQL_SERVER:1433", "XXXXXXXX"])
 def test_a_server_that_is_only_called_what_belongs_there_is_none(name: str) -> None:
     url = f"jdbc:postgresql://{name}/shop"
     assert resolve({"connector.class": JDBC, "topics": "orders", "connection.url": url}).datasets == ()

@@ -146,6 +146,7 @@ DEFAULTS = {
     "topics",
     "transaction",
     "true",
+    "us-east-1",
 }
 """The constants that entries may have instead of a setting: what the documentation of the vendors has as defaults."""
 

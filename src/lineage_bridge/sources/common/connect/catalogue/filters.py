@@ -32,6 +32,8 @@ _OF_RECORDS = frozenset(("header", "headers", "key", "offset", "partition", "tim
 _TRUE = "true"
 _STREAMING = "SnowflakeStreamingSink"
 """The name of Snowflake's connector of the fourth generation."""
+_NO_PROJECT = re.compile(r"[A-Z][A-Z0-9_-]*")
+"""Capitals alone, such as `GCP_PROJECT_NAME`, are no id of a project of Google."""
 _CAPTURED = re.compile(r"\$\{(\d+|topic)\}")
 _TOPIC_OF_FILE, _PART_OF_FILE = re.compile(r"\{\{\s*topic\s*\}\}"), re.compile(r"\{\{")
 
@@ -273,6 +275,7 @@ FILTERS: dict[str, Filter] = {
     "match": _match,
     "normalized": _normalized,
     "path": _path,
+    "project": lambda text, _argument, _config, _scope: None if _NO_PROJECT.fullmatch(text) else text,
     "qualified": _qualified,
     "region": lambda text, _argument, _config, _scope: text.lower().replace("_", "-"),
     "replaced": _replaced,
