@@ -116,17 +116,20 @@ def test_the_graph_in_postgresql(database: Restarted, tmp_path: Path) -> None:
         until(lambda: pipeline_pid(served.paths) != killed and ready(served)[0], "a new pipeline")
         served.catch_up()
 
-        database.stop()
+        for number in range(5, 10):
+            served.client.post("/api/v1/lineage", event(number))
+        database.kill()
         until(lambda: not ready(served)[0], "the server notices that PostgreSQL is gone")
         _, of_store, _ = ready(served)
         assert of_store.startswith("failed: PostgreSQL ")
-        for number in range(5, 10):
+        for number in range(10, 15):
             served.client.post("/api/v1/lineage", event(number))
         answer = httpx.get(f"{served.url}/api/v1/search", params={"q": "orders"}, timeout=30)
         assert (answer.status_code, answer.json()["error"]["code"]) == (503, "store_unreachable")
         until(lambda: ready(served)[2].startswith("failed: PostgreSQL "), "the pipeline says why it does not run")
         database.start()
         until(lambda: ready(served)[0], "the server goes on")
+        served.catch_up()
         assert_answers(served)
         with readers(settings) as pool:
             assert lines(pool) == embedded(served.paths, tmp_path / "after")

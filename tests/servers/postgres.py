@@ -8,11 +8,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+
+import psutil
 
 from tests.ports import HOST, free_ports
 from tests.servers import archives
@@ -138,6 +140,7 @@ class Restarted:
     """A database that a test stops, and starts again over the same data."""
 
     postgres: Postgres
+    data: Path
     _run: Callable[[], AbstractContextManager[Process]]
     _running: ExitStack
 
@@ -147,6 +150,14 @@ class Restarted:
 
     def stop(self) -> None:
         """End all connections, and the server."""
+        self._running.close()
+
+    def kill(self) -> None:
+        """End all of its processes at once, as a machine does that loses its power; what it has written stays."""
+        server = psutil.Process(int((self.data / "postmaster.pid").read_text().split()[0]))
+        for process in [server, *server.children(recursive=True)]:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
         self._running.close()
 
 
@@ -169,7 +180,7 @@ def restarted(folder: Path, settings: Mapping[str, str] = MappingProxyType({})) 
         flags = [f"--{name}={value}" for name, value in {**SETTINGS, **settings, "port": port}.items()]
         run = partial(running, "postgres", [programs / "postgres", "-D", data, *flags], home, user=user)
         with ExitStack() as process:
-            server = Restarted(Postgres(port, programs), run, process)
+            server = Restarted(Postgres(port, programs), data, run, process)
             server.start()
             server.postgres.execute(f"CREATE DATABASE {DATABASE}", "postgres")
             yield server

@@ -218,3 +218,26 @@ def test_no_other_file_has_what_one_database_alone_knows() -> None:
 )
 def test_portable_functions_are_sqlites(portable: str, sqlite: str) -> None:
     assert SQLITE.render(portable) == sqlite
+
+
+FROM_SUBQUERY = re.compile(r"\b(?:FROM|JOIN)\s*\((?=\s*SELECT\b)")
+NO_NAME = re.compile(r"\s*(?:(?:WHERE|ORDER|LIMIT|GROUP|UNION|ON|JOIN|STRAIGHT_JOIN|LEFT|EXCEPT)\b|\)|\"|,|;|$)")
+
+
+def unnamed(text: str) -> list[str]:
+    """What follows each subquery that is read like a table and has no name."""
+    found = []
+    for start in FROM_SUBQUERY.finditer(text):
+        end, depth = start.end(), 1
+        while depth:
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        if NO_NAME.match(text[end:]):
+            found.append(text[end : end + 40])
+    return found
+
+
+def test_every_subquery_has_a_name_because_postgresql_15_needs_one() -> None:
+    assert unnamed("SELECT a FROM (SELECT max(b) FROM (SELECT b FROM t) u) WHERE a > 1") == [" WHERE a > 1"]
+    found = {path.name: names for path in SOURCES.rglob("*.py") if (names := unnamed(path.read_text()))}
+    assert found == {}

@@ -19,7 +19,7 @@ _SPANNING = 5_000
 _ALL_TIME = 2**63 - 1
 
 _LATER = """SELECT asserted_by, job, last, 1 FROM (SELECT asserted_by, job, first, last FROM run_shape
-WHERE job = :job AND origin = 1 AND last >= :until ORDER BY last LIMIT :spanning) WHERE first < :until AND last >= :since
+WHERE job = :job AND origin = 1 AND last >= :until ORDER BY last LIMIT :spanning) later WHERE first < :until AND last >= :since
 ORDER BY last DESC, asserted_by DESC"""
 _EARLIER = """SELECT asserted_by, job, last, 1 FROM run_shape WHERE job = :job AND origin = 1 AND last >= :since AND last < :until
 ORDER BY last DESC, asserted_by DESC"""
