@@ -245,6 +245,15 @@ def test_what_breaks_if_this_topic_changes_is_found_in_three_actions(page: Page,
     expect(page.get_by_role("row", name=re.compile("Executive Revenue Dashboard"))).to_be_visible()
 
 
+def test_where_there_is_no_path_it_says_how_far_each_side_reaches(page: Page, shown: Shown) -> None:
+    open_view(page, f"{shown.url}view/paths?{urlencode({**PAYMENTS, **{f'to_{key}': value for key, value in TABLE.items()}})}")
+    empty = page.locator("main .empty")
+    expect(empty).to_contain_text("payments leads to 1 dataset and 1 job.")
+    expect(empty).to_contain_text(f"{TABLE['name']} comes from 0 datasets and 0 jobs.")
+    empty.get_by_role("link", name="1 dataset").press("Enter")
+    expect(page.locator("h1")).to_contain_text("Blast radius of")
+
+
 def test_where_this_address_goes_is_found_in_three_actions(page: Page, shown: Shown) -> None:
     searched(page, shown, "email", "^commerce.public.customers dataset in postgres")
     page.get_by_role("link", name="Where does email go?").click()

@@ -41,6 +41,7 @@ VIEWS = {
     "home": "",
     "search": "view/search?q=orders",
     "lineage": f"view/lineage?{urlencode({**TOPIC, 'up': 2, 'down': 2})}",
+    "picked": f"view/lineage?{urlencode({**TOPIC, **{f'picked_{key}': value for key, value in TABLE.items()}})}",
     "list": f"view/lineage?{urlencode({**TOPIC, 'as': 'list'})}",
     "time": f"view/lineage?{urlencode({**PAYMENTS, 'bar': 24, 'from': '2020-01-01T00:00:00Z'})}",
     "filtered": f"view/lineage?{urlencode({**TOPIC, 'up': 2, 'system': 'kafka', 'fold': 'yes'})}",

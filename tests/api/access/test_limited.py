@@ -12,7 +12,7 @@ from tests.api.support import NOW, Server, changed
 from tests.events import dataset, facet, run_event, schema
 
 from lineage_bridge.api.app import create_question_app
-from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.model.analysis import Analysis, NodeMeasure
 from lineage_bridge.model.graph import Node
 from lineage_bridge.store.whole.analysis import Findings, write_findings
@@ -118,6 +118,20 @@ def test_a_path_leads_through_places(chain: Server) -> None:
     assert [hop["job"]["name"] for hop in hops] == ["j1", "1", "j3"]
     assert "rows" not in hops[1]["written"]["window"]
     assert get(everybody, "/graph/ledger", **ends)["hops"][1]["written"]["window"]["rows"] == 7
+
+
+def test_when_a_job_of_others_went_wrong_is_shown_to_who_may_see_it(chain: Server) -> None:
+    for age, (began_us, kept) in enumerate(((NOW - 1_000_000, 10), (NOW - DAY_US - 1_000_000, 100))):
+        read, wrote = (facet(rowCount=rows) for rows in (100, kept))
+        source = dataset("b", THEIRS, ("inputFacets", {"inputStatistics": read}))
+        target = dataset("c", THEIRS, ("outputFacets", {"outputStatistics": wrote}))
+        run = f"00000000-0000-4000-8000-{10 + age:012x}"
+        chain.send(run_event(run=run, job="j2", namespace="their-jobs", inputs=[source], outputs=[target], time_us=began_us))
+    ours, everybody = clients(chain, neighbours=True)
+    limited, whole = (get(client, "/graph/ledger", target_namespace=OURS, target_name="d") for client in (ours, everybody))
+    assert "diverged" in [key for hop in whole["hops"] for key in hop]
+    assert whole["last_good"] < whole["first_bad"]
+    assert not {"last_good", "first_bad"} & limited.keys()
 
 
 def test_what_is_foreign_is_not_there(chain: Server) -> None:

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 
 import { rootsOf, type ImpactView } from "../address/impact";
-import type { PathsView } from "../address/view";
+import type { Direction, NodeRef, PathsView } from "../address/view";
 import { answered, client } from "./client";
 
 /** What a change affects, with the flows to it. */
@@ -16,6 +16,16 @@ export function impact(view: ImpactView) {
     return queryOptions({
         queryKey: ["impact", query],
         queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/impact", { signal, params: { query } })),
+    });
+}
+
+/** How many datasets and jobs lie up- or downstream of a node. */
+export function reachOf({ kind, namespace, name }: NodeRef, direction: Direction) {
+    const query = { kind: [kind], namespace: [namespace], name: [name], direction, limit: 1 };
+    return queryOptions({
+        queryKey: ["reach", query],
+        queryFn: async ({ signal }) =>
+            (await answered(client.GET("/api/v1/graph/impact", { signal, params: { query } }))).counts,
     });
 }
 

@@ -57,7 +57,7 @@ export function HopsTable({ hops, changesOf, now }: HopsProps) {
                                     </small>
                                 )}
                                 {changesOf(hop).map((words) => (
-                                    <small key={words} className="in-window">
+                                    <small key={words}>
                                         <Icon name="clock" /> <Name text={words} />
                                     </small>
                                 ))}

@@ -3,13 +3,14 @@ import { Fragment } from "react";
 
 import { show, ViewLink } from "../address/history";
 import { refOf } from "../address/nodes";
-import { lineageOf, type PathsView } from "../address/view";
+import { impactOf } from "../address/impact";
+import { lineageOf, type Direction, type NodeRef, type PathsView } from "../address/view";
 import type { Schemas } from "../api/client";
-import { pathsBetween } from "../api/reach";
+import { pathsBetween, reachOf } from "../api/reach";
 import { counted } from "../format/text";
 import { Icon } from "../parts/Icon";
 import { Answer, Empty } from "../parts/Messages";
-import { FullName } from "../parts/Name";
+import { FullName, Name } from "../parts/Name";
 
 /** The ways that data takes from one node to another. */
 export default function Paths({ view }: { view: PathsView }) {
@@ -29,6 +30,8 @@ export default function Paths({ view }: { view: PathsView }) {
                 {({ paths, more, truncated }) =>
                     paths.length === 0 ? (
                         <Empty title="No data is known to go that way">
+                            <Reach node={view.source} direction="downstream" />
+                            <Reach node={view.target} direction="upstream" />
                             <p>Paths follow the data; the other direction may have one.</p>
                         </Empty>
                     ) : (
@@ -61,6 +64,22 @@ export default function Paths({ view }: { view: PathsView }) {
                 }
             </Answer>
         </div>
+    );
+}
+
+/** How far one side of a path that is not there reaches. */
+function Reach({ node, direction }: { node: NodeRef; direction: Direction }) {
+    const { data } = useQuery(reachOf(node, direction));
+    if (!data) return null;
+    const verb = direction === "downstream" ? "leads to" : "comes from";
+    return (
+        <p>
+            <Name text={node.name} /> {verb}{" "}
+            <ViewLink to={{ ...impactOf(node), direction }}>
+                {counted(data.datasets, "dataset")} and {counted(data.jobs, "job")}
+            </ViewLink>
+            .
+        </p>
     );
 }
 

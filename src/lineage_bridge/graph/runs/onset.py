@@ -20,9 +20,9 @@ class Onset(NamedTuple):
     first_bad: int
 
 
-def width_of(span: LedgerWindow) -> int:
-    """How long the buckets of a span are, in microseconds: whole minutes, and not too many of them."""
-    minutes = -(-span.length // (LEAST_WIDTH_US * _MOST_BUCKETS))
+def width_of(period: LedgerWindow) -> int:
+    """How long the buckets of a period are, in microseconds: whole minutes, and not too many of them."""
+    minutes = -(-period.length // (LEAST_WIDTH_US * _MOST_BUCKETS))
     return max(1, minutes) * LEAST_WIDTH_US
 
 

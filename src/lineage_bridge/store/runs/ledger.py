@@ -58,17 +58,19 @@ class LedgerMaker:
 
     def _onset(self, hops: Sequence[LedgerHop], window: LedgerWindow, baseline: LedgerWindow) -> Onset | None:
         """When the output that diverged left its baseline, between the baseline and the end of the window: the earliest of its inputs'."""
-        span = LedgerWindow(min(baseline.since, window.since), window.until)
+        period = LedgerWindow(min(baseline.since, window.since), window.until)
         found = []
         for hop in [hop for hop in hops if hop.entry.diverged][:_MOST_INPUTS]:
-            read, written = (self._rows(node, side, hop.job, span) for node, side in ((hop.source, Side.INPUT), (hop.target, Side.OUTPUT)))
+            read, written = (
+                self._rows(node, side, hop.job, period) for node, side in ((hop.source, Side.INPUT), (hop.target, Side.OUTPUT))
+            )
             if hop.entry.ratio_before is not None and (turned := onset(read, written, hop.entry.ratio_before)):
                 found.append(turned)
         return min(found, default=None)
 
-    def _rows(self, node: Node, side: Side, job: Node, span: LedgerWindow) -> dict[int, int]:
+    def _rows(self, node: Node, side: Side, job: Node, period: LedgerWindow) -> dict[int, int]:
         """The rows that the runs of a job reported for a node, by the start of their bucket."""
-        series = self._series(node, side, job, span, width_of(span))
+        series = self._series(node, side, job, period, width_of(period))
         return rows_by_start(bucket for entry in series for bucket in entry.buckets)
 
     def _amounts(
@@ -87,9 +89,9 @@ class LedgerMaker:
         amount = sum((entry.amount for entry in series), start=Amount())
         return Passed(sum(entry.runs for entry in series), amount.rows, amount.bytes)
 
-    def _series(self, node: Node, side: Side, job: Node, span: LedgerWindow, bucket_us: int = 0) -> tuple[StatisticsSeries, ...]:
+    def _series(self, node: Node, side: Side, job: Node, period: LedgerWindow, bucket_us: int = 0) -> tuple[StatisticsSeries, ...]:
         names = frozenset(self.flows.expand([node.id]) - {job.id})
-        which = StatisticsFilter(span.since, span.until, job.id, names, side, bucket_us=bucket_us, limit=len(names))
+        which = StatisticsFilter(period.since, period.until, job.id, names, side, bucket_us=bucket_us, limit=len(names))
         return self.statistics.page(which).series
 
 
