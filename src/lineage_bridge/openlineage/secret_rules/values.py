@@ -30,7 +30,7 @@ _REFERENCE = re.compile(
 _WHOLE_REFERENCE = re.compile(
     rf"(?:\$\{{[^{{}}]*\}}|\$\([^()]*\)|\{{\{{[^{{}}]*\}}\}}|{_VARIABLE}|%[A-Za-z_]+%|<[\w \-]+>|{_FORMATTED})+"
     rf"|{_ELSEWHERE}|\d{{4}}-\d\d-\d\d(?:[T ][\d:.+Z\-]*)?|[a-z]{{2,20}}(?:/[a-z]{{2,20}}){{1,4}}"
-    rf"|\[(?:REDACTED|HIDDEN|MASKED|FILTERED|hidden|MASK|PAD|CLS|SEP|UNK)\]|\*{{3,7}}"
+    rf"|\[(?:REDACTED|HIDDEN|MASKED|FILTERED|hidden|MASK|PAD|CLS|SEP|UNK)\]|\*{{3,7}}|\*{{3,20}}\(redacted\)"
 )
 _FILE = re.compile(r"(?:file:)?~?(?:/[\w.\-]{1,100}){1,20}\.(?:json|pem|jks|p12|pfx|key|keytab|crt|cer|txt|ya?ml|properties|conf|xml|env)")
 _CODE = re.compile(
