@@ -47,6 +47,8 @@ def test_secrets_beside_what_names_them_are_masked(facet: object, secret: str) -
         "ALTER USER a IDENTIFIED BY ?",
         "ALTER USER a IDENTIFIED BY :pw REPLACE :old",
         "CREATE USER a WITH PASSWORD '****'",
+        "{'note': 'SELECT a FROM b WHERE password = :password AND c = :c'}",
+        'Database Error in model user_token: column "api_key" does not exist',
         'c = get("a"); password = c.password',
         "c = get('a'); password = getpass.getpass()",
         "*********(redacted)",
