@@ -42,6 +42,16 @@ TOKENS: dict[str, Callable[[Random], str]] = {
     "Telegram": lambda r: f"{text(r, '123456789', 9)}:AA{text(r, MIXED, 33)}",
     "JSON Web Token": lambda r: f"eyJ{text(r, MIXED, 30)}.eyJ{text(r, MIXED, 40)}.{text(r, MIXED, 43)}",
     "age": lambda r: "AGE-SECRET-KEY-1" + text(r, UPPER, 58),
+    "AWS session token": lambda r: "IQoJb3JpZ2luX2Vj" + text(r, MIXED + "+/", 300) + "=",
+    "AWS session token, older": lambda r: "FwoGZXIvYXdzE" + text(r, MIXED + "+/", 300),
+    "Google, service account in base64": lambda r: "eyJ0eXBlIjogInNlcnZpY2VfYWNjb3VudCIs" + text(r, MIXED, 800),
+    "Google, service account in base64, indented": lambda r: "ewogICJ0eXBlIjogInNlcnZpY2VfYWNjb3VudCIs" + text(r, MIXED, 800) + "==",
+    "private key, PKCS 1": lambda r: "MIIEpAIBA" + "AKCAQEA" + text(r, MIXED + "+/", 700),
+    "private key, PKCS 8": lambda r: "MIIEvQIBA" + "DANBgkqhkiG9w0BAQEFAASC" + text(r, MIXED + "+/", 700),
+    "private key, PKCS 8, encrypted": lambda r: "MIIFHDBO" + "BgkqhkiG9w0BBQ0w" + text(r, MIXED + "+/", 700),
+    "private key, PKCS 8, elliptic curve": lambda r: "MIGHAgEAMBMG" + "ByqGSM49AgEG" + text(r, MIXED + "+/", 140),
+    "private key, PKCS 8, elliptic curve, encrypted": lambda r: "MIHsMFcG" + "CSqGSIb3DQEFDT" + text(r, MIXED + "+/", 200),
+    "private key, elliptic curve": lambda r: "MIGkAgEB" + "BDD" + text(r, MIXED + "+/", 140),
     "Alibaba": lambda r: "LTAI" + text(r, MIXED, 20),
 }
 """Tokens that are known by their form, wherever they are."""

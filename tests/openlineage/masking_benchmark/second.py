@@ -1,4 +1,4 @@
-"""The second set: its secrets, innocent texts and pairs of datasets, written without sight of the rules.
+"""The second set, written without sight of the rules: its secrets, innocent texts and pairs of datasets; the pairs of the fifth too.
 
 A line of `pairs.txt` is a dataset's namespace and name; its alternatives in braces are different datasets. The first sign says what
 is in it: `=` no secret, `!` secrets that tell the datasets apart, `~` a credential beside the alternatives, which is no part of them.
@@ -15,6 +15,7 @@ from tests.openlineage.masking_benchmark.later import innocents_in, planted_in
 from tests.openlineage.masking_benchmark.templates import Template
 
 _FOLDER = Path(__file__).parent / "second"
+_PAIRS = (_FOLDER / "pairs.txt", _FOLDER.parent / "fifth" / "pairs.txt")
 _CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 
@@ -37,9 +38,10 @@ def _datasets(line: str, seed: str) -> list[Dataset]:
 
 
 def _lines(signs: str) -> Iterator[str]:
-    for line in (_FOLDER / "pairs.txt").read_text(encoding="utf-8").splitlines():
-        if line and line[0] in signs:
-            yield line[2:]
+    for path in _PAIRS:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line and line[0] in signs:
+                yield line[2:]
 
 
 def different_second() -> Iterator[tuple[str, Pair]]:

@@ -19,7 +19,7 @@ def test_the_second_set_is_as_large_as_it_says() -> None:
     assert len({case.kind for case in cases}) >= 110
     assert len({case.carrier for case in cases}) >= 48
     assert len({case.text for case in innocents_second()}) >= 2300
-    assert len(list(different_second())) >= 340
+    assert len(list(different_second())) >= 740
 
 
 def test_planted_secrets_are_masked() -> None:

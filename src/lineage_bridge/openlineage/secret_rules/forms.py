@@ -20,6 +20,10 @@ Mask: TypeAlias = Callable[[str], str]
 
 _USER = r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,40}:\\?/\\?/[^\s/?#\"'@:]{0,300}:"
 _LITERAL = r"(?:'(?P<secret>(?:[^']|'')*)'|\"(?P<secret2>[^\"]*)\")"
+_UNQUOTED = r"(?!(?:\?|:\w{1,60})(?:[\s;,)\"']|\Z))(?P<secret3>[^\s;,'\"*]+)"
+"""No parameter of a prepared statement."""
+_UUID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+_CODE = r"(?!(?:\w{1,40}\.){1,4}(?:(?:password|passwd|pwd)|\w{1,40}\(\))(?:;|\Z))"
 _RANDOM = r"(?=[^\s@/:]*\d)(?=[^\s@/:]*[A-Za-z])[A-Za-z0-9_.\-~]{12,300}"
 _SCHEMES = (
     "basic|bearer|digest|token|negotiate|ntlm|hmac|aws4-hmac-sha256|api-?key|ssws|apitoken|genie-?key"
@@ -52,13 +56,17 @@ FORMS = (
     ),
     re.compile(r"(?<![\w/.@:\-])\w{1,64}/(?P<secret>[^\s/@\"'*]{1,128})@(?://)?[\w.\-]{1,253}:\d{2,5}/\w"),
     re.compile(
-        r"(?i);\s?(?:password|pwd)\s?=\s?(?:\{(?![\w.]{0,40}(?:pass|pwd|pw|secret|token|cred|key)[\w.]{0,40}\}|\w{0,3}\})(?P<secret>[^{}\n]{1,200})\}|(?P<secret2>[^;\"'\s{}]{1,300}))(?=;|\Z)"
+        r"(?i);\s?(?:password|pwd)\s?=\s?(?:\{(?![\w.]{0,40}(?:pass|pwd|pw|secret|token|cred|key)[\w.]{0,40}\}|\w{0,3}\})(?P<secret>[^{}\n]{1,200})\}|"
+        rf"{_CODE}(?P<secret2>[^;\"'\s{{}}]{{1,300}}))(?=;|\Z)"
     ),
     re.compile(r"(?i)\bu(?:id|ser)?=[^;\s]{1,64};p=(?P<secret>[^;\s]{1,128})"),
     re.compile(
         r"[?&](?i:key|auth|appid|code|session_?id|sid|hash_?key)=(?P<secret>(?=[^\s&]{0,100}\d)(?=[^\s&]{0,100}[A-Za-z])[A-Za-z0-9_\-.]{20,2000})(?=[\s&#\"']|\Z)"
     ),
     re.compile(r"(?i:[?&](?:code|code_verifier)=|\bcode_verifier=|\bgrant_type=authorization_code&code=)(?P<secret>[\w\-.~%]{20,2000})"),
+    re.compile(
+        rf"(?i:\brole_?id[\"'\\]{{0,4}}\s?[:=]\s?[\"'\\]{{0,4}}{_UUID}[\"'\\]{{0,4}},?\s{{0,4}}[\"'\\]{{0,4}}secret_?id[\"'\\]{{0,4}}\s?[:=]\s?[\"'\\]{{0,4}})(?P<secret>{_UUID})"
+    ),
     re.compile(r"\bSAMLResponse=(?P<secret>[A-Za-z0-9+/=%]{40,})"),
     re.compile(r"<(?:\w{1,10}:)?SignatureValue>(?P<secret>[A-Za-z0-9+/=\s]{40,})<"),
     re.compile(r"<SignatureProvided>(?P<secret>[A-Za-z0-9+/=]{20,})<"),
@@ -73,8 +81,8 @@ FORMS = (
     *(re.compile(rf"(?<![A-Za-z0-9_])(?P<secret>{token})") for token in (*TOKENS, *HASHES)),
     re.compile(r"(?<![\w\-])(?P<secret>eyJ[\w\-]{5,}\.[\w\-]{0,4000}(?:\.[\w\-]*){1,3})"),
     *WEBHOOKS,
-    re.compile(rf"(?i:\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?)(?:{_LITERAL}|(?P<secret3>[^\s;,'\"*]+))", re.DOTALL),
-    re.compile(rf"(?i:\bidentified\s+by\s+\S{{1,200}}\s+replace\s+)(?:{_LITERAL}|(?P<secret3>[^\s;,'\"*]+))", re.DOTALL),
+    re.compile(rf"(?i:\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?)(?:{_LITERAL}|{_UNQUOTED})", re.DOTALL),
+    re.compile(rf"(?i:\bidentified\s+by\s+\S{{1,200}}\s+replace\s+)(?:{_LITERAL}|{_UNQUOTED})", re.DOTALL),
     *STATEMENTS,
     re.compile(
         rf"(?i:\bset\s+password\b[^=;'\"]{{0,100}}(?:'[^']{{0,100}}'@'[^']{{0,100}}'|'[^']{{0,100}}')?\s*=\s*(?:(?:old_)?password\s*\()?\s*){_LITERAL}",

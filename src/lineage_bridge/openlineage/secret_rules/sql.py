@@ -86,7 +86,7 @@ def mask_literals(text: str, names_secret: Callable[[str], bool], inside: Callab
         if not literal:
             return found[0]
         option = _name_before(text, found.start())
-        if option and names_secret(option) and not _harmless(literal) and "=" not in literal:
+        if option and names_secret(option) and not _harmless(literal) and "=" not in literal.rstrip("="):
             return f"'{mask(literal)}'"
         return "'" + inside(literal) + "'"
 
@@ -106,7 +106,7 @@ def is_comparison(text: str, start: int, name: str) -> bool:
 
 
 def _harmless(literal: str) -> bool:
-    return not literal.strip() or literal.startswith(MASK)
+    return not literal.strip("* \t\n") or literal.startswith(MASK)
 
 
 def mask_arguments(text: str, mask: Mask, calls: "re.Pattern[str]" = _CALL) -> str:

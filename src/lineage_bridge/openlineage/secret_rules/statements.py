@@ -4,7 +4,15 @@ import re
 
 _ARGUMENTS = r"\s*\(\s*(?:'[^'\n]*'|[\w.]{1,100})\s*,\s*'[^'\n]*'\s*,\s*"
 
+_KEY = r"(?=[^'\n]{0,60}\d)(?=[^'\n]{0,60}[a-z])(?=[^'\n]{0,60}[A-Z])"
+
 STATEMENTS = (
+    re.compile(
+        rf"\b(?i:secret_access_key|session_token|master_symmetric_key)\s{{1,8}}(?:(?i:as)\s{{1,8}})?\\{{0,2}}'{{1,2}}(?P<secret>{_KEY}[A-Za-z0-9+/=]{{20,4096}})\\{{0,2}}'"
+    ),
+    re.compile(
+        rf"\b(?i:aes_(?:en|de)crypt)\(\s{{0,8}}(?:\w{{1,60}}\(\s{{0,4}})?[\w.\"`]{{1,100}}\s{{0,4}}\)?\s{{0,4}},\s{{0,8}}'(?P<secret>{_KEY}(?:[^\s']{{16}}|[^\s']{{24}}|[^\s']{{32}}))'"
+    ),
     re.compile(rf"\b(?i:SET_AUTHENTICATION|CREATE_CREDENTIAL){_ARGUMENTS}'(?P<secret>[^'\n]+)'"),
     re.compile(r"\b(?i:OPENROWSET)\s*\(\s*'[^'\n]*'\s*,\s*'[^'\n]*'\s*;\s*'[^'\n]*'\s*;\s*'(?P<secret>[^'\n]+)'"),
     re.compile(r"\b(?i:sp_addlogin)\s+N?'[^'\n]*'\s*,\s*N?'(?P<secret>[^'\n]+)'"),

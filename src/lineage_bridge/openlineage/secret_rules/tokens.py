@@ -1,6 +1,8 @@
 """Formats of tokens, as their issuers document them and secret scanners (gitleaks, detect-secrets) look for them."""
 
 _WORD = r"[A-Za-z0-9_\-]"
+_BASE64 = r"[A-Za-z0-9+/]{30,}(?:\n[A-Za-z0-9+/]{20,})*(?:\n[A-Za-z0-9+/]{2,19}=)?={0,2}"
+"""In one line or in several."""
 TOKENS = (
     rf"gh[pousr]_[A-Za-z0-9]{{20,}}|github_pat_\w{{20,}}|gl(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent)-{_WORD}{{16,}}",
     rf"xox[a-z](?:\.xox[a-z])?-{_WORD}{{8,}}|xapp-{_WORD}{{10,}}",
@@ -27,8 +29,16 @@ TOKENS = (
     rf"[MNO](?=[A-Za-z]{{0,25}}\d)[A-Za-z0-9]{{23,27}}\.{_WORD}{{6}}\.{_WORD}{{27,38}}|(?:ST|TGT|PT)-\d{{1,9}}-[A-Za-z0-9]{{20,}}",
     r"vercel_blob_rw_\w{30,}|vc[pkiar]_[A-Za-z0-9]{24,}|rpa_[A-Z0-9]{40,}\w{0,10}|tvly-[A-Za-z0-9\-]{20,}|fw_[A-Za-z0-9]{22,}|v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}|cio_[A-Za-z0-9]{30,}",
     r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.\-]{31,34}|dt0[a-z]\d\d\.[A-Z0-9]{20,}\.[A-Z0-9]{40,}|ops_eyJ[A-Za-z0-9+/=]{40,}",
+    r"(?:IQoJb3JpZ2luX2Vj|F[wQ]oGZXIvYXdzE|FQoDYXdzE)[A-Za-z0-9+/]{80,}={0,2}",
+    rf"(?:eyJ0eXBlIjogInNlcnZpY2VfYWNjb3VudC|eyJ0eXBlIjoic2VydmljZV9hY2NvdW50|ewogICJ0eXBlIjogInNlcnZpY2VfYWNjb3VudC){_BASE64}",
+    rf"MII[A-Za-z0-9+/]{{2}}[AQgw]IBA(?:DANBgkqhkiG9w0BAQEFAASC|AKCA[QgwY]EA){_BASE64}",
+    rf"M(?:HcCAQEEI|IGkAgEBBD[A-D]|IHcAgEBBEI|I[GH][A-Za-z0-9+/]M[EF][A-Za-z0-9+/]GCSqGSIb3DQEFDT){_BASE64}",
+    rf"MI[GH][A-Za-z0-9+/]AgEAMB[AM]GByqGSM49AgEG{_BASE64}|MII[A-Za-z0-9+/]{{3}}B[A-Za-z0-9+/]BgkqhkiG9w0BBQ0w{_BASE64}",
 )
-"""Patterns of whole tokens. A token begins at the beginning of a word."""
+"""Patterns of whole tokens; also of AWS' session tokens, Google's service accounts and private keys (PKCS #1 and #8, SEC 1) in base64.
+
+A token begins at the beginning of a word.
+"""
 HASHES = (
     r"\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}|\$(?:apr1|[1567y]|sha1|argon2\w{1,2}|scrypt)\$[^\s:\"'\\]{20,300}",
     r"(?:pbkdf2|bcrypt|scrypt|argon2)[_\-]?\w{0,12}\$\d{1,9}\$[^\s:\"'$]{1,100}\$[A-Za-z0-9+/=.]{20,200}|SCRAM-SHA-\d{1,3}\$\d{1,9}:[A-Za-z0-9+/=]{8,200}\$[A-Za-z0-9+/=:]{20,400}",

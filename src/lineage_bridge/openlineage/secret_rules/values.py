@@ -6,7 +6,7 @@ MASK = "********"
 """The text that replaces a secret."""
 
 _NO_VALUE = re.compile(
-    r"(?:\d{1,2}|(?:string|id|int|boolean)[!?]|str|string|secretstr|text|varchar|char|int|bytes|none|null|nil|true|false|yes|no|required|optional|undefined|inherit|hidden|masked|redacted"
+    r"(?:\d{1,2}|(?:string|id|int|boolean)[!?]|str|string|secretstr|text|varchar|char|int|bytes|none|null|nil|true|false|yes|no|required|optional|undefined|inherit|column|relation|hidden|masked|redacted"
     r"|x{4,}|[\W_]+|\[(?:redacted|hidden|masked|filtered)\]|read-host|(?:bearer|basic|token)\s{0,3}|(?:bearer|basic|token|apikey)\s{1,3}(?:[$<{%]|YOUR).*)\Z",
     re.IGNORECASE,
 )
@@ -30,7 +30,7 @@ _REFERENCE = re.compile(
 _WHOLE_REFERENCE = re.compile(
     rf"(?:\$\{{[^{{}}]*\}}|\$\([^()]*\)|\{{\{{[^{{}}]*\}}\}}|{_VARIABLE}|%[A-Za-z_]+%|<[\w \-]+>|{_FORMATTED})+"
     rf"|{_ELSEWHERE}|\d{{4}}-\d\d-\d\d(?:[T ][\d:.+Z\-]*)?|[a-z]{{2,20}}(?:/[a-z]{{2,20}}){{1,4}}"
-    rf"|\[(?:REDACTED|HIDDEN|MASKED|FILTERED|hidden|MASK|PAD|CLS|SEP|UNK)\]|\*{{3,7}}"
+    rf"|\[(?:REDACTED|HIDDEN|MASKED|FILTERED|hidden|MASK|PAD|CLS|SEP|UNK)\]|\*{{3,7}}|\*{{3,20}}\(redacted\)"
 )
 _FILE = re.compile(r"(?:file:)?~?(?:/[\w.\-]{1,100}){1,20}\.(?:json|pem|jks|p12|pfx|key|keytab|crt|cer|txt|ya?ml|properties|conf|xml|env)")
 _CODE = re.compile(
@@ -63,9 +63,13 @@ def begins_reference(value: str) -> bool:
 
 
 def is_expression(name: str, value: str) -> bool:
-    """Whether an unquoted value is an expression of code: `config.password`, or a variable with the setting's own name."""
+    """Whether an unquoted value is an expression of code: `config.password`, or a variable or parameter with the setting's own name."""
     last = name.rpartition(".")[2]
-    return value in {name, last} or bool(_CODE.fullmatch(value)) or (value.endswith(f".{last}") and value.replace(".", "").isidentifier())
+    return (
+        value.removeprefix(":") in {name, last}
+        or bool(_CODE.fullmatch(value))
+        or (value.endswith(f".{last}") and value.replace(".", "").isidentifier())
+    )
 
 
 def extends(name: str, value: str) -> bool:

@@ -21,6 +21,9 @@ _CODES = re.compile(
 _KEYS = re.compile(
     rf"(?:\A|\.)(?:{_KEY_OWNERS})\.?key\Z|(?:\A|\.)(?:{_KEY_WORDS})(?:\.|\Z)|(?:schluessel|schlüssel)(?:\.|\Z)|(?:\A|\.)(?:private|priv|hmac|salt|pepper|iv|csrf|xsrf)\Z|privkey\Z|(?:\A|\.)id\.(?:rsa|dsa|ecdsa|ed)\Z|(?:device|oauth|code)\.?(?:code|verifier)\Z|session(?:\.?id)?\Z|pkcs\Z|auth\.?code\Z|(?:\A|\.)auth\Z|(?:\A|\.)private\.key\."
 )
+_LOGIN_IDS = re.compile(r"(?:\A|\.)(?:vault|approle)\.(?:\w{1,40}\.){0,3}secret\.id\Z")
+"""What Vault's AppRole takes in place of a password: a UUID, if it is not the name of a secret."""
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NO_KEYS = re.compile(
     r"(?:public|primary|foreign|partition|sort|cache|idempotency|surrogate|unique|join|row|dedup|object|message|routing|natural|business|group|index|pub|pk|fk)\.?key\Z|\Akey\Z"
 )
@@ -51,6 +54,8 @@ def holds_weakly(name: str, value: str) -> bool:
         return is_random_key(value)
     if kind == "phrase":
         return is_phrase(value) or is_key(value)
+    if kind == "uuid":
+        return bool(_UUID.fullmatch(value))
     return (kind == "key" and is_key(value)) or (kind == "password" and looks_secret(value))
 
 
@@ -66,6 +71,8 @@ def _kind(name: str) -> str:
         return "password"
     if _PHRASES.search(joined):
         return "phrase"
+    if _LOGIN_IDS.search(joined):
+        return "uuid"
     if _KEYS.search(joined):
         return "key"
     return "any" if words and words[-1] == "key" and not _NO_KEYS.search(joined) else ""
