@@ -28,7 +28,7 @@ NO_EVENT = b""
 
 
 class Side(IntEnum):
-    """How a node relates to the asserter: input, output, the job or dataset itself, the run, an access to an in- or output, a catalog's."""
+    """How a node relates to the asserter: an input or output, itself, the run, one access to an input or output, described by a catalog."""
 
     INPUT = 0
     OUTPUT = 1
@@ -70,8 +70,7 @@ NODE = relation(
     key("name", Type.TEXT),
     Column("first", Type.INT, MergeRule.MIN),
 )
-"""Datasets and jobs that an event or a facet names, and when first. Two names with the same id would be two rows; the store refuses the
-second."""
+"""Datasets and jobs that an event or a facet names, and when first. The store refuses a second name with the same id."""
 
 EVENT = relation(
     "event",
@@ -99,8 +98,7 @@ EVENT_RECORD = relation(
     same("channel", Type.TEXT),
     same("principal", Type.TEXT),
 )
-"""Log records that hold an accepted event: their address, and when and through which channel they arrived. An event sent twice has two
-rows."""
+"""Log records that hold an accepted event: address, time and channel of arrival. An event sent twice has two rows."""
 
 QUARANTINE = relation(
     "quarantine",
