@@ -18,6 +18,7 @@ from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, b
 from lineage_bridge.model.access import Principal
 from lineage_bridge.openlineage.event import Event
 from lineage_bridge.openlineage.redaction import mask
+from lineage_bridge.openlineage.suspicion.search import suspicious_offsets
 from lineage_bridge.openlineage.verdict import Rejected, Verdict, judge, unreadable
 from lineage_bridge.ports.log import EventLog, Written
 
@@ -174,6 +175,8 @@ def _is_too_costly(event: JudgedEvent) -> bool:
 
 def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, key: bytes) -> JudgedEvent:
     if (len(raw) > SAMPLE_BYTES or _is_nested(raw)) and (refused := unreadable(raw)):
+        if len(raw) <= SAMPLE_BYTES and not suspicious_offsets(raw):
+            return _rejected(raw, refused, sender, arrival_us, is_whole=True)
         kept = beginning(raw, _COSTLY_SAMPLE_BYTES if refused.code == "too_deep" else SAMPLE_BYTES)
         return _rejected(mask_beginning(kept, effort.spend, key), refused, sender, arrival_us)
     effort.spend(raw.count(b"{") * OBJECT_NS)

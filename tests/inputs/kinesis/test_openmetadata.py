@@ -81,7 +81,7 @@ def test_patterns_of_pipelines_are_those_of_jobs() -> None:
         ({**BROKER, "awsConfig": {"awsAccessKeyId": "A"}}, "awsRegion is missing"),
         ({**BROKER, "awsConfig": "text"}, "awsConfig is not an object"),
         ({**BROKER, "awsConfig": {**AWS, "awsregion": "r"}}, "unknown option awsConfig.awsregion"),
-        ({**BROKER, "awsConfig": {**AWS, "enabled": True}}, "awsConfig.awsAccessKeyId sets credentials"),
+        ({**BROKER, "awsConfig": {**AWS, "enabled": True}}, "awsConfig.awsAccessKeyId also sets credentials"),
         ({**BROKER, "awsConfig": {**AWS, "enabled": "yes"}}, "use true or false"),
         ({**BROKER, "topicName": "t"}, "topicName is an option of Kafka"),
         ({**BROKER, "streamname": "s"}, "unknown option streamname"),
