@@ -130,7 +130,7 @@ class _Scan:
         plain = end > 0 and self.plain.is_plain(start, end)
         sink = outer.values if outer.is_object and outer.key == "value" else outer.sink
         if holds_weakly_inside(outer):
-            return self.passes_weak(start, end) if plain and sink is None else 0
+            return self.passes_weak(start, end or self.plain.nested_end(token.start())) if sink is None else 0
         if sink is not None:
             if is_long and plain and not outer.tags:
                 sink.append((start, end - 1))
@@ -147,7 +147,9 @@ class _Scan:
         return end if is_long else 0
 
     def passes_weak(self, start: int, end: int) -> int:
-        """The end of a flat container in which only what looks like a secret is one."""
+        """The end of a plain container without escapes, in which only what looks like a secret is one; else 0."""
+        if end <= start or not self.plain.is_plain(start, end) or b"\\" in self.raw[start:end]:
+            return 0
         self.spend((end - start) * _TEXT_BYTE_NS)
         for span in secret_texts(self.raw, start, end):
             self.edit_secret(*span)
