@@ -15,6 +15,7 @@ from lineage_bridge.ingest.effort import LEAST_NS, Effort, TooCostlyError
 from lineage_bridge.ingest.ingest import Ingested, Sender, ingest
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload
 from lineage_bridge.openlineage.json_text import SMALL
+from lineage_bridge.openlineage.queries.names import MAX_QUERY
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.verdict import Rejected
 
@@ -182,3 +183,9 @@ def test_a_small_body_of_brackets_is_refused_before_they_are_read(ends: bytes) -
     assert event.verdict.code == "too_deep"
     assert log.records[0].body.startswith(b'{"password": "********"')
     assert len(log.records[0].body) <= 1 << 12
+
+
+def test_the_longest_query_whose_expressions_are_read_is_not_too_costly() -> None:
+    query = b"with a as (select b from c) select " + b"b," * ((MAX_QUERY - 100) // 2)
+    event = EVENT.replace(b"QUERY", query).replace(b'"facets": {}', b'"facets":' + COLUMNS)
+    assert ingested(event).accepted == 1

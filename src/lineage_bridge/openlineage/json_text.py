@@ -242,10 +242,12 @@ def token_of(text: str) -> bytes:
 
 
 def edited(raw: bytes, edits: Mapping[int, tuple[int, bytes]]) -> bytes:
-    """Replace parts of a text. `edits`: for the start of each, its end and what replaces it."""
+    """Replace parts of a text. `edits`: for the start of each, its end and what replaces it; one inside another is left out."""
     pieces: list[bytes] = []
     end = 0
     for start in sorted(edits):
+        if start < end:
+            continue
         stop, replacement = edits[start]
         pieces += (raw[end:start], replacement)
         end = stop

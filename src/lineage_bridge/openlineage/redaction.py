@@ -13,15 +13,16 @@ from itertools import islice
 from lineage_bridge.openlineage.json_text import SMALL, PlainParts, Spend, edited, is_json, masked_token, no_limit, text_of, token_of
 from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.secret_rules.commands import argument_secret
-from lineage_bridge.openlineage.secret_rules.companions import SEVERAL
 from lineage_bridge.openlineage.secret_rules.embedded import mask_embedded
 from lineage_bridge.openlineage.secret_rules.members import (
     NAMES_OF_VALUES,
     Container,
     holds_secrets,
+    holds_weakly_inside,
     is_secret,
     is_weak_secret,
     name_others,
+    secret_texts,
     secrets_beside,
 )
 from lineage_bridge.openlineage.secret_rules.names import refers
@@ -33,8 +34,7 @@ from lineage_bridge.openlineage.suspicion.search import is_suspicious, suspiciou
 _BETWEEN_FACETS = b'"_producer"'
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
 _MASKED = json.dumps(MASK).encode()
-_COLUMN_MAPS = frozenset(("fields", "columnMetrics"))
-_NAMES = frozenset(("namespace", "name"))
+_COLUMN_MAPS, _NAMES = frozenset(("fields", "columnMetrics")), frozenset(("namespace", "name"))
 _NO_SECRET = frozenset((b'""', b'"true"', b'"false"', b'"null"', b'"none"', b'"default"', b"true", b"false", b"null", _MASKED))
 _DEEPEST = 6
 """How deep JSON in strings in JSON is read as JSON."""
@@ -90,8 +90,7 @@ class _Scan:
         self.plain = PlainParts(raw, offsets if not offsets or len(raw) > _TINY else None)
         self.memo: dict[tuple[bytes, bool], bytes] = {}
         self.edits: dict[int, tuple[int, bytes]] = {}
-        self.frames = [Container(is_object=False)]
-        self.is_unsettled = False
+        self.frames, self.is_unsettled = [Container(is_object=False)], False
 
     def masked(self) -> bytes:
         if self.plain.is_plain(0, len(self.raw)):
@@ -130,14 +129,14 @@ class _Scan:
             return self.passes_secrets(start, end, is_long=is_long)
         plain = end > 0 and self.plain.is_plain(start, end)
         sink = outer.values if outer.is_object and outer.key == "value" else outer.sink
+        if holds_weakly_inside(outer):
+            return self.passes_weak(start, end or self.plain.nested_end(token.start())) if sink is None else 0
         if sink is not None:
             if is_long and plain and not outer.tags:
                 sink.append((start, end - 1))
                 return end
             return 0
-        if plain:
-            return self.plain.flat_run_end(end)
-        return 0 if end else self.plain.nested_end(token.start())
+        return self.plain.flat_run_end(end) if plain else 0 if end else self.plain.nested_end(token.start())
 
     def passes_secrets(self, start: int, end: int, *, is_long: bool) -> int:
         """The end of what is empty, and of a long array, which becomes one mask, among secrets; else 0."""
@@ -147,10 +146,19 @@ class _Scan:
             self.edits[start] = (end - 1, _MASKED)
         return end if is_long else 0
 
+    def passes_weak(self, start: int, end: int) -> int:
+        """The end of a plain container without escapes, in which only what looks like a secret is one; else 0."""
+        if end <= start or not self.plain.is_plain(start, end) or b"\\" in self.raw[start:end]:
+            return 0
+        self.spend((end - start) * _TEXT_BYTE_NS)
+        for span in secret_texts(self.raw, start, end):
+            self.edit_secret(*span)
+        return end
+
     def passes_items(self, at: int) -> int:
         """The end of a run of members or elements that need not be read, if an object or array goes on with them; else 0."""
         frame = self.frames[-1]
-        if frame.key is not None or frame.secret or frame.sink is not None:
+        if frame.key is not None or frame.secret or frame.weak or frame.sink is not None:
             return 0
         if frame.is_object:
             return self.plain.members_end(at)
@@ -172,7 +180,7 @@ class _Scan:
         sink = outer.values if outer.is_object and key == "value" else outer.sink
         tags = not secret and (outer.tags or key == "tags")
         self.frames.append(Container(is_object=is_object, secret=secret, columns=columns, tags=tags, sink=sink, start=token.start()))
-        self.frames[-1].weak = outer.weak or (key is not None and not outer.plain_key and bool(SEVERAL.fullmatch(key)))
+        self.frames[-1].weak = holds_weakly_inside(outer)
 
     def close(self, token: "re.Match[bytes] | None" = None) -> None:
         if len(self.frames) == 1:
@@ -288,11 +296,5 @@ class _Scan:
         return MASK
 
 
-_STEPS = {
-    b"{": _Scan.open,
-    b"[": _Scan.open,
-    b"}": _Scan.close,
-    b"]": _Scan.close,
-    b",": _Scan.next_member,
-}
+_STEPS = {b"{": _Scan.open, b"[": _Scan.open, b"}": _Scan.close, b"]": _Scan.close, b",": _Scan.next_member}
 _BEFORE_ITEMS = (_Scan.open, _Scan.next_member)

@@ -12,6 +12,8 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 """The tokens of a query that are read. A doubled quote in a string literal begins another literal."""
+_COMMENT = ("", "", "")
+"""The groups of a comment: it is none of them."""
 _MODIFIERS = frozenset({"as", "not", "materialized"})
 _CLAUSES = frozenset({"where", "qualify", "order", "limit"})
 """Clauses after FROM that leave the columns as they are."""
@@ -77,7 +79,7 @@ def expressions_of(query: str) -> dict[str, Expression]:
 
     A name that is defined twice stands for a computed expression.
     """
-    tokens = [_token(match) for match in _TOKEN.finditer(query) if match.lastgroup]
+    tokens = _tokens(query)
     closing = dict(_pairs(tokens))
     found: dict[str, Expression] = {}
     left = _NESTING * len(tokens)
@@ -107,8 +109,14 @@ def origin_of(expressions: Mapping[str, Expression], name: str, field: str) -> t
     return None
 
 
-def _token(match: re.Match[str]) -> _Token:
-    name, mark = match["name"] or "", match["mark"] or ""
+def _tokens(query: str) -> list[_Token]:
+    """The tokens of a query without its comments. Words and marks repeat themselves, so each is read once."""
+    found = _TOKEN.findall(query)
+    known = {groups: _token(groups[1], groups[2]) for groups in set(found)}
+    return [known[groups] for groups in found if groups != _COMMENT]
+
+
+def _token(name: str, mark: str) -> _Token:
     return _Token(name[1:-1], mark) if name and name[0] in '"`[' else _Token(name, mark, name.casefold())
 
 

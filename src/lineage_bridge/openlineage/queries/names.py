@@ -19,7 +19,7 @@ _WITH = re.compile(r"\bwith\b", re.IGNORECASE)
 _CACHED_QUERY = 64 * 1024
 MAX_QUERY = 128 * 1024
 """The maximum length, in characters, of a query whose expressions are read."""
-_SHORT_QUERY, _CHARACTER_NS = 4096, 1_000
+_SHORT_QUERY, _CHARACTER_NS = 4096, 500
 """A query costs about _CHARACTER_NS nanoseconds for each character beyond the first _SHORT_QUERY ones."""
 _NAME_PARTS = 4
 """The maximum number of parts of a dataset name in a query."""

@@ -15,7 +15,10 @@ NAMING = re.compile(
 _VALUES = re.compile(r"(?:v|val|vals|argument|\w{0,40}values?)", re.IGNORECASE)
 _TEXTS = re.compile(r"(?:content|contents|data|text|default|default_?value|current|setting|plaintext|secret)", re.IGNORECASE)
 """Keys of members whose content another member names: any content with a key of `_VALUES`, secret-looking content with one of `_TEXTS`."""
-_VALUED = re.compile(rb'(?i)"(?:v|val|vals|argument|content|contents|data|text|default|current|setting|plaintext|\w{0,40}values?)"\s*:')
+_VALUED = re.compile(
+    rb'(?i)"(?:v|val|vals|argument|content|contents|data|text|default|current|setting|plaintext|\w{0,40}values?)"\s*:|\\u00[2-7][0-9a-f]\w{0,60}"\s*:'
+)
+"""Such a key, also one with an escape in it."""
 _BRACKET = re.compile(rb"[{}\[\]]")
 _MOST_BLANKS = 64
 _UNENDED = re.compile(rb'"(?:[^"\\]|\\.)*\\?\Z', re.DOTALL)

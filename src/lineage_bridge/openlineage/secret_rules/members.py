@@ -4,13 +4,16 @@ import re
 from collections.abc import Iterator
 
 from lineage_bridge.openlineage.json_text import text_of
-from lineage_bridge.openlineage.secret_rules.companions import NAMING, Span, aligned_values, is_valued, named_values
+from lineage_bridge.openlineage.secret_rules.companions import NAMING, SEVERAL, Span, aligned_values, is_valued, named_values
 from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS, is_weak, names_secret, refers
 from lineage_bridge.openlineage.secret_rules.values import extends, is_key_like, is_key_part, looks_secret
 from lineage_bridge.openlineage.secret_rules.weak_names import holds_weakly
 
 NAMES_OF_VALUES = frozenset(("name", "key"))
 _SHORT, _MOST_COLUMNS = 256, 64
+_FLAT_TEXT = re.compile(rb'(?P<text>"[^"]*")(?P<colon>\s*:)?')
+_SHORTEST_TEXT = 9
+"""The length of the shortest JSON string that looks like a secret, with its quotes."""
 _OPTION = re.compile(rb'"--?[A-Za-z][\w.\-]{1,100}"')
 _TYPES = frozenset(b'"%b"' % name for name in (b"string", b"object", b"array", b"number", b"integer", b"boolean", b"null"))
 _MEASURES = frozenset(("maxLength", "minLength"))
@@ -143,6 +146,20 @@ def holds_secrets(outer: Container) -> bool:
     """Whether every value inside a value of a container is a secret."""
     key = outer.key if outer.is_object else None
     return outer.secret or (key is not None and not outer.columns and not outer.plain_key and names_secret(key))
+
+
+def holds_weakly_inside(outer: Container) -> bool:
+    """Whether every text inside a value of a container is a secret if it looks like one."""
+    key = outer.key if outer.is_object else None
+    return outer.weak or (key is not None and not outer.plain_key and bool(SEVERAL.fullmatch(key)))
+
+
+def secret_texts(raw: bytes, start: int, end: int) -> Iterator[Span]:
+    """The positions of the texts that look like secrets between two positions of JSON without escapes; no keys."""
+    for found in _FLAT_TEXT.finditer(raw, start, end):
+        text = found["text"]
+        if found["colon"] is None and len(text) >= _SHORTEST_TEXT and looks_secret(text_of(text)):
+            yield found.span("text")
 
 
 def secrets_beside(frame: Container, raw: bytes, end: int) -> Iterator[Span]:

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS
+
 
 class Format(NamedTuple):
     """A secret may begin where one of the texts is, if the pattern matches there.
@@ -73,9 +75,13 @@ FORMATS: Final = (
     Format(
         _joined([b"key"], _bytes(_BEHIND_KEY)),
         re.compile(
-            rb"key[\\]{0,3}(?:[\"']?\s{0,2}[:=]\s{0,2}[\\]{0,3}[\"']?(?=[a-z+/_\\\-]{0,4096}\d)[a-z0-9+/_\-]{24}"
+            rb"key[\\]{0,3}(?:[\"']?\s{0,2}[:=]\s{0,2}[\\]{0,3}[\"']?(?=[a-z+/_\\\-]{0,4096}\d)[a-z0-9+/_\\\-]{24}"
             rb"|[\"'],\s?[\\]{0,3}[\"']value)"
         ),
+    ),
+    Format(
+        tuple(b'"%b"' % part.encode() for part in sorted(KEY_PARTS)),
+        re.compile(rb'"[dpqik]{1,2}"\s{0,8}:\s{0,8}"(?=[a-z_\\\-]{0,200}\d)[a-z0-9_\\\-]{40}'),
     ),
     _format("bearer basic", rb"(?:bearer|basic)\s"),
     _format("xox", rb"xox[a-z]-"),

@@ -7,15 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from lineage_bridge.openlineage.json_text import compiled_re2, is_json
+from lineage_bridge.openlineage.json_text import is_json
 from lineage_bridge.openlineage.secret_rules.companions import is_valued
 from lineage_bridge.openlineage.secrets import RULES
 
 _FEW = 8
 """Up to so many offsets, reading the texts one by one costs less. Where many texts may not be left out, so many are checked together."""
 _LONGEST = 256
-_SEVERAL_KEY = compiled_re2(r'(?i)"[\w.\-]*(?:keys|tokens|creds|pins|auth)"\s*:')
-"""Keys of members in which every text that looks like a secret is one."""
 _NAMING_KEY = re.compile(rb'"(?:name|field|type)"\s?:\s?\Z')
 _DESCRIBING_KEY = re.compile(rb'"(?:description|transformationDescription|comment|doc)"\s?:\s?\Z')
 _LONGEST_KEY = 40
@@ -33,7 +31,7 @@ def harmful_offsets(raw: bytes, offsets: list[int]) -> list[int]:
     if len(offsets) <= _FEW:
         return offsets
     found = _member_texts(raw, offsets)
-    if not found or _SEVERAL_KEY.search(raw) or not is_json(raw):
+    if not found or not is_json(raw):
         return offsets
     if is_valued(raw, 0, len(raw)):
         found = [text for text in found if not text.names]

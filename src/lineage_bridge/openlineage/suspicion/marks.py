@@ -81,6 +81,8 @@ _TEXTS = (
     b"openvpn",
     b"otp",
     b'pin"',
+    b'pins"',
+    b"pins\\",
     b"pin:",
     b"pin is",
     b"private-lines",
