@@ -182,3 +182,23 @@ def test_the_inputs_and_outputs_of_all_jobs_of_a_walk_are_asked_for_at_once(writ
         assert [edge.unambiguous for edge in walk.edges] == [True] * depth
         asked.append(sum("FROM job_io WHERE job" in sql for sql in statements))
     assert asked == [2, 2]
+
+
+def test_a_walk_asks_once_which_kinds_of_rows_there_are(writer: GraphWriter) -> None:
+    add(writer, *chain(3))
+    reader, statements = listening_reader_of(writer)
+    reader.lineage.walk(found(reader, "d0"), "both", 1, WalkLimits(), now_us=T0)
+    asked = [sql for sql in statements if sql.startswith(("SELECT EXISTS", "SELECT 1 FROM")) or "FROM alias" in sql]
+    assert [sql.count("EXISTS (") for sql in asked] == [12]
+
+
+def test_kinds_of_rows_that_come_later_count_in_later_questions(writer: GraphWriter) -> None:
+    add(writer, *chain(2))
+    reader = reader_of(writer)
+    walk = reader.lineage.walk(found(reader, "d0"), "downstream", 5, WalkLimits(), now_us=T0)
+    assert len(walk.edges) == 2
+    drop = dataset("d2", lifecycleStateChange=facet(lifecycleStateChange="DROP"))
+    add(writer, run_event(run=RUNS[0], job="dropper", time_us=T0 + 9, outputs=[drop]))
+    later = reader_of(writer)
+    walk = later.lineage.walk(found(later, "d0"), "downstream", 5, WalkLimits(), now_us=T0 + 9)
+    assert [edge.target.name for edge in walk.edges] == ["d1"]

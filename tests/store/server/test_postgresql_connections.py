@@ -136,6 +136,29 @@ def test_what_postgresql_refuses_is_an_error_of_the_store(reading: StoreConnecti
         reading.execute("SELECT * FROM nothing")
 
 
+def test_a_question_in_a_deadlock_with_whoever_replaces_the_tables_can_be_repeated(graph_database: GraphDatabase, pool: ReaderPool) -> None:
+    def ask() -> None:
+        with pool.reader() as reader:
+            reader._connection.execute("SELECT count(*) FROM event_record")
+            waiting.start()
+            graph_database.server.wait_for_rows("SELECT 1 FROM pg_locks WHERE NOT granted")
+            reader.nodes.count(NodeKind.DATASET)
+
+    graph_database.emptied().close()
+    with closing(connect_writer(graph_database.url)) as replacing:
+        replacing.execute("SET deadlock_timeout = '1h'")
+        replacing.execute("BEGIN")
+        replacing.execute("LOCK TABLE node")
+        waiting = threading.Thread(target=replacing.execute, args=("LOCK TABLE event_record",))
+        with pytest.raises(StoreUnreachableError, match="deadlock") as error:
+            ask()
+        waiting.join()
+        replacing.execute("ROLLBACK")
+    assert "repeated" in error.value.hint
+    with pool.reader() as reader:
+        assert reader.nodes.count(NodeKind.DATASET) == 0
+
+
 def test_a_schema_without_tables_is_missing(graph_database: GraphDatabase) -> None:
     with pytest.raises(StoreMissingError):
         connect_reader(f"{graph_database.url}?options=-csearch_path%3Dno_such_schema")

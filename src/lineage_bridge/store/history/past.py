@@ -40,7 +40,7 @@ class FlowsAt:
         self.pending = PendingShapes(connection, at_us)
         self._looked_up: tuple[Direction, tuple[int, ...]] | None = None
         self._jobs: set[int] = set()
-        self._hubs = connection.execute("SELECT EXISTS (SELECT 1 FROM hub)").fetchone()[0] == 1
+        self._hubs = nodes.identities.row_kinds.flows.hubs
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """The edges that lead on from these nodes, ordered by the nodes' ids; each (source, target, job, origin) once for each node."""

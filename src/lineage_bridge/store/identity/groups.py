@@ -31,13 +31,11 @@ from lineage_bridge.store.identity.claims import Claims
 from lineage_bridge.store.identity.has_step import HAS_ALIAS, HAS_CLAIM, HAS_STEP
 from lineage_bridge.store.identity.names_at import NamesAt
 from lineage_bridge.store.identity.preferences import Preferences
+from lineage_bridge.store.identity.row_kinds import NameKinds, RowKinds
 from lineage_bridge.store.identity.symlinks import Symlinks
 from lineage_bridge.store.identity.unseen import WithSpelling
 
 _DATASET = int(NodeKind.DATASET)
-_HAS = """SELECT EXISTS (SELECT 1 FROM name_alias), EXISTS (SELECT 1 FROM namespace_alias),
-EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 0), EXISTS (SELECT 1 FROM alias WHERE entity IN (1, 2) AND whole = 1),
-EXISTS (SELECT 1 FROM namespace_claim)"""
 _LINKS = """SELECT namespace, other_namespace, prefix, parts, rule, owner FROM namespace_alias WHERE namespace = :namespace
 UNION SELECT namespace, other_namespace, prefix, parts, rule, owner FROM namespace_alias WHERE other_namespace = :namespace"""
 _SPACE_ALIASES = (
@@ -83,8 +81,8 @@ class Identities:
     """
 
     def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
-        self.connection = connection
-        self.symlinks = Symlinks(connection, at_us)
+        self.connection, self.row_kinds = connection, RowKinds(connection)
+        self.symlinks = Symlinks(connection, self.row_kinds, at_us)
         self.claims, self.chosen = Claims(connection, at_us), Preferences(connection, at_us)
         self.past = None if at_us is None else NamesAt(connection, at_us)
         self.ids: dict[Spelling, int] = {}
@@ -93,7 +91,7 @@ class Identities:
         self._links: dict[tuple[int, str], Sequence[NamespaceLink]] = {}
         self._looked_up: set[int] = set()
         self._joined: dict[int, NameGroup] = {}
-        self._has: tuple[int, int, int, int, int] | None = None
+        self._has: NameKinds | None = None
         self._joining: str | None = None
 
     # questions
@@ -130,11 +128,11 @@ class Identities:
     def _what_joins(self) -> str:
         """The SQL condition that a node `n` is an end of any step; empty if the store has neither steps nor links."""
         if self._joining is None:
-            has_steps, has_links, has_aliases, has_space_aliases, has_claims = self._what_exists()
-            conditions = [HAS_STEP] * has_steps + [HAS_ALIAS] * has_aliases + [HAS_CLAIM] * has_claims
-            conditions += [self.symlinks.touching] * self.symlinks.any
-            has_links = has_links or (self.past is not None and self.past.applies_rules)
-            self._joining = " OR ".join(conditions) or ("0" if has_links or has_space_aliases else "")
+            has = self._what_exists()
+            conditions = [HAS_STEP] * has.steps + [HAS_ALIAS] * has.aliases + [HAS_CLAIM] * has.claims
+            conditions += [self.symlinks.touching] * has.symlinks
+            has_links = has.links or (self.past is not None and self.past.applies_rules)
+            self._joining = " OR ".join(conditions) or ("0" if has_links or has.space_aliases else "")
         return self._joining
 
     def _was_end(self, id_: int) -> bool:
@@ -178,10 +176,10 @@ class Identities:
 
     def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
         """The steps from or to any of these spellings. Also looks up which spellings are nodes."""
-        has_steps, *_ = self._what_exists()
+        has = self._what_exists()
         self._find(spellings)
         found: list[Step] = []
-        if has_steps:
+        if has.steps:
             keys = [s[1:] for s in spellings if s.kind == _DATASET]
             found += [
                 Step(Spelling(_DATASET, *row[:2]), Spelling(_DATASET, *row[2:4]), RULE, row[4])
@@ -200,7 +198,7 @@ class Identities:
 
     def _load_aliases(self, spellings: Collection[Spelling]) -> set[StatedAlias]:
         """What operators stated about aliases of these spellings. Vetoes among it take effect."""
-        if not self._what_exists()[2]:
+        if not self._what_exists().aliases:
             return set()
         keys = [tuple(s) for s in spellings]
         aliases = self._aliases(row for sql in (_A_ALIASES, _B_ALIASES) for row in self._rows(sql, keys))
@@ -221,11 +219,11 @@ class Identities:
 
     def preferences(self, spellings: Collection[Spelling]) -> dict[Spelling, PreferenceOrder]:
         """The spellings among these that operators chose as names of their groups, each with the time of the choice."""
-        return self.chosen.among(spellings) if self._what_exists()[2] else {}
+        return self.chosen.among(spellings) if self._what_exists().aliases else {}
 
     def _rule_links(self, namespace: str) -> Iterator[SpaceLink]:
         """The links that the naming rules give a namespace of datasets."""
-        if self._what_exists()[1]:
+        if self._what_exists().links:
             for row in self.connection.execute(_LINKS, {"namespace": namespace}).fetchall():
                 if self.past is None or self.past.has_space(row[5]):
                     yield SpaceLink(*row[:5])
@@ -233,7 +231,7 @@ class Identities:
 
     def _load_space_aliases(self, kind: int, namespace: str) -> set[StatedAlias]:
         """What operators stated about aliases of this namespace. Vetoes among it take effect."""
-        if not self._what_exists()[3]:
+        if not self._what_exists().space_aliases:
             return set()
         aliases = self._aliases(self.connection.execute(_SPACE_ALIASES, {"entity": kind, "namespace": namespace}))
         self.vetoes.add(aliases)
@@ -241,7 +239,7 @@ class Identities:
 
     def _claimed_space(self, namespace: str) -> list[NamespaceLink]:
         """The links of a namespace that facets claim and no other claim contradicts."""
-        found = self.claims.touching([(1, namespace, "")]) if self._what_exists()[4] else []
+        found = self.claims.touching([(1, namespace, "")]) if self._what_exists().claims else []
         for space in {claim.a_namespace for claim in found} - {namespace}:
             self._load_space_aliases(_DATASET, space)
         return [claim.link for claim in self._agreed(found) if namespace in (claim.a_namespace, claim.b_namespace)]
@@ -249,7 +247,7 @@ class Identities:
     def _claimed_names(self, spellings: Collection[Spelling]) -> list[Step]:
         """The steps from or to these spellings that facets claim and no other claim contradicts."""
         here = [(0, s.namespace, s.name) for s in spellings if s.kind == _DATASET]
-        found = self.claims.touching(here) if here and self._what_exists()[4] else []
+        found = self.claims.touching(here) if here and self._what_exists().claims else []
         self._load_aliases([claim.step.a for claim in found])
         for space in {claim.a_namespace for claim in found}:
             self._load_space_aliases(_DATASET, space)
@@ -258,10 +256,11 @@ class Identities:
     def _agreed(self, found: list[NamespaceClaim]) -> list[NamespaceClaim]:
         return uncontradicted(claim for claim in found if claim_stands(claim, self.vetoes))
 
-    def _what_exists(self) -> tuple[int, int, int, int, int]:
+    def _what_exists(self) -> NameKinds:
         if self._has is None:
-            self._has = self.connection.execute(_HAS).fetchone()
-            self.vetoes.add(self._aliases(self.connection.execute(_EVERYWHERE)))
+            self._has = self.row_kinds.names
+            if self._has.aliases:
+                self.vetoes.add(self._aliases(self.connection.execute(_EVERYWHERE)))
         return self._has
 
     def _aliases(self, rows: Iterable[Row]) -> set[StatedAlias]:

@@ -8,6 +8,7 @@ from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import LinkAsserter
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.identity.row_kinds import RowKinds
 
 Pair = tuple[int, int, str]
 """dataset, the other name, the type of the link"""
@@ -59,17 +60,9 @@ class LinkAsserters:
 class Symlinks:
     """Reads symlinks over one connection, now or at `at_us`."""
 
-    def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
-        self.connection, self.at_us = connection, at_us
+    def __init__(self, connection: StoreConnection, row_kinds: RowKinds, at_us: int | None = None) -> None:
+        self.connection, self.row_kinds, self.at_us = connection, row_kinds, at_us
         self._of: dict[int, list[Pair]] = {}
-        self._any: bool | None = None
-
-    @property
-    def any(self) -> bool:
-        """Whether any symlink was ever asserted."""
-        if self._any is None:
-            self._any = self.connection.execute("SELECT EXISTS (SELECT 1 FROM symlink_evidence)").fetchone()[0] == 1
-        return self._any
 
     @property
     def touching(self) -> str:
@@ -78,7 +71,7 @@ class Symlinks:
 
     def pairs(self, ids: Collection[int]) -> list[Pair]:
         """The symlinks from or to these datasets."""
-        if not self.any:
+        if not self.row_kinds.names.symlinks:
             return []
         if self.at_us is None:
             found = {row for side in ("dataset", "other") for row in self._rows(_NOW.format(side, "{}"), ids)}

@@ -31,6 +31,8 @@ _DAMAGED: Final = ("XX001", "XX002")
 """data_corrupted and index_corrupted."""
 _CONFLICT: Final = "40001"
 """serialization_failure: of a question, only when a replica has to remove what it reads."""
+_DEADLOCK: Final = "40P01"
+"""deadlock_detected: also of a question, while another session replaces the tables that it reads, or a replica does so."""
 _NO_TABLE: Final = "42P01"
 _UNREACHABLE: Final = ("08", "57P", "53300")
 """Beginnings of the codes of errors that end a connection: exceptions of connections, shutdowns, and too many connections."""
@@ -58,6 +60,8 @@ def store_error(error: psycopg.Error) -> LineageBridgeError:
             f"PostgreSQL's replica ended the question: {words}",
             "ask again; if it happens often, set hot_standby_feedback = on on the replica, or a longer max_standby_streaming_delay",
         )
+    if code == _DEADLOCK:
+        return StoreUnreachableError(f"PostgreSQL ended what waited for another session: {words}", "the call can be repeated")
     if code in _DAMAGED:
         return StoreDamagedError(
             f"PostgreSQL's data is damaged: {words}", "repair the database, or drop the schema: the graph is computed again from the log"

@@ -48,8 +48,8 @@ class CoOccurrence:
     @cached_property
     def empty(self) -> bool:
         """Whether all flows count: no dataset has several names, or no run states column lineage."""
-        states = self.connection.execute("SELECT EXISTS (SELECT 1 FROM shape_lineage_set)").fetchone()[0]
-        return not states or not self.nodes.identities.may_join
+        identities = self.nodes.identities
+        return not identities.row_kinds.flows.column_lineage or not identities.may_join
 
     def not_counting(self, edges: Iterable[RawEdge]) -> set[RawEdge]:
         """Those of these flows that do not count. Only flows at datasets with several names are checked."""

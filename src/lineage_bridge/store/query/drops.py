@@ -63,7 +63,7 @@ class Drops:
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, flows: Flows, times: AssertionTimes, at_us: int) -> None:
         self.connection, self.nodes, self.flows, self.times, self.at_us = connection, nodes, flows, times, at_us
-        self.any = connection.execute("SELECT 1 FROM lifecycle WHERE change = 'DROP' LIMIT 1").fetchone() is not None
+        self.any = nodes.identities.row_kinds.flows.drops
         self.dropped: dict[int, _Names] = {}
         self._loaded: set[int] = set()
         self._gone: dict[tuple[int, ...], bool] = {}

@@ -35,9 +35,9 @@ class Endings:
         self.at_us = _NOW if at_us is None else at_us
         self.drops = Drops(connection, nodes, flows, times, self.at_us)
         self.dropped_paths = DroppedPaths(nodes, times, self.drops, self._edges)
-        self.ordered = self.connection.execute("SELECT 1 FROM ending WHERE ended = 1 LIMIT 1").fetchone() is not None
+        has = nodes.identities.row_kinds.flows
+        self.ordered, self._renames = has.endings, has.renames
         self._traces: dict[FlowKey, FlowKey | None] = {}
-        self._renames = self.connection.execute("SELECT 1 FROM lifecycle WHERE change = 'RENAME' LIMIT 1").fetchone() is not None
 
     @property
     def empty(self) -> bool:

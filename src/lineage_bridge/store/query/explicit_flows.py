@@ -16,14 +16,11 @@ class ExplicitFlows:
     def __init__(self, flows: Flows, nodes: Nodes) -> None:
         self.flows, self.nodes = flows, nodes
         self._hidden: dict[tuple[int, int], bool] = {}
-        self._may_join: bool | None = None
 
     @property
     def empty(self) -> bool:
         """Whether no job has several names: only an operator's alias gives it some."""
-        if self._may_join is None:
-            self._may_join = bool(self.nodes.connection.execute("SELECT EXISTS (SELECT 1 FROM alias WHERE entity = 2)").fetchone()[0])
-        return not self._may_join
+        return not self.nodes.identities.row_kinds.names.job_aliases
 
     def kept(self, edges: Iterable[RawEdge]) -> Iterator[RawEdge]:
         """Those of these edges that are not hidden, in the same order."""

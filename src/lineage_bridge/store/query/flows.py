@@ -65,7 +65,7 @@ class CurrentFlows:
 
     def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
-        self._hubs = connection.execute("SELECT EXISTS (SELECT 1 FROM hub)").fetchone()[0] == 1
+        self._hubs = nodes.identities.row_kinds.flows.hubs
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """The edges that lead on from these nodes, ordered by the nodes' ids; each (source, target, job, origin) once for each node."""

@@ -34,6 +34,8 @@ _STREAMING = "SnowflakeStreamingSink"
 """The name of Snowflake's connector of the fourth generation."""
 _NO_PROJECT = re.compile(r"[A-Z][A-Z0-9_-]*")
 """Capitals alone, such as `GCP_PROJECT_NAME`, are no id of a project of Google."""
+_IDENTIFIER = re.compile(r"[^\W\d][\w$]*")
+"""A name that SQL can have without quotes."""
 _CAPTURED = re.compile(r"\$\{(\d+|topic)\}")
 _TOPIC_OF_FILE, _PART_OF_FILE = re.compile(r"\{\{\s*topic\s*\}\}"), re.compile(r"\{\{")
 
@@ -190,11 +192,13 @@ def _normalized(text: str, _argument: str, config: Scope, _scope: Scope) -> str 
 
 
 def _cased(text: str, setting: str, config: Scope, _scope: Scope) -> str | None:
-    """Return a table's name in the case in which its database stores it, unless a setting makes the connector quote all names."""
+    """Return a table's name in the case in which its database stores it, unless a setting makes the connector quote all names. It quotes
+    those that SQL cannot have without quotes (`sales-Orders`) anyway.
+    """
     address = read_jdbc(config.get("connection.url", ""))
     if address is None or config.get(setting, "").strip().lower() == _TRUE:
         return text
-    return as_stored(address.scheme, text)
+    return ".".join(as_stored(address.scheme, part) if _IDENTIFIER.fullmatch(part) else part for part in text.split("."))
 
 
 def _clickhouse(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:

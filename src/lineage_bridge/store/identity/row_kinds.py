@@ -1,0 +1,75 @@
+"""Finds out which kinds of rows a store has at all. Most stores lack most of these kinds, so that questions need not look them up."""
+
+from typing import NamedTuple
+
+from lineage_bridge.store.connection import StoreConnection
+
+
+class NameKinds(NamedTuple):
+    """Whether there are rows that give a node several names: the naming rules' links, operators' statements about names (`aliases`), about
+    jobs' names among them, and about namespaces, facets' claims, and symlinks.
+    """
+
+    steps: bool
+    links: bool
+    aliases: bool
+    job_aliases: bool
+    space_aliases: bool
+    claims: bool
+    symlinks: bool
+
+
+class FlowKinds(NamedTuple):
+    """Whether there are hubs, drops, renames, flows that operators ended, and shapes with column lineage."""
+
+    hubs: bool
+    drops: bool
+    renames: bool
+    endings: bool
+    column_lineage: bool
+
+
+_NAMES = (
+    "name_alias",
+    "namespace_alias",
+    "alias WHERE entity IN (1, 2) AND whole = 0",
+    "alias WHERE entity = 2",
+    "alias WHERE entity IN (1, 2) AND whole = 1",
+    "namespace_claim",
+    "symlink_evidence",
+)
+_FLOWS = (
+    "hub",
+    "lifecycle WHERE change = 'DROP'",
+    "lifecycle WHERE change = 'RENAME'",
+    "ending WHERE ended = 1",
+    "shape_lineage_set",
+)
+
+
+class RowKinds:
+    """Asks over one connection, and remembers the answers: they hold for the transaction in which they were read."""
+
+    def __init__(self, connection: StoreConnection) -> None:
+        self._connection = connection
+        self._names: NameKinds | None = None
+        self._flows: FlowKinds | None = None
+
+    @property
+    def names(self) -> NameKinds:
+        """The kinds of rows that give a node several names."""
+        if self._names is None:
+            self._names = NameKinds(*self._ask(_NAMES))
+        return self._names
+
+    @property
+    def flows(self) -> FlowKinds:
+        """The kinds of rows that flows depend on. Who asks for these needs the names as well, so one statement reads both."""
+        if self._flows is None:
+            found = self._ask((*_FLOWS, *_NAMES))
+            self._flows, self._names = FlowKinds(*found[: len(_FLOWS)]), NameKinds(*found[len(_FLOWS) :])
+        return self._flows
+
+    def _ask(self, kinds: tuple[str, ...]) -> list[bool]:
+        asked = ", ".join(f"EXISTS (SELECT 1 FROM {kind})" for kind in kinds)
+        return list(map(bool, self._connection.execute(f"SELECT {asked}").fetchone()))
