@@ -101,7 +101,7 @@ def test_the_time_bar_goes_to_the_last_time_at_which_it_was_right(page: Page, sh
     page.keyboard.press("h")
     button = page.get_by_role("button", name="Last good")
     button.press("Enter")
-    expect(page.get_by_role("status").filter(has_text="commerce-cdc was last right at")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="commerce-cdc was right until")).to_be_visible()
     expect(page.get_by_role("slider", name="Compared with the lineage as of")).to_be_visible()
     assert moment_of(page) < shown.now_us - REBALANCE_S * 1_000_000
     page.reload()

@@ -34,7 +34,8 @@ def test_what_was_never_right_has_no_onset() -> None:
 def test_reports_of_both_sides_may_come_at_different_times() -> None:
     read = dict.fromkeys(range(0, 40, 2), 100)
     written = {at: 100 if at < 20 else 128 for at in range(1, 40, 2)}
-    assert onset(read, written, 1.0) == Onset(20, 21)
+    # What was read at 20 is written wrong, so it was last right at 19.
+    assert onset(read, written, 1.0) == Onset(19, 21)
 
 
 def test_buckets_are_whole_minutes_and_not_too_many() -> None:

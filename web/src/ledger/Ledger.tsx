@@ -35,7 +35,10 @@ export default function Ledger({ view }: { view: LedgerView }) {
         ...timeline(view.target, MOST_HOPS, asked?.window.since ?? "", asked?.window.until ?? ""),
         enabled: asked !== undefined,
     });
-    const changesOf = (hop: Hop) => changesIn(changed.data?.marks ?? [], hop);
+    // Those of the question before would be taken for those of this one.
+    const changes = changed.isPlaceholderData ? undefined : changed.data;
+    const changesOf = (hop: Hop) => changesIn(changes?.marks ?? [], hop);
+    const knownOf = (hop: Hop) => (changes ? changesOf(hop) : ["not known"]);
     const change = (part: Partial<LedgerView>) => show({ ...view, ...part });
     return (
         <div className="column wide">
@@ -86,7 +89,7 @@ export default function Ledger({ view }: { view: LedgerView }) {
                     <Icon name="blast" />
                     Impact
                 </ViewLink>
-                {found.data && <CsvButton name="ledger" rows={() => csvRows(found.data.hops, changesOf)} />}
+                {found.data && <CsvButton name="ledger" rows={() => csvRows(found.data.hops, knownOf)} />}
             </form>
             <Answer query={found} kind={view.target.kind}>
                 {(answer) =>
@@ -100,6 +103,11 @@ export default function Ledger({ view }: { view: LedgerView }) {
                             <p className="hint">
                                 {moment(answer.window.since)} to {moment(answer.window.until)}, compared with{" "}
                                 {moment(answer.baseline.since)} to {moment(answer.baseline.until)}. Sources first.
+                                {changes?.truncated && " There are changes in this time that were not looked for."}
+                                {!changes &&
+                                    (changed.error
+                                        ? ` What changed in this time is not known: ${changed.error.message}`
+                                        : " Looking for what changed in this time …")}
                             </p>
                             <HopsTable hops={answer.hops} changesOf={changesOf} now={now} />
                         </>
@@ -139,7 +147,7 @@ function Verdict({ answer }: { answer: Answered }) {
                 {lastGood !== undefined && (
                     <>
                         {" "}
-                        It was last right at {moment(lastGood)}.{" "}
+                        It was right until {moment(lastGood)}.{" "}
                         <ViewLink to={since(first, lastGood)}>What has changed since?</ViewLink>
                     </>
                 )}

@@ -68,6 +68,7 @@ export function ListPage<Row>(props: Props<Row>) {
                                     view={view}
                                     hasNext={hasNext}
                                     next={next ?? view.offset + items.length}
+                                    isCounted={place === undefined}
                                     place={
                                         place?.(view.offset) ??
                                         `${whole(view.offset + 1)} to ${whole(view.offset + items.length)}`
@@ -84,14 +85,26 @@ export function ListPage<Row>(props: Props<Row>) {
     );
 }
 
+interface PagerProps {
+    view: WorkView;
+    place: string;
+    next: number;
+    hasNext: boolean;
+    /** Whether offsets count the entries. If not, nobody knows where the page before begins. */
+    isCounted: boolean;
+}
+
 /** Where the page is in its list, and the way to those beside it. */
-function Pager({ view, place, next, hasNext }: { view: WorkView; place: string; next: number; hasNext: boolean }) {
+function Pager({ view, place, next, hasNext, isCounted }: PagerProps) {
     const { offset } = view;
     return (
         <nav className="tools" aria-label="Pages">
             {offset > 0 && (
-                <ViewLink className="button" to={{ ...view, offset: Math.max(0, offset - PAGE), open: "" }}>
-                    Previous
+                <ViewLink
+                    className="button"
+                    to={{ ...view, offset: isCounted ? Math.max(0, offset - PAGE) : 0, open: "" }}
+                >
+                    {isCounted ? "Previous" : "First"}
                 </ViewLink>
             )}
             <span className="hint">

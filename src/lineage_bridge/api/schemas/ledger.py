@@ -55,9 +55,9 @@ class LedgerAnswer(Struct, frozen=True):
     Without a source in the question, the hops are all those upstream of the target, in the order from the sources on; `path` and
     `paths` are empty.
 
-    If a hop has diverged, `last_good` is the latest minute with reports in which its ratio was still that of the baseline, and
-    `first_bad` the first after that in which it was not; absent if it did not turn between the begin of the baseline and the end of the
-    window.
+    If a hop has diverged, `last_good` is when the last reports of rows written began at which its ratio was still that of the baseline,
+    and `first_bad` the first behind them at which it was not; absent if it did not turn between the begin of the baseline and the end
+    of the window, or if that cannot be found.
     """
 
     source: GraphNode

@@ -12,8 +12,8 @@ _MOST_BUCKETS: Final = 2_000
 
 
 class Onset(NamedTuple):
-    """When a ratio was still right, and when not any more (UTC microseconds): the last reports before it left its baseline begin at
-    `last_good`, the first after that at `first_bad`.
+    """When a ratio was still right, and when not any more (UTC microseconds): the last reports of rows written before it left its baseline
+    begin at `last_good`, the first reports after the turn at `first_bad`.
     """
 
     last_good: int
@@ -63,4 +63,6 @@ def onset(read: Mapping[int, int], written: Mapping[int, int], ratio: float, tol
         or abs(more - surplus[turn]) <= tolerance * after
     ):
         return None
-    return Onset(starts[turn], starts[turn + 1])
+    # Rows that were only read by then show nothing: they may be written after the turn.
+    last_good = next((start for start in reversed(starts[: turn + 1]) if start in written), None)
+    return None if last_good is None else Onset(last_good, starts[turn + 1])

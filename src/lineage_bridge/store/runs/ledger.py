@@ -9,7 +9,7 @@ from lineage_bridge.graph.runs.onset import Onset, onset, rows_by_start, width_o
 from lineage_bridge.graph.runs.statistics import Amount
 from lineage_bridge.model.graph import Node, Walk
 from lineage_bridge.model.lineage import Ledger, LedgerHop, Paths
-from lineage_bridge.model.statistics import StatisticsFilter, StatisticsSeries
+from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage
 from lineage_bridge.store.query.flows import Flows
 from lineage_bridge.store.runs.statistics import Statistics
 
@@ -57,21 +57,27 @@ class LedgerMaker:
         return tuple(LedgerHop(*edge, entry) for edge, entry in zip(edges, marked, strict=True))
 
     def _onset(self, hops: Sequence[LedgerHop], window: LedgerWindow, baseline: LedgerWindow) -> Onset | None:
-        """When the output that diverged left its baseline, between the baseline and the end of the window: the earliest of its inputs'."""
-        period = LedgerWindow(min(baseline.since, window.since), window.until)
+        """When the output that diverged left its baseline, between the baseline and the end of the window: the latest of its inputs', since
+        the output diverged only when none of them explained it any more. None if the baseline does not begin before the window.
+        """
+        if baseline.since >= window.since:
+            return None
+        period = LedgerWindow(baseline.since, window.until)
         found = []
         for hop in [hop for hop in hops if hop.entry.diverged][:_MOST_INPUTS]:
             read, written = (
                 self._rows(node, side, hop.job, period) for node, side in ((hop.source, Side.INPUT), (hop.target, Side.OUTPUT))
             )
+            if read is None or written is None:
+                return None
             if hop.entry.ratio_before is not None and (turned := onset(read, written, hop.entry.ratio_before)):
                 found.append(turned)
-        return min(found, default=None)
+        return max(found, default=None)
 
-    def _rows(self, node: Node, side: Side, job: Node, period: LedgerWindow) -> dict[int, int]:
-        """The rows that the runs of a job reported for a node, by the start of their bucket."""
-        series = self._series(node, side, job, period, width_of(period))
-        return rows_by_start(bucket for entry in series for bucket in entry.buckets)
+    def _rows(self, node: Node, side: Side, job: Node, period: LedgerWindow) -> dict[int, int] | None:
+        """The rows that the runs of a job reported for a node, by the start of their bucket; None if they reported too much to read."""
+        found = self._statistics(node, side, job, period, width_of(period))
+        return None if found.truncated else rows_by_start(bucket for entry in found.series for bucket in entry.buckets)
 
     def _amounts(
         self, source: Node, target: Node, job: Node, window: LedgerWindow, baseline: LedgerWindow
@@ -85,14 +91,14 @@ class LedgerMaker:
 
     def _passed(self, node: Node, side: Side, job: Node, window: LedgerWindow) -> Passed:
         """The amounts that the runs of a job reported for a node, under any of its names."""
-        series = self._series(node, side, job, window)
+        series = self._statistics(node, side, job, window).series
         amount = sum((entry.amount for entry in series), start=Amount())
         return Passed(sum(entry.runs for entry in series), amount.rows, amount.bytes)
 
-    def _series(self, node: Node, side: Side, job: Node, period: LedgerWindow, bucket_us: int = 0) -> tuple[StatisticsSeries, ...]:
+    def _statistics(self, node: Node, side: Side, job: Node, period: LedgerWindow, bucket_us: int = 0) -> StatisticsPage:
         names = frozenset(self.flows.expand([node.id]) - {job.id})
         which = StatisticsFilter(period.since, period.until, job.id, names, side, bucket_us=bucket_us, limit=len(names))
-        return self.statistics.page(which).series
+        return self.statistics.page(which)
 
 
 def _pairs(nodes: tuple[Node, ...]) -> list[tuple[Node, Node]]:

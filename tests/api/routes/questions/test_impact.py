@@ -11,6 +11,7 @@ from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.model.lineage import ImpactFlow
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.store.lineage import impact, reached
+from lineage_bridge.store.runs import statistics
 
 CHAIN = [
     run_event(run=RUNS[0], job="j1", inputs=[dataset("a")], outputs=[dataset("b", columnLineage=columns(mail=[("ns", "a", "email")]))]),
@@ -235,3 +236,32 @@ def test_a_ledger_shows_where_a_change_began(server: Server) -> None:
     assert "last_good" not in server.ask("/graph/ledger", **{**ends, "target_name": "b"}, since=since)
     server.ask("/graph/ledger", 404, **ends, way=9)
     server.ask("/graph/ledger", 422, **ends, since=since, until=since)
+
+
+def test_an_output_was_right_as_long_as_one_of_its_inputs_explained_it(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    amounts = [(100, 100, 100), *[(100, 300, 100)] * 4, (100, 300, 60), (100, 100, 100)]
+    for day, (orders, customers, written) in enumerate(amounts, start=-5):
+        read = {name: facet(rowCount=rows) for name, rows in (("orders", orders), ("customers", customers))}
+        server.send(
+            run_event(
+                run=f"joined {day}",
+                job="join",
+                time_us=T0 + day * DAY_US,
+                inputs=[dataset(name, access=("inputFacets", {"inputStatistics": stats})) for name, stats in read.items()],
+                outputs=[dataset("joined", access=("outputFacets", {"outputStatistics": facet(rowCount=written)}))],
+            )
+        )
+
+    def ledger_of(days: tuple[int, int], baseline: int) -> dict[str, Any]:
+        since, until, *before = (format_time(T0 + at * DAY_US - DAY_US // 2) for at in (*days, baseline, baseline + 1))
+        ends = {"target_namespace": "ns", "target_name": "joined", "baseline_since": before[0], "baseline_until": before[1]}
+        found: dict[str, Any] = server.ask("/graph/ledger", 200, **ends, since=since, until=until)
+        assert [hop.get("diverged", False) for hop in found["hops"]] == [True, True]
+        return found
+
+    assert format_time(T0 - DAY_US - 60_000_000) < ledger_of((0, 1), -5)["last_good"] <= format_time(T0 - DAY_US)
+    # A baseline behind the window does not show when something left it.
+    assert "last_good" not in ledger_of((-5, 1), 1)
+    # Nor do runs of which some are not read.
+    monkeypatch.setattr(statistics, "_RUNS", 3)
+    assert "last_good" not in ledger_of((0, 1), -5)

@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
 
 import { ledgerOf, type Baseline, type NodeRef } from "../../address/view";
 import { ledger } from "../../api/questions";
@@ -15,9 +16,13 @@ interface Props {
     go: (time: string) => void;
 }
 
-/** The button that compares now with the last time at which the ledger of a node was still right. */
+/** The button that compares now with the last time at which the ledger of a node was still right; each node has its own. */
 export function LastGood({ node, go }: Props) {
     const queries = useQueryClient();
+    const latest = useRef(go);
+    useEffect(() => {
+        latest.current = go;
+    });
     const search = useMutation({
         mutationFn: async () => {
             const now = Date.now();
@@ -28,7 +33,6 @@ export function LastGood({ node, go }: Props) {
             }
             return undefined;
         },
-        onSuccess: (found) => found && go(found.time),
     });
     const { data, error, isPending, isSuccess } = search;
     return (
@@ -36,7 +40,8 @@ export function LastGood({ node, go }: Props) {
             <button
                 type="button"
                 disabled={isPending}
-                onClick={() => search.mutate()}
+                // What is found goes to the view as it is by then, and only while the bar is still shown.
+                onClick={() => search.mutate(undefined, { onSuccess: (found) => found && latest.current(found.time) })}
                 title="The last minute before the first divergence in the hop ledger"
             >
                 <Icon name="check" />
@@ -45,7 +50,7 @@ export function LastGood({ node, go }: Props) {
             <span className="hint" role="status">
                 {isPending && "Searching the ledger …"}
                 {isSuccess && !data && "The ledger knows no time at which a measured hop left its baseline."}
-                {data && `${data.job ?? "It"} was last right at ${moment(data.time)}`}
+                {data && `${data.job ?? "It"} was right until ${moment(data.time)}`}
                 {error?.message}
             </span>
         </>

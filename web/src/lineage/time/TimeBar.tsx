@@ -1,6 +1,7 @@
 import { useState, type KeyboardEvent, type PointerEvent } from "react";
 
 import { show } from "../../address/history";
+import { keyOf } from "../../address/nodes";
 import type { LineageView } from "../../address/view";
 import { counted, moment } from "../../format/text";
 import { Icon } from "../../parts/Icon";
@@ -88,7 +89,7 @@ export function TimeBar({ view, time }: { view: LineageView; time: TimeState }) 
                 >
                     Compare
                 </button>
-                <LastGood node={view.root} go={(time) => set({ from: time, at: "" })} />
+                <LastGood key={keyOf(view.root)} node={view.root} go={(time) => set({ from: time, at: "" })} />
                 {(view.at !== "" || view.from !== "") && (
                     <button type="button" onClick={() => set({ at: "", from: "" })}>
                         Back to now
