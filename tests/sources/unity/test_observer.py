@@ -388,3 +388,60 @@ def test_the_kind_is_offered_and_tested_step_by_step(warehouse: Warehouse) -> No
 )
 def test_the_folder_of_the_files_is_another_name(text: str, name: tuple[str, str] | None) -> None:
     assert location_of(text) == name
+
+
+@pytest.mark.parametrize("is_removed", [True, False], ids=["removed", "down"])
+def test_a_warehouse_that_is_not_there_any_more_keeps_no_table_from_being_read(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, is_removed: bool
+) -> None:
+    there = warehouse.there
+    there.table(ORDERS)
+    there.tags = [(ORDERS, "", "tier", "gold"), (REVENUE, "", "tier", "gold")]
+    monkeypatch.setattr(statements.groups_of, "__defaults__", (2,))
+    there.most_rows = 2
+    with monkeypatch.context() as small:
+        small.setattr(walk, "MOST_BYTES", 1)
+        first = warehouse.poll()
+    assert first.snapshot["statements"]["cursor"]
+    there.table(ORDERS, comment="New.")
+    there.outcome = {"state": "FAILED", "error": {"error_code": "BAD_REQUEST", "message": "deleted"}}
+    settings = {"warehouse_id": None} if is_removed else {}
+    second = warehouse.poll(first, **settings)
+    assert ORDERS in stated(warehouse.poll(second, **settings)) or ORDERS in stated(second)
+
+
+def test_what_an_earlier_poll_of_a_walk_could_not_see_stays_unseen_until_the_walk_ends(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = warehouse.there
+    for name in (ORDERS, "main.stock.items", "main.stock.parts"):
+        there.table(name)
+    there.denied = {"main.sales"}
+    monkeypatch.setattr(walk, "MOST_BYTES", 1)
+    seen = warehouse.poll()
+    polls = 1
+    while seen.snapshot["tables"]["cursor"]:
+        seen = warehouse.poll(seen)
+        polls += 1
+        assert [entry.what for entry in seen.unseen] == ["schema main.sales: tables"]
+    assert polls > 1
+    there.denied = set()
+    assert warehouse.poll(seen).unseen == ()
+
+
+def test_tables_that_are_deleted_in_several_polls_start_the_warehouse_only_after_the_last(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = warehouse.there
+    for number in range(3):
+        there.table(f"main.sales.t{number}")
+    first = warehouse.poll()
+    there.tables.clear()
+    there.table(ORDERS)
+    monkeypatch.setattr(walk, "MOST_ASKED", 2)
+    there.requests.clear()
+    second = warehouse.poll(first)
+    assert len(stated(second)) == 3
+    assert not any("statements" in request for request in there.requests)
+    assert stated(warehouse.poll(second)).keys() == {"main.sales.t2"}
+    assert any("statements" in request for request in there.requests)
