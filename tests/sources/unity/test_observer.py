@@ -445,3 +445,17 @@ def test_tables_that_are_deleted_in_several_polls_start_the_warehouse_only_after
     assert not any("statements" in request for request in there.requests)
     assert stated(warehouse.poll(second)).keys() == {"main.sales.t2"}
     assert any("statements" in request for request in there.requests)
+
+
+def test_a_statement_is_cancelled_when_the_poll_is_stopped(warehouse: Warehouse) -> None:
+    source = UnityObserver("dbx", warehouse.settings())
+    source.stop = threading.Event()
+
+    def stop_at_statements(request: Request) -> None:
+        if request.parts[-1] == "statements":
+            source.stop.set()  # type: ignore[union-attr]  # it is set above
+
+    warehouse.there.override = stop_at_statements
+    source.observe(None, NO_METADATA, T0)
+    source.close()
+    assert warehouse.there.requests[-1] == "POST /api/2.0/sql/statements/statement-0/cancel"
