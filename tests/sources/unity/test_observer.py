@@ -459,3 +459,13 @@ def test_a_statement_is_cancelled_when_the_poll_is_stopped(warehouse: Warehouse)
     source.observe(None, NO_METADATA, T0)
     source.close()
     assert warehouse.there.requests[-1] == "POST /api/2.0/sql/statements/statement-0/cancel"
+
+
+def test_names_are_asked_for_as_they_are_and_patterns_match_them_in_any_case(warehouse: Warehouse) -> None:
+    there = warehouse.there
+    odd = "main.sales.a?b#c%2fd"
+    there.table(odd)
+    first = warehouse.poll(tables=["Main.Sales.*"])
+    there.hidden = {odd}
+    assert warehouse.poll(first, catalogs=["MAIN"]).events == ()
+    assert stated(first).keys() == {odd}

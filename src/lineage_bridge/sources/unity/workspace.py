@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import Any, Final, TypeVar
+from urllib.parse import quote
 
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError, StoppedError, TimedOutError, UnauthenticatedError
 from lineage_bridge.sources.common.catalog.reading import list_in, object_in, text_in
@@ -78,7 +79,7 @@ class Workspace:
     def has_table(self, full_name: str) -> bool:
         """Whether a table exists. Raises SourceError, also if that may not be asked."""
         try:
-            answer = self._called(lambda http: http.get(f"{TABLES}/{full_name}/exists"))
+            answer = self._called(lambda http: http.get(f"{TABLES}/{quote(full_name, safe='')}/exists"))
         except MissingError as error:
             if error.code.endswith(_ABSENT):  # its schema or catalog does not exist either
                 return False
