@@ -49,6 +49,11 @@ class UnitySourceSettings(HttpSettings):
         """The address of the workspace."""
         return self.url
 
+    @property
+    def costs(self) -> str:
+        """The warehouse that runs, if one is set."""
+        return f"it starts SQL warehouse {self.warehouse_id}" if self.warehouse_id else ""
+
     def selects_catalog(self, name: str) -> bool:
         """Whether a catalog is observed."""
         return _matches(name, self.catalogs)

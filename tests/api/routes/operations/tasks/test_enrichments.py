@@ -156,7 +156,28 @@ def test_an_extraction_reads_the_catalogs_too_unless_it_is_asked_not_to(catalogs
     done = catalogs.extract()
     (enrichment,) = [catalogs.ended(task) for task in done["enrichments"]]
     assert (done["status"], enrichment["source"], enrichment["status"]) == ("completed", "lake", "failed")
-    assert any(line.startswith("catalog broken: not read: ") and "unheard" in line for line in done["progress"])
+    (unknown,) = done["unknown"]
+    assert (unknown["plane"], unknown["scope"], unknown["state"], "unheard" in unknown["why"][0]) == (
+        "enrichment",
+        "broken",
+        "failed",
+        True,
+    )
+
+
+def test_an_extraction_starts_a_warehouse_only_if_it_is_asked_to(catalogs: TaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stepwise, "SCRIPT", stepwise.Script([stepwise.Plane("topics env-1/lkc-1", ("t",))]))
+    monkeypatch.setenv("CLOUD_SECRET", "hush")
+    catalogs.server.sources.add("cloud", "confluent", {"cloud": {"key": "k", "secret": "${env:CLOUD_SECRET}"}}, replace=False)
+    unity = {"url": "http://127.0.0.1:9", "token": "${env:CLOUD_SECRET}"}
+    catalogs.server.sources.add("dbx", "unity", {**unity, "warehouse_id": "w1"}, replace=False)
+    catalogs.server.sources.add("tables", "unity", unity, replace=False)
+    usual = catalogs.extract()
+    assert {catalogs.get(task)["source"] for task in usual["enrichments"]} == {"lake", "tables"}
+    line = "catalog dbx is left out: it starts SQL warehouse w1; to read it: lineage-bridge enrich dbx"
+    assert (line in usual["progress"], usual["unknown"]) == (True, [])
+    every = catalogs.extract(json={"enable_enrichment": True})
+    assert {catalogs.get(task)["source"] for task in every["enrichments"]} == {"lake", "tables", "dbx"}
 
 
 def test_an_enrichment_that_was_interrupted_goes_on_where_it_was(catalogs: TaskClient) -> None:
