@@ -78,6 +78,15 @@ def test_what_could_not_be_read_is_listed_and_a_catalog_that_does_not_answer_fai
     assert (failed["status"], failed["error"], failed["hint"]) == ("failed", "no answer", "ring")
 
 
+def test_what_an_earlier_part_could_not_see_is_listed_although_the_last_one_saw_everything(catalogs: TaskClient) -> None:
+    scripted.NOTICED["lake"] = 1
+    scripted.SCRIPTS["lake"] = [(("lake 1",), (), (Unseen("database sales: tables", "not allowed", "grant it"),)), (("lake 2",), (), ())]
+    (partly,) = ended(catalogs, catalogs.post("/enrich"))
+    assert len(scripted.SEEN["lake"]) == 2
+    assert [plane["why"] for plane in partly["unknown"]] == [["database sales: tables: not allowed"]]
+    assert [record.what for record in catalogs.server.sources.record("lake").state.unseen] == ["database sales: tables"]
+
+
 def test_without_a_name_all_are_read_that_are_not_paused(catalogs: TaskClient) -> None:
     assert [task["source"] for task in ended(catalogs, catalogs.post("/enrich"))] == ["lake"]
     assert [task["source"] for task in ended(catalogs, catalogs.post("/enrich", params={"name": "warehouse"}))] == ["warehouse"]
