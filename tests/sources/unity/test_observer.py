@@ -11,7 +11,7 @@ from tests.catalogs.standins.server import Answer, Request, answering
 from tests.events import T0, dataset, run_event
 from tests.sources.unity.metastore import CLIENT, SECRET, TOKEN, Metastore
 
-from lineage_bridge.errors import SourceError, TimedOutError, UnauthenticatedError
+from lineage_bridge.errors import SourceError, TimedOutError, UnauthenticatedError, UnreachableError
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.catalog import walk
 from lineage_bridge.sources.common.observer import Observation
@@ -469,3 +469,11 @@ def test_names_are_asked_for_as_they_are_and_patterns_match_them_in_any_case(war
     there.hidden = {odd}
     assert warehouse.poll(first, catalogs=["MAIN"]).events == ()
     assert stated(first).keys() == {odd}
+
+
+def test_a_workspace_that_does_not_answer_is_not_blamed_on_the_credentials(warehouse: Warehouse) -> None:
+    login: dict[str, Any] = {"token": None, "client_id": CLIENT, "client_secret": "${given:secret}"}
+    with pytest.raises(UnreachableError):
+        warehouse.poll(url="http://127.0.0.1:9", **login)
+    with pytest.raises(UnauthenticatedError):
+        warehouse.poll(**{**login, "client_secret": "${given:token}"})

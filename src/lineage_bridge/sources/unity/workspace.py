@@ -10,7 +10,16 @@ from threading import Lock
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
-from lineage_bridge.errors import ForbiddenError, MissingError, SourceError, StoppedError, TimedOutError, UnauthenticatedError
+from lineage_bridge.errors import (
+    BusyError,
+    ForbiddenError,
+    MissingError,
+    SourceError,
+    StoppedError,
+    TimedOutError,
+    UnauthenticatedError,
+    UnreachableError,
+)
 from lineage_bridge.sources.common.catalog.reading import list_in, object_in, text_in
 from lineage_bridge.sources.common.http import MOST_PAGES, HttpClient
 from lineage_bridge.sources.unity.settings import UnitySourceSettings
@@ -186,6 +195,8 @@ class Workspace:
         login = HttpClient(asked)
         try:
             answer = login.send_form(_TOKENS, {"grant_type": "client_credentials", "scope": "all-apis"})
+        except (UnreachableError, BusyError):
+            raise
         except SourceError as error:
             raise UnauthenticatedError(str(error), "check `client_id` and `client_secret`") from error
         finally:
