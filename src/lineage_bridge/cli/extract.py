@@ -67,7 +67,7 @@ def extract(
     """
     if resumed and (environments or clusters or source or off):
         raise click.UsageError("--resume cannot be combined with --env, --cluster, --source or --off")
-    order = {"environment_ids": environments, "cluster_ids": clusters, "source": source, "off": off}
+    order: dict[str, object] = {"environment_ids": environments, "cluster_ids": clusters, "source": source, "off": off}
     order |= {} if enrich is None else {"enable_enrichment": enrich}
     with connect(settings) as client:
         targets = targets_of(client, pushes)

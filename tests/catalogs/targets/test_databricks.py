@@ -411,7 +411,7 @@ def test_lineage_that_databricks_has_seen_itself_is_not_published_back(ours: Ser
     added(ours, place, table_namespaces=["unitycatalog://other.example"])
     seen = {"jobType": facet(processingType="BATCH", integration="DATABRICKS", jobType="JOB")}
     spark = {"jobType": facet(processingType="BATCH", integration="SPARK", jobType="JOB")}
-    tables = {"inputs": [dataset("main.sales.orders", HERE)], "outputs": [dataset("main.sales.revenue", HERE)]}
+    tables: dict[str, Any] = {"inputs": [dataset("main.sales.orders", HERE)], "outputs": [dataset("main.sales.revenue", HERE)]}
     for number, (host, facets) in enumerate([(HOST, seen), ("other.example", seen), ("elsewhere.example", seen), (HOST, spark)]):
         ours.send(run_event(run=RUNS[number], job=f"7/job/{number}", namespace=f"databricks://{host}", job_facets=facets, **tables))
     there.tables |= {name: ["id"] for name in ("main.sales.orders", "main.sales.revenue")}
