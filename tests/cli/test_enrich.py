@@ -68,6 +68,7 @@ def test_catalogs_are_read_and_followed_to_their_end(call: Callable[..., Outcome
     partly = call("enrich", "lake", "--json", "--url", url)
     (task,) = json.loads(partly.out)
     assert (partly.code, task["status"], task["source"], len(task["unknown"])) == (3, "completed", "lake", 1)
+    assert server.client.get("/api/v1/audit").json()["changes"][0]["target"] == "lake"
     scripted.SCRIPTS["lake"] = [UnreachableError("no answer", "ring")]
     failed = call("enrich", "lake", "--url", url)
     assert (failed.code, "failed: no answer (ring)" in failed.out) == (1, True)

@@ -1,6 +1,6 @@
 """The command `enrich`: reads catalogs now."""
 
-from urllib.parse import urlencode
+import json
 
 import click
 
@@ -26,7 +26,7 @@ def enrich(context: click.Context, settings: Settings, name: str, as_json: bool)
     The exit code is 0 if everything was read, 3 if something could not be read, 1 if a catalog could not be read at all.
     """
     with connect(settings) as client:
-        started = client.post(f"{TASKS}/enrich" + (f"?{urlencode({'name': name})}" if name else ""))
+        started = client.post(f"{TASKS}/enrich", json.dumps({"name": name}).encode() if name else b"")
         ended = follow_catalogs(client, started["task_ids"], as_json=as_json)
     if as_json:
         print_json(ended)

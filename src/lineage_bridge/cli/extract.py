@@ -36,7 +36,11 @@ _ENDED = ("completed", "failed")
 @click.option("--source", metavar="NAME", help="name of the source, if there are several of kind confluent")
 @click.option("--off", multiple=True, metavar="PLANE", help="skip this plane; can be repeated")
 @click.option("--resume", "resumed", metavar="TASK", help="resume a task that was cancelled or interrupted")
-@click.option("--no-enrich", is_flag=True, help="do not read the catalogs that sources observe")
+@click.option(
+    "--enrich/--no-enrich",
+    default=None,
+    help="read all catalogs that sources observe, or none; without either, those whose reading costs nothing beyond calls",
+)
 @with_pushes("after the extraction", push_lineage="databricks_uc")
 @with_output()
 @with_settings(*CLIENT)
@@ -49,20 +53,22 @@ def extract(
     source: str | None,
     off: tuple[str, ...],
     resumed: str | None,
-    no_enrich: bool,
+    enrich: bool | None,
     pushes: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Extract the lineage of a Confluent Cloud organization.
 
-    The catalogs that sources observe are read too. Returns when answers contain what was read. Ctrl+C cancels the extraction.
+    The catalogs that sources observe are read too, unless a SQL warehouse would be started for it. Returns when answers contain what was
+    read. Ctrl+C cancels the extraction.
 
-    The exit code is 0 if everything was read, 3 if something could not be read, 1 if the extraction failed, or what was to be published
-    after it was not.
+    The exit code is 0 if everything was read, 3 if something could not be read, such as a catalog, 1 if the extraction failed, or what was
+    to be published after it was not.
     """
     if resumed and (environments or clusters or source or off):
         raise click.UsageError("--resume cannot be combined with --env, --cluster, --source or --off")
-    order = {"environment_ids": environments, "cluster_ids": clusters, "source": source, "off": off, "enable_enrichment": not no_enrich}
+    order: dict[str, object] = {"environment_ids": environments, "cluster_ids": clusters, "source": source, "off": off}
+    order |= {} if enrich is None else {"enable_enrichment": enrich}
     with connect(settings) as client:
         targets = targets_of(client, pushes)
         path, body = (f"{TASKS}/{resumed}/resume", b"") if resumed else (f"{TASKS}/extract", json.dumps(order).encode())
@@ -75,11 +81,15 @@ def extract(
             raise
         if not as_json:
             print_task(task)
+            for line in task["progress"]:
+                if line.startswith("catalog ") and " is left out: " in line:
+                    print_line(line)
         catalogs = follow_catalogs(client, enrichments, as_json=as_json)
         reports, is_pushed = run_pushes(client, targets, as_json=as_json) if task["status"] == "completed" else ({}, True)
     if as_json:
         print_json(task | ({"catalogs": catalogs} if catalogs else {}) | ({"pushes": reports} if pushes else {}))
-    context.exit(exit_code(task, *catalogs) if is_pushed else 1)
+    code = exit_code(task) or (INCOMPLETE if exit_code(*catalogs) else 0)  # a catalog that cannot be read fails no extraction
+    context.exit(code if is_pushed else 1)
 
 
 def follow_task(client: Client, task: Json) -> Json:

@@ -31,7 +31,8 @@ class ExtractionOptions:
     """What to extract: a `source` (empty: the only one), restricted to environments and clusters by id (empty: all).
 
     `off`: planes to leave out. `hours`: how far back metrics go. `addresses`: those of schema registries, by environment. `credentials`: by
-    plane and scope (`kafka`, `lkc-1`); the scope is empty if there is only one. `enrich`: read the catalogs too, in tasks of their own.
+    plane and scope (`kafka`, `lkc-1`); the scope is empty if there is only one. `enrich`: read the catalogs too, in tasks of their own;
+    those whose reading costs money only with `enrich_at_cost`.
     """
 
     source: str = ""
@@ -42,6 +43,7 @@ class ExtractionOptions:
     addresses: Mapping[str, str] = field(default_factory=dict)
     credentials: Mapping[tuple[str, str], Credential] = field(default_factory=dict, repr=False)
     enrich: bool = False
+    enrich_at_cost: bool = False
 
     @property
     def given(self) -> tuple[str, ...]:

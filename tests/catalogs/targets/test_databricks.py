@@ -405,3 +405,17 @@ def test_the_metastore_refuses_what_the_service_would(there: UnityCatalog, their
     for wrong in ({"kind": "new"}, {"system_type": "PULSAR"}):
         with pytest.raises(BadRequest):
             their_client.api_client.do("POST", "/api/2.0/lineage-tracking/external-metadata", body={**made.as_dict(), "name": "n", **wrong})
+
+
+def test_lineage_that_databricks_has_seen_itself_is_not_published_back(ours: Server, place: Place, there: UnityCatalog) -> None:
+    added(ours, place, table_namespaces=["unitycatalog://other.example"])
+    seen = {"jobType": facet(processingType="BATCH", integration="DATABRICKS", jobType="JOB")}
+    spark = {"jobType": facet(processingType="BATCH", integration="SPARK", jobType="JOB")}
+    tables: dict[str, Any] = {"inputs": [dataset("main.sales.orders", HERE)], "outputs": [dataset("main.sales.revenue", HERE)]}
+    for number, (host, facets) in enumerate([(HOST, seen), ("other.example", seen), ("elsewhere.example", seen), (HOST, spark)]):
+        ours.send(run_event(run=RUNS[number], job=f"7/job/{number}", namespace=f"databricks://{host}", job_facets=facets, **tables))
+    there.tables |= {name: ["id"] for name in ("main.sales.orders", "main.sales.revenue")}
+    report = published(ours)
+    assert report.not_expressible["jobs whose lineage Databricks has seen itself"] == 2
+    names = {made["properties"]["lineagebridge.name"] for name, made in there.metadata.items() if "_job_7_" in name}
+    assert names == {"7/job/2", "7/job/3"}

@@ -11,7 +11,7 @@ from tests.catalogs.standins.server import Answer, Request, answering
 from tests.events import T0, dataset, run_event
 from tests.sources.unity.metastore import CLIENT, SECRET, TOKEN, Metastore
 
-from lineage_bridge.errors import SourceError, TimedOutError, UnauthenticatedError
+from lineage_bridge.errors import SourceError, TimedOutError, UnauthenticatedError, UnreachableError
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.catalog import walk
 from lineage_bridge.sources.common.observer import Observation
@@ -388,3 +388,92 @@ def test_the_kind_is_offered_and_tested_step_by_step(warehouse: Warehouse) -> No
 )
 def test_the_folder_of_the_files_is_another_name(text: str, name: tuple[str, str] | None) -> None:
     assert location_of(text) == name
+
+
+@pytest.mark.parametrize("is_removed", [True, False], ids=["removed", "down"])
+def test_a_warehouse_that_is_not_there_any_more_keeps_no_table_from_being_read(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, is_removed: bool
+) -> None:
+    there = warehouse.there
+    there.table(ORDERS)
+    there.tags = [(ORDERS, "", "tier", "gold"), (REVENUE, "", "tier", "gold")]
+    monkeypatch.setattr(statements.groups_of, "__defaults__", (2,))
+    there.most_rows = 2
+    with monkeypatch.context() as small:
+        small.setattr(walk, "MOST_BYTES", 1)
+        first = warehouse.poll()
+    assert first.snapshot["statements"]["cursor"]
+    there.table(ORDERS, comment="New.")
+    there.outcome = {"state": "FAILED", "error": {"error_code": "BAD_REQUEST", "message": "deleted"}}
+    settings = {"warehouse_id": None} if is_removed else {}
+    second = warehouse.poll(first, **settings)
+    assert ORDERS in stated(warehouse.poll(second, **settings)) or ORDERS in stated(second)
+
+
+def test_what_an_earlier_poll_of_a_walk_could_not_see_stays_unseen_until_the_walk_ends(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = warehouse.there
+    for name in (ORDERS, "main.stock.items", "main.stock.parts"):
+        there.table(name)
+    there.denied = {"main.sales"}
+    monkeypatch.setattr(walk, "MOST_BYTES", 1)
+    seen = warehouse.poll()
+    polls = 1
+    while seen.snapshot["tables"]["cursor"]:
+        seen = warehouse.poll(seen)
+        polls += 1
+        assert [entry.what for entry in seen.unseen] == ["schema main.sales: tables"]
+    assert polls > 1
+    there.denied = set()
+    assert warehouse.poll(seen).unseen == ()
+
+
+def test_tables_that_are_deleted_in_several_polls_start_the_warehouse_only_after_the_last(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = warehouse.there
+    for number in range(3):
+        there.table(f"main.sales.t{number}")
+    first = warehouse.poll()
+    there.tables.clear()
+    there.table(ORDERS)
+    monkeypatch.setattr(walk, "MOST_ASKED", 2)
+    there.requests.clear()
+    second = warehouse.poll(first)
+    assert len(stated(second)) == 3
+    assert not any("statements" in request for request in there.requests)
+    assert stated(warehouse.poll(second)).keys() == {"main.sales.t2"}
+    assert any("statements" in request for request in there.requests)
+
+
+def test_a_statement_is_cancelled_when_the_poll_is_stopped(warehouse: Warehouse) -> None:
+    source = UnityObserver("dbx", warehouse.settings())
+    source.stop = threading.Event()
+
+    def stop_at_statements(request: Request) -> None:
+        if request.parts[-1] == "statements":
+            source.stop.set()  # type: ignore[union-attr]  # it is set above
+
+    warehouse.there.override = stop_at_statements
+    source.observe(None, NO_METADATA, T0)
+    source.close()
+    assert warehouse.there.requests[-1] == "POST /api/2.0/sql/statements/statement-0/cancel"
+
+
+def test_names_are_asked_for_as_they_are_and_patterns_match_them_in_any_case(warehouse: Warehouse) -> None:
+    there = warehouse.there
+    odd = "main.sales.a?b#c%2fd"
+    there.table(odd)
+    first = warehouse.poll(tables=["Main.Sales.*"])
+    there.hidden = {odd}
+    assert warehouse.poll(first, catalogs=["MAIN"]).events == ()
+    assert stated(first).keys() == {odd}
+
+
+def test_a_workspace_that_does_not_answer_is_not_blamed_on_the_credentials(warehouse: Warehouse) -> None:
+    login: dict[str, Any] = {"token": None, "client_id": CLIENT, "client_secret": "${given:secret}"}
+    with pytest.raises(UnreachableError):
+        warehouse.poll(url="http://127.0.0.1:9", **login)
+    with pytest.raises(UnauthenticatedError):
+        warehouse.poll(**{**login, "client_secret": "${given:token}"})

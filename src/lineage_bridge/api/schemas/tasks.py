@@ -31,7 +31,8 @@ class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw
     """What to extract: a `source` (by default the only organization of Confluent Cloud), and environments and clusters by their ids.
 
     All members apply to this extraction only. `off`: planes to skip; a switch that is false skips its planes. `sr_endpoints`:
-    addresses of registries by environment.
+    addresses of registries by environment. `enable_enrichment`: read all catalogs too; none if it is false; without it, those whose reading
+    costs nothing beyond calls.
     """
 
     source: str | None = None
@@ -44,7 +45,7 @@ class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw
     enable_schema_registry: bool = True
     enable_stream_catalog: bool = True
     enable_tableflow: bool = True
-    enable_enrichment: bool = True
+    enable_enrichment: bool | None = None
     enable_metrics: bool | None = None
     metrics_lookback_hours: float | None = None
     sr_endpoints: dict[str, str] | None = None

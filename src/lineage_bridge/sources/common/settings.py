@@ -251,6 +251,11 @@ class SourceSettings(BaseModel):
         return ""
 
     @property
+    def costs(self) -> str:
+        """What reading the system costs beyond calls; empty if nothing. Extractions read such a source only if they are asked to."""
+        return ""
+
+    @property
     def heartbeat_s(self) -> int:
         """The time within which a running job sends its next event, as promised in events; in whole seconds, at least one."""
         return max(1, round(self.interval_s))

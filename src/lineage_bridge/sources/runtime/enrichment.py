@@ -3,6 +3,7 @@
 import shlex
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -11,7 +12,7 @@ from lineage_bridge.errors import ConfigError, NotFoundError, RequestError
 from lineage_bridge.model.sources import SourceRecord
 from lineage_bridge.model.tasks import ASKED, PlaneRecord
 from lineage_bridge.ports.continuous import ContinuousTarget
-from lineage_bridge.sources.common.observer import Check, Observation, Observer, Snapshot
+from lineage_bridge.sources.common.observer import Check, Observation, Observer, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.common.stepwise import (
     EVERYTHING,
@@ -121,8 +122,11 @@ class WholeObserver(StepwiseObserver[Any]):
         del only
         self._observer.stop = stop
         key, events, left, noticed = f"{PLANE} {self.name}", 0, True, 0
+        unseen: dict[str, Unseen] = {}
         while left and key not in done and not (stop and stop.is_set()):
             seen = self._observer.observe(before, shared, now_us)
+            unseen |= {found.what: found for found in seen.unseen}  # a later poll of a walk only says what it could not see itself
+            seen = replace(seen, unseen=tuple(unseen.values()))
             events, before, postponed = events + len(seen.events), seen.snapshot, self._postponed(seen.snapshot)
             left, noticed = postponed > noticed, postponed
             plane = _plane(key, seen, events)

@@ -9,7 +9,7 @@ import msgspec
 
 from lineage_bridge.errors import LineageBridgeError, NotFoundError, OverloadedError, RequestError, StoppedError
 from lineage_bridge.model.sources import SourceRecord
-from lineage_bridge.model.tasks import ENRICH, EXTRACT, FAILED, PENDING, ExtractionOptions, TaskFilter, TaskRecord
+from lineage_bridge.model.tasks import ENRICH, EXTRACT, FAILED, PENDING, ExtractionOptions, PlaneRecord, TaskFilter, TaskRecord
 from lineage_bridge.ports.continuous import ContinuousTarget
 from lineage_bridge.ports.sources import SourceService
 from lineage_bridge.sources.runtime.enrichment import choose_catalogs
@@ -23,7 +23,17 @@ AT_ONCE, MOST_WAITING = 4, 100
 STOP_TIMEOUT_S = 5.0
 """How many seconds extractions have to stop when the process ends."""
 CANCELLED, INTERRUPTED = "cancelled", "interrupted"
+LEFT_OUT = "is left out"
 log = logging.getLogger(__name__)
+
+
+class _Enrichments:
+    """The tasks that read catalogs beside an extraction, the planes of those that cannot be read, and why others are left out."""
+
+    def __init__(self) -> None:
+        self.made: list[tuple[TaskRecord, PreparedSource]] = []
+        self.failed: list[PlaneRecord] = []
+        self.left_out: list[str] = []
 
 
 class TaskService:
@@ -50,11 +60,11 @@ class TaskService:
     def extract(self, options: ExtractionOptions) -> TaskRecord:
         """Start an extraction, and return its task. Raises RequestError, ConfigError, OverloadedError.
 
-        A catalog that cannot be read does not hold up the extraction: the reason is one of the task's steps.
+        A catalog that cannot be read does not hold up the extraction: the reason is one of the task's planes.
         """
         self._check_room()
         source = self._prepare(self._extracted(options), options, EXTRACT)
-        enrichments, problems = self._prepare_enrichments(source.record.name) if options.enrich else ([], [])
+        enrichments = self._prepare_enrichments(source.record.name, options) if options.enrich else _Enrichments()
         task = TaskRecord(
             self._new_id(),
             EXTRACT,
@@ -67,10 +77,11 @@ class TaskService:
             hours=options.hours,
             addresses=dict(options.addresses),
             given=options.given,
-            steps=tuple(problems),
-            enrichments=tuple(task.id for task, _ in enrichments),
+            planes=tuple(enrichments.failed),
+            steps=tuple(enrichments.left_out),
+            enrichments=tuple(task.id for task, _ in enrichments.made),
         )
-        for each, prepared in [(task, source), *enrichments]:
+        for each, prepared in [(task, source), *enrichments.made]:
             self._context.tasks.add(each)
             self._start(each, prepared)
         return task
@@ -150,19 +161,31 @@ class TaskService:
         prepared = self._prepare(record, ExtractionOptions(), ENRICH)
         return TaskRecord(self._new_id(), ENRICH, record.name, PENDING, self._context.clock_us()), prepared
 
-    def _prepare_enrichments(self, extracted: str) -> tuple[list[tuple[TaskRecord, PreparedSource]], list[str]]:
+    def _prepare_enrichments(self, extracted: str, options: ExtractionOptions) -> "_Enrichments":
         """The tasks that read the catalogs of all sources that are not paused, and why others are not read."""
-        made: list[tuple[TaskRecord, PreparedSource]] = []
-        problems: list[str] = []
+        found = _Enrichments()
         for record in self._sources.records():
             if record.kind not in CATALOGS or record.state.paused or record.name == extracted:
                 continue
             try:
-                self._check_room(2 + len(made))
-                made.append(self._enrichment(record))
+                costs = self._costs(record)
+                if costs and not options.enrich_at_cost:
+                    found.left_out.append(f"catalog {record.name} {LEFT_OUT}: {costs}; to read it: lineage-bridge enrich {record.name}")
+                    continue
+                self._check_room(2 + len(found.made))
+                found.made.append(self._enrichment(record))
             except LineageBridgeError as error:
-                problems.append(f"catalog {record.name}: not read: {error}")
-        return made, problems
+                hints = (error.hint,) if error.hint else ()
+                found.failed.append(PlaneRecord(f"enrichment {record.name}", FAILED, (str(error),), hints=hints))
+        return found
+
+    def _costs(self, record: SourceRecord) -> str:
+        """What reading a source costs beyond calls; empty if nothing. Raises ConfigError."""
+        context = self._context
+        observer = make_observer(record.name, record.kind, record.settings, context.source_context, context.kinds)
+        observer.close()
+        costs: str = observer.settings.costs
+        return costs
 
     def _prepare(self, chosen: SourceRecord, options: ExtractionOptions, kind: str) -> PreparedSource:
         """Complete the settings of a source for a task of this kind, and check them. Raises RequestError, ConfigError."""

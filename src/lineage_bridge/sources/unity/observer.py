@@ -15,7 +15,7 @@ from lineage_bridge.sources.unity.statements import ANY_FLOW
 from lineage_bridge.sources.unity.workspace import Workspace
 
 KIND_NAME = "unity"
-_TABLES, _STATEMENTS = "tables", "statements"
+_TABLES, _STATEMENTS, _UNSEEN = "tables", "statements", "unseen"
 _WAREHOUSE_HINT = "set `warehouse_id` to read lineage and tags"
 
 
@@ -59,25 +59,31 @@ class UnityObserver(Observer[UnitySourceSettings]):
         del shared
         if self.settings.client_id:  # the last poll's token may have expired
             self.workspace.close()
-        parts: dict[str, Any] = {part: (before or {}).get(part) for part in (_TABLES, _STATEMENTS)}
+        known = before or {}
+        parts: dict[str, Any] = {part: known.get(part) for part in (_TABLES, _STATEMENTS)}
         events: list[Json] = []
-        unseen: list[Unseen] = []
-        if not _is_under_way(parts[_STATEMENTS]):
+        unseen = [Unseen(*found) for found in known.get(_UNSEEN, ())]
+        left = self._table_walk.unfinished
+        if not (self.settings.warehouse_id and _is_under_way(parts[_STATEMENTS])):
             seen = self._table_walk.observe(parts[_TABLES], now_us)
             parts[_TABLES] = seen.snapshot
             events += seen.events
             unseen += [*seen.unseen, *self._tables.unseen]
-        if self.settings.warehouse_id and not _is_under_way(parts[_TABLES]):
+        if self.settings.warehouse_id and self._table_walk.unfinished == left:
             self._statements.unseen.clear()
             try:
                 seen = self._statement_walk.observe(parts[_STATEMENTS], now_us)
             except SourceError as error:
                 unseen.append(Unseen("lineage and tags", str(error), error.hint))
+                parts[_STATEMENTS] = _from_the_beginning(parts[_STATEMENTS])
             else:
                 parts[_STATEMENTS] = seen.snapshot
                 events += seen.events
                 unseen += [*seen.unseen, *self._statements.unseen]
-        return Observation({part: snapshot for part, snapshot in parts.items() if snapshot}, tuple(events), unseen=tuple(unseen))
+        unseen = list({found.what: found for found in unseen}.values())
+        is_under_way = any(map(_is_under_way, parts.values()))  # then the next poll still lacks what this one could not see
+        snapshot = {**parts, _UNSEEN: [list(found) for found in unseen] if is_under_way else []}
+        return Observation({part: found for part, found in snapshot.items() if found}, tuple(events), unseen=tuple(unseen))
 
     def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
         """The number of polls of this observer that left something for the next one, which therefore soon follows."""
@@ -96,6 +102,11 @@ class UnityObserver(Observer[UnitySourceSettings]):
 
 def _is_under_way(walk: Mapping[str, Any] | None) -> bool:
     return bool(walk and walk.get("cursor"))
+
+
+def _from_the_beginning(walk: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """A walk that begins again, so that one whose statements fail does not keep tables from being read."""
+    return {**walk, "listing": "", "cursor": "", "pages": 0} if walk else None
 
 
 KIND = SourceKind(

@@ -1,5 +1,6 @@
 """The settings of a source for Databricks Unity Catalog."""
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import urlsplit
@@ -48,10 +49,20 @@ class UnitySourceSettings(HttpSettings):
         """The address of the workspace."""
         return self.url
 
+    @property
+    def costs(self) -> str:
+        """The warehouse that runs, if one is set."""
+        return f"it starts SQL warehouse {self.warehouse_id}" if self.warehouse_id else ""
+
     def selects_catalog(self, name: str) -> bool:
         """Whether a catalog is observed."""
-        return any(fnmatchcase(name, pattern) for pattern in self.catalogs)
+        return _matches(name, self.catalogs)
 
     def selects_table(self, full_name: str) -> bool:
         """Whether a table is observed, by its name of three parts."""
-        return self.selects_catalog(full_name.partition(".")[0]) and any(fnmatchcase(full_name, pattern) for pattern in self.tables)
+        return self.selects_catalog(full_name.partition(".")[0]) and _matches(full_name, self.tables)
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a name matches a pattern. Upper and lower case are the same, as in the metastore."""
+    return any(fnmatchcase(name.lower(), pattern.lower()) for pattern in patterns)

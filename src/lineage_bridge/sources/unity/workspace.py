@@ -8,8 +8,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import Any, Final, TypeVar
+from urllib.parse import quote
 
-from lineage_bridge.errors import ForbiddenError, MissingError, SourceError, TimedOutError, UnauthenticatedError
+from lineage_bridge.errors import (
+    BusyError,
+    ForbiddenError,
+    MissingError,
+    SourceError,
+    StoppedError,
+    TimedOutError,
+    UnauthenticatedError,
+    UnreachableError,
+)
 from lineage_bridge.sources.common.catalog.reading import list_in, object_in, text_in
 from lineage_bridge.sources.common.http import MOST_PAGES, HttpClient
 from lineage_bridge.sources.unity.settings import UnitySourceSettings
@@ -78,7 +88,7 @@ class Workspace:
     def has_table(self, full_name: str) -> bool:
         """Whether a table exists. Raises SourceError, also if that may not be asked."""
         try:
-            answer = self._called(lambda http: http.get(f"{TABLES}/{full_name}/exists"))
+            answer = self._called(lambda http: http.get(f"{TABLES}/{quote(full_name, safe='')}/exists"))
         except MissingError as error:
             if error.code.endswith(_ABSENT):  # its schema or catalog does not exist either
                 return False
@@ -128,20 +138,23 @@ class Workspace:
         return object_in(self._called(lambda http: http.get(path)))
 
     def _ended(self, answer: Any) -> Mapping[str, Any]:  # noqa: ANN401  # JSON
-        """The answer about a statement when it has succeeded."""
+        """The answer about a statement when it has succeeded. One that is not waited for any more is cancelled."""
         named, waited = text_in(answer, "statement_id"), 0.0
         pauses = iter(_PAUSES)
-        while (state := text_in(answer, "status", "state")) in _UNDER_WAY and named:
-            if waited >= self.settings.statement_timeout_s:
-                with suppress(SourceError):
-                    self._called(lambda http: http.send("POST", f"{STATEMENTS}/{named}/cancel", {}))
-                raise TimedOutError(
-                    f"a SQL statement did not end within {self.settings.statement_timeout_s:g} s", "raise `statement_timeout_s`"
-                )
-            pause = next(pauses, _LONGEST_PAUSE_S)
-            self._wait(pause)
-            waited += pause
-            answer = self._called(lambda http: http.get(f"{STATEMENTS}/{named}"))
+        try:
+            while (state := text_in(answer, "status", "state")) in _UNDER_WAY and named:
+                if waited >= self.settings.statement_timeout_s:
+                    raise TimedOutError(  # noqa: TRY301  # it is cancelled below, as when the poll is stopped
+                        f"a SQL statement did not end within {self.settings.statement_timeout_s:g} s", "raise `statement_timeout_s`"
+                    )
+                pause = next(pauses, _LONGEST_PAUSE_S)
+                self._wait(pause)
+                waited += pause
+                answer = self._called(lambda http: http.get(f"{STATEMENTS}/{named}"))
+        except (StoppedError, TimedOutError):
+            with suppress(SourceError):
+                self._open().send("POST", f"{STATEMENTS}/{named}/cancel", {})
+            raise
         if state != "SUCCEEDED":
             raise _failed(answer, state)
         return object_in(answer)
@@ -182,6 +195,8 @@ class Workspace:
         login = HttpClient(asked)
         try:
             answer = login.send_form(_TOKENS, {"grant_type": "client_credentials", "scope": "all-apis"})
+        except (UnreachableError, BusyError):
+            raise
         except SourceError as error:
             raise UnauthenticatedError(str(error), "check `client_id` and `client_secret`") from error
         finally:

@@ -208,7 +208,8 @@ def _extraction_options(
         hours=asked.metrics_lookback_hours,
         addresses=asked.sr_endpoints or {},
         credentials=_credentials(asked),
-        enrich=asked.enable_enrichment,
+        enrich=asked.enable_enrichment is not False,
+        enrich_at_cost=asked.enable_enrichment is True,
     )
 
 

@@ -21,6 +21,7 @@ from databricks.sdk.service.catalog import (
 )
 
 from lineage_bridge.catalogs.kinds.databricks.connection import AnsweredError, WorkspaceConnection
+from lineage_bridge.catalogs.kinds.databricks.naming import is_own_lineage
 from lineage_bridge.catalogs.kinds.databricks.objects import (
     JobObjects,
     RelationshipEnd,
@@ -31,7 +32,7 @@ from lineage_bridge.catalogs.kinds.databricks.objects import (
     job_objects,
 )
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
-from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
+from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, InexpressibleError, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import ForbiddenError, UnauthenticatedError
 from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.openlineage.event_builder import digest_of
@@ -66,7 +67,9 @@ class DatabricksTarget(Target[DatabricksSettings]):
         self._written: dict[str, str] = {}
 
     def express(self, event: Json) -> Expressed:
-        """Convert an event to a completed run. Raises InexpressibleError."""
+        """Convert an event to a completed run. Raises InexpressibleError, also for what Databricks has seen itself."""
+        if is_own_lineage(event, self.settings):
+            raise InexpressibleError("jobs whose lineage Databricks has seen itself")
         return express_job(event)
 
     def visible(self, event: Json) -> str:

@@ -55,6 +55,15 @@ def _tables(names: list[Json], settings: DatabricksSettings) -> Iterator[str]:
             yield ".".join(parts)
 
 
+def is_own_lineage(event: Json, settings: DatabricksSettings) -> bool:
+    """Whether a job is one that this metastore has itself seen, as sources of kind `unity` report it."""
+    job = event.get("job", {})
+    job_type = job.get("facets", {}).get("jobType", {})
+    workspaces = (f"unitycatalog://{urlsplit(settings.url).hostname}", *settings.table_namespaces)
+    is_here = job.get("namespace") in {f"databricks://{namespace.partition('://')[2]}" for namespace in workspaces}
+    return is_here and isinstance(job_type, dict) and job_type.get("integration") == "DATABRICKS"
+
+
 def metadata_name(kind: str, namespace: str, name: str, settings: DatabricksSettings) -> str:
     """A valid name for external metadata: only lower-case letters, digits and _, as for all names in a metastore."""
     shown = _OTHER_SIGNS.sub("_", name.lower()).strip("_")[:_SHOWN].strip("_")

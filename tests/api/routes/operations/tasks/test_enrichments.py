@@ -78,6 +78,15 @@ def test_what_could_not_be_read_is_listed_and_a_catalog_that_does_not_answer_fai
     assert (failed["status"], failed["error"], failed["hint"]) == ("failed", "no answer", "ring")
 
 
+def test_what_an_earlier_part_could_not_see_is_listed_although_the_last_one_saw_everything(catalogs: TaskClient) -> None:
+    scripted.NOTICED["lake"] = 1
+    scripted.SCRIPTS["lake"] = [(("lake 1",), (), (Unseen("database sales: tables", "not allowed", "grant it"),)), (("lake 2",), (), ())]
+    (partly,) = ended(catalogs, catalogs.post("/enrich"))
+    assert len(scripted.SEEN["lake"]) == 2
+    assert [plane["why"] for plane in partly["unknown"]] == [["database sales: tables: not allowed"]]
+    assert [record.what for record in catalogs.server.sources.record("lake").state.unseen] == ["database sales: tables"]
+
+
 def test_without_a_name_all_are_read_that_are_not_paused(catalogs: TaskClient) -> None:
     assert [task["source"] for task in ended(catalogs, catalogs.post("/enrich"))] == ["lake"]
     assert [task["source"] for task in ended(catalogs, catalogs.post("/enrich", params={"name": "warehouse"}))] == ["warehouse"]
@@ -156,7 +165,28 @@ def test_an_extraction_reads_the_catalogs_too_unless_it_is_asked_not_to(catalogs
     done = catalogs.extract()
     (enrichment,) = [catalogs.ended(task) for task in done["enrichments"]]
     assert (done["status"], enrichment["source"], enrichment["status"]) == ("completed", "lake", "failed")
-    assert any(line.startswith("catalog broken: not read: ") and "unheard" in line for line in done["progress"])
+    (unknown,) = done["unknown"]
+    assert (unknown["plane"], unknown["scope"], unknown["state"], "unheard" in unknown["why"][0]) == (
+        "enrichment",
+        "broken",
+        "failed",
+        True,
+    )
+
+
+def test_an_extraction_starts_a_warehouse_only_if_it_is_asked_to(catalogs: TaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stepwise, "SCRIPT", stepwise.Script([stepwise.Plane("topics env-1/lkc-1", ("t",))]))
+    monkeypatch.setenv("CLOUD_SECRET", "hush")
+    catalogs.server.sources.add("cloud", "confluent", {"cloud": {"key": "k", "secret": "${env:CLOUD_SECRET}"}}, replace=False)
+    unity = {"url": "http://127.0.0.1:9", "token": "${env:CLOUD_SECRET}"}
+    catalogs.server.sources.add("dbx", "unity", {**unity, "warehouse_id": "w1"}, replace=False)
+    catalogs.server.sources.add("tables", "unity", unity, replace=False)
+    usual = catalogs.extract()
+    assert {catalogs.get(task)["source"] for task in usual["enrichments"]} == {"lake", "tables"}
+    line = "catalog dbx is left out: it starts SQL warehouse w1; to read it: lineage-bridge enrich dbx"
+    assert (line in usual["progress"], usual["unknown"]) == (True, [])
+    every = catalogs.extract(json={"enable_enrichment": True})
+    assert {catalogs.get(task)["source"] for task in every["enrichments"]} == {"lake", "tables", "dbx"}
 
 
 def test_an_enrichment_that_was_interrupted_goes_on_where_it_was(catalogs: TaskClient) -> None:

@@ -1,0 +1,48 @@
+"""A poll of a catalog that is stopped ends after the page that is under way."""
+
+import threading
+from collections.abc import Sequence
+
+import pytest
+from tests.events import T0
+
+from lineage_bridge.errors import StoppedError
+from lineage_bridge.sources.common.catalog.observer import CatalogObserver
+from lineage_bridge.sources.common.catalog.walk import Page
+from lineage_bridge.sources.common.settings import SourceSettings
+from lineage_bridge.sources.common.shared_metadata import NO_METADATA
+
+
+class Endless:
+    """Listings with a thousand pages, whose first page stops the poll."""
+
+    listings: Sequence[str] = ("datasets", "jobs")
+    pages_at_once = 1000
+
+    def __init__(self, stop: threading.Event) -> None:
+        self.stop = stop
+        self.asked: list[tuple[str, str]] = []
+
+    def page(self, listing: str, cursor: str) -> Page:
+        self.asked.append((listing, cursor))
+        self.stop.set()
+        return Page((), str(int(cursor or 0) + 1))
+
+    def missing(self, *_: object) -> set[str]:
+        return set()
+
+    def selects(self, *_: object) -> bool:
+        return True
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_a_poll_that_is_stopped_asks_for_no_other_page() -> None:
+    stop = threading.Event()
+    there = Endless(stop)
+    observer = CatalogObserver("lake", SourceSettings(), "datahub", there, "unknown://")
+    observer.stop = stop
+    with pytest.raises(StoppedError):
+        observer.observe(None, NO_METADATA, T0)
+    assert there.asked == [("datasets", "")]
