@@ -79,9 +79,7 @@ def read_table(entry: Mapping[str, Any], database: str, catalog: CatalogLocation
     return TableFacts(name, facets, int(changed.timestamp() * 1_000_000) if isinstance(changed, datetime) else None)
 
 
-def table_events(
-    facts: TableFacts, was: Mapping[str, Any] | None, now_us: int, events: AssetEvents
-) -> tuple[dict[str, Any], list[Json]]:
+def table_events(facts: TableFacts, was: Mapping[str, Any] | None, now_us: int, events: AssetEvents) -> tuple[dict[str, Any], list[Json]]:
     """A table's part of the snapshot, and its events if anything differs from the previous part.
 
     A new table has an event of the time at which it was changed last, since when it is as it is, and one of now, which outlives that an
