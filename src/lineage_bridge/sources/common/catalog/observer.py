@@ -15,7 +15,7 @@ class CatalogObserver(Observer[SettingsT]):
     def __init__(self, name: str, settings: SettingsT, kind: str, listings: CatalogListings, unknown: str) -> None:
         super().__init__(name, settings)
         self._listings, self._unknown = listings, unknown
-        self._walk = CatalogWalk(listings, AssetEvents(kind, name))
+        self._walk = CatalogWalk(listings, AssetEvents(kind, name), self.check_stop)
 
     def test(self) -> Iterator[Check]:
         """Check the first page of each listing, and say which systems no namespace is known for."""

@@ -4,10 +4,10 @@ A walk consists of listings, such as datasets and then jobs. A poll continues th
 that had ended. Only what a complete listing lacks, and what the catalog then says does not exist, is gone.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
-from lineage_bridge.errors import SourceError
+from lineage_bridge.errors import SourceError, StoppedError
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.catalog.assets import Asset, AssetEvents, AssetRecord
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
@@ -91,10 +91,13 @@ class _Poll:
 
 
 class CatalogWalk:
-    """Walks through one catalog. `unfinished`: the number of polls that left something for the next one, which therefore soon follows."""
+    """Walks through one catalog. `unfinished`: the number of polls that left something for the next one, which therefore soon follows.
 
-    def __init__(self, catalog: CatalogListings, events: AssetEvents) -> None:
-        self._catalog, self._events = catalog, events
+    `check_stop` is called before each page, and raises StoppedError if the poll is to end.
+    """
+
+    def __init__(self, catalog: CatalogListings, events: AssetEvents, check_stop: Callable[[], None] = lambda: None) -> None:
+        self._catalog, self._events, self._check_stop = catalog, events, check_stop
         self.unfinished = 0
 
     def observe(self, before: Snapshot | None, now_us: int) -> Observation:
@@ -133,6 +136,8 @@ class CatalogWalk:
                 poll.pages += 1
                 if poll.room <= 0 or poll.pages >= self._catalog.pages_at_once:
                     break
+        except StoppedError:
+            raise
         except SourceError as error:
             walk.begin(walk.listing)
             return error
@@ -153,6 +158,7 @@ class CatalogWalk:
         """The pages that are left of the listing. A cursor of an earlier poll may have expired: then the listing begins again."""
         is_resumed = bool(walk.cursor)
         while True:
+            self._check_stop()
             try:
                 page = self._catalog.page(walk.listing, walk.cursor)
             except SourceError:
