@@ -129,10 +129,12 @@ def _plan_known(
             plan.steps.append(PlanStep(CREATE if key not in found else UPDATE, key, drift, goal, entry, entry.ours))
         else:
             plan.drift.append((key, drift))
-    elif is_same:
-        plan.unchanged += 1
-    else:
+    elif not is_same:
         plan.steps.append(PlanStep(UPDATE, key, "changed in the graph", goal, entry, entry.ours))
+    elif found is not None and goal.visible != entry.visible:
+        plan.steps.append(PlanStep(UPDATE, key, "has other names at the target than when it was published", goal, entry, entry.ours))
+    else:
+        plan.unchanged += 1
 
 
 def _drift(key: ObjectKey, entry: LedgerEntry, found: Mapping[ObjectKey, str]) -> str:

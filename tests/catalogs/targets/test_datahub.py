@@ -39,6 +39,19 @@ def test_names_become_urns(ours: Server, there: Place) -> None:
     }
 
 
+def test_what_was_published_under_other_names_is_published_again(ours: Server, there: Place) -> None:
+    namespace = "arn:aws:glue:eu-west-1:123456789012"
+    ours.send(run_event(run=RUNS[3], job="named", inputs=[dataset("table/sales/orders", namespace)], outputs=[dataset("x")]))
+    added(ours, there, platforms={namespace: "other"})
+    assert set(published(ours).outcomes) == {"done"}
+    added(ours, there)
+    report = published(ours)
+    assert [(step.name, step.action) for step in report.operations] == [("named", "update")]
+    assert _input_output(there, "named")["inputDatasets"] == ["urn:li:dataset:(urn:li:dataPlatform:glue,sales.orders,PROD)"]
+    again = published(ours)
+    assert (again.counts, again.drift) == ({}, [])
+
+
 def test_columns_are_there_and_what_is_not_held_is_counted(ours: Server, there: Place) -> None:
     made = dataset("made", columnLineage=columns(v=[("ns", "src", "k"), ("ns", "src", "l")]), storage=facet(storageLayer="delta"))
     ours.send(run_event(run=RUNS[3], job="columns", inputs=[dataset("src")], outputs=[made]))

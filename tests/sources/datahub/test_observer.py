@@ -1,6 +1,7 @@
 """The source `datahub`: what its entities become, how it lists, and what is gone, with a stand-in that has the forms of acryl-datahub."""
 
 import json
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,10 +11,11 @@ from tests.catalogs.standins.datahub import AUDIT, DataHub
 from tests.catalogs.standins.server import answering
 from tests.events import T0, dataset, run_event
 
-from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
+from lineage_bridge.errors import ForbiddenError, MissingError, SourceError, StoppedError
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.catalog import walk as module
 from lineage_bridge.sources.common.datahub.urns import DataHubNames, column_of
+from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.datahub.observer import DataHubObserver
@@ -233,6 +235,50 @@ def test_what_a_list_leaves_out_is_gone_only_if_it_does_not_exist(hub: Catalog) 
     assert facets_of(hub.poll(denied)).keys() == {"shop.public.revenue"}
 
 
+@pytest.mark.parametrize("entry", [None, {}, {"urn": None}, 5])
+def test_an_answer_that_names_no_entity_does_not_say_that_one_is_gone(hub: Catalog, monkeypatch: pytest.MonkeyPatch, entry: object) -> None:
+    hub.plant_estate()
+    first = hub.poll()
+    hub.there.hidden = {ORDERS}
+    send = HttpClient.send
+
+    def odd(*asked: Any) -> Any:
+        answer = send(*asked)
+        return [entry] if isinstance(answer, list) else answer
+
+    monkeypatch.setattr(HttpClient, "send", odd)
+    seen = hub.poll(first)
+    assert (seen.events, [entry.what for entry in seen.unseen]) == ((), ["datasets: what is missing from the list"])
+
+
+@pytest.mark.parametrize(
+    ("cluster", "env", "is_read"), [("DEV", None, False), ("prod", None, True), ("k8s", None, True), ("k8s", "QA", False)]
+)
+def test_jobs_of_other_environments_are_left_out(hub: Catalog, cluster: str, env: str | None, is_read: bool) -> None:
+    info = {"name": "load", "type": {"string": "COMMAND"}, **({"env": env} if env else {})}
+    hub.there.plant(
+        JOB.replace("PROD", cluster) if cluster.isupper() else JOB,
+        dataJobInfo=info,
+        dataJobInputOutput={"inputDatasets": [ORDERS], "outputDatasets": [REVENUE]},
+    )
+    if not cluster.isupper():  # the stand-in plants flows of DataHub's own environments only
+        hub.there.aspects = {
+            (of.replace("nightly,PROD", f"nightly,{cluster}"), name): value for (of, name), value in hub.there.aspects.items()
+        }
+    assert [event["job"]["name"] for event in hub.poll().events] == (["nightly.load"] if is_read else [])
+
+
+def test_a_poll_that_is_to_end_reads_no_further_page(hub: Catalog) -> None:
+    hub.plant_estate()
+    source = hub.source()
+    source.stop = threading.Event()
+    source.stop.set()
+    with pytest.raises(StoppedError):
+        source.observe(None, NO_METADATA, T0)
+    source.close()
+    assert hub.there.scrolls == []
+
+
 @pytest.mark.parametrize(("status", "error"), [(403, ForbiddenError), (404, MissingError), (400, SourceError)])
 def test_a_list_that_fails_ends_nothing_and_the_other_one_is_read(hub: Catalog, status: int, error: type[SourceError]) -> None:
     hub.plant_estate()
@@ -344,7 +390,7 @@ def test_a_namespace_that_becomes_known_moves_the_dataset(hub: Catalog) -> None:
     ] * 2
 
 
-NAMES = DataHubNames("PROD", {}, {KAFKA: "prod"}, (SNOWFLAKE, "arn:aws:glue:eu-west-1:123456789012", "s3a://raw"))
+NAMES = DataHubNames("PROD", {}, {KAFKA: "prod", "gs://ours": "eu"}, (SNOWFLAKE, "arn:aws:glue:eu-west-1:123456789012", "s3a://raw"))
 
 
 @pytest.mark.parametrize(
@@ -357,6 +403,7 @@ NAMES = DataHubNames("PROD", {}, {KAFKA: "prod"}, (SNOWFLAKE, "arn:aws:glue:eu-w
         ("s3://lake", "/"),
         ("s3a://raw", "a"),
         ("gs://lake", "a"),
+        ("gs://ours", "a/b"),
         ("abfss://c@acme.dfs.core.windows.net", "t"),
         ("arn:aws:glue:eu-west-1:123456789012", "table/sales/orders"),
         ("datahub://looker", "explore.x"),

@@ -80,6 +80,7 @@ def facets_of(seen: Observation) -> dict[str, dict[str, Any]]:
         event["dataset"]["name"]: {
             key: {member: value for member, value in facet.items() if not member.startswith("_") or member == "_deleted"}
             for key, facet in event["dataset"]["facets"].items()
+            if key != "lineagebridge_catalog"
         }
         for event in seen.events
     }
@@ -119,6 +120,21 @@ def test_lineage_goes_on_from_the_files_of_a_sink_into_the_tables(lake: Warehous
     assert "revenue" in json.dumps(found)
     detail = graph.ask("/lineage/datasets/detail", namespace="s3://lake", name="sales/orders")
     assert "One row per order." in json.dumps(detail)
+
+
+def test_producers_outrank_the_catalog_and_lose_nothing_to_it(lake: Warehouse, graph: Server) -> None:
+    lake.database("sales")
+    lake.table("sales", "orders")
+    stated: dict[str, Any] = {"schema": {"fields": [{"name": "ID", "type": "INT"}]}, "ownership": {"owners": [{"name": "ann"}]}}
+    reads = run_event(job="r", time_us=T0 - MINUTE_US, inputs=[dataset("table/sales/orders", NAMESPACE, None, **stated)])
+    first = lake.poll()
+    graph.send(reads, *map(encode, first.events))
+    found = json.dumps(graph.ask("/lineage/datasets/detail", namespace=NAMESPACE, name="table/sales/orders"))
+    assert ("ann" in found, "sales-team" in found, '"ID"' in found, "One row per order." in found) == (True, False, True, True)
+    lake.glue.client.delete_table(DatabaseName="sales", Name="orders")
+    graph.send(*map(encode, lake.poll(first).events))
+    found = json.dumps(graph.ask("/lineage/datasets/detail", namespace=NAMESPACE, name="table/sales/orders"))
+    assert ("ann" in found, '"ID"' in found, "One row per order." in found) == (True, True, False)
 
 
 def test_only_what_changed_is_reported_and_what_is_gone_is_taken_back(lake: Warehouse, graph: Server) -> None:

@@ -16,6 +16,7 @@ from lineage_bridge.sources.common.google.naming import dataset_name, entity_nam
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.settings import NO_CONTEXT
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA
+from lineage_bridge.sources.google_lineage import observer as observer_module
 from lineage_bridge.sources.google_lineage.observer import GoogleListings, GoogleObserver
 from lineage_bridge.sources.google_lineage.settings import GoogleSourceSettings
 from lineage_bridge.sources.runtime.kinds import KINDS
@@ -93,6 +94,18 @@ def test_what_was_published_does_not_come_back(lineage: Catalog) -> None:
     lineage.there.plant("sent", "r", NOON, (TOPIC, RAW), attributes={"lineagebridge_publication": {"installations": ["1b0e"]}})
     lineage.there.plant("theirs", "r", NOON, (TOPIC, RAW), attributes={"name": "x"})
     assert list(jobs_of(lineage.poll())) == ["theirs"]
+
+
+def test_runs_that_have_no_links_yet_hide_none(lineage: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    lineage.there.plant("a", "r1", NOON, (TOPIC, RAW))
+    first = lineage.poll()
+    lineage.there.plant("a", "r2", LATER)
+    lineage.there.objects = {name: made for name, made in lineage.there.objects.items() if "/r2/lineageEvents" not in name}
+    second = lineage.poll(first)
+    assert (second.events, second.unseen) == ((), ())
+    monkeypatch.setattr(observer_module, "_RUNS", 1)
+    third = lineage.poll(second)
+    assert (third.events, len(third.snapshot["assets"]["processes"])) == ((), 1), "older runs are not looked at: it stays as it was"
 
 
 def test_a_list_that_fails_ends_nothing(lineage: Catalog) -> None:

@@ -52,9 +52,9 @@ class DataHubListings:
             asked = [{"urn": urn, f"{entity}Key": {}, "status": {}} for urn in ids[at : at + _ASKED]]
             path = f"/openapi/v3/entity/{entity}/batchGet"
             answer = self._send(path, asked)
-            if not isinstance(answer, list):
-                raise SourceError(f"POST {path} did not return a list", _ADDRESS)
-            found = (entry for entry in answer if object_in(entry, f"{entity}Key"))
+            if not isinstance(answer, list) or not all(text_in(entry, "urn") for entry in answer):
+                raise SourceError(f"POST {path} did not return a list of entities", _ADDRESS)
+            found = (entry for entry in answer if entry.get(f"{entity}Key") is not None)
             there |= {text_in(entry, "urn") for entry in found if object_in(entry, "status", "value").get("removed") is not True}
         return set(ids) - there
 

@@ -28,7 +28,7 @@ DATASET_ASPECTS: Final = (
 JOB_ASPECTS: Final = ("dataJobInfo", "dataJobInputOutput")
 _TYPES: Final = {"table": "TABLE", "view": "VIEW", "materialized view": "VIEW", "topic": "TOPIC", "stream": "STREAM"}
 _JOB: Final = re.compile(
-    r"urn:li:dataJob:\(urn:li:dataFlow:\((?P<orchestrator>[^,()]+),(?P<flow>[^,()]+),[^,()]+\),(?P<job>[^,()]+)\)", re.DOTALL
+    r"urn:li:dataJob:\(urn:li:dataFlow:\((?P<orchestrator>[^,()]+),(?P<flow>[^,()]+),(?P<cluster>[^,()]+)\),(?P<job>[^,()]+)\)", re.DOTALL
 )
 Entity: TypeAlias = Mapping[str, Any]
 _Columns: TypeAlias = dict[str, list[Json]]
@@ -65,9 +65,13 @@ def read_dataset(entity: Entity, urn: str, names: DataHubNames) -> Asset | None:
 
 
 def read_job(entity: Entity, urn: str, names: DataHubNames) -> Asset | None:
-    """The asset of a job, empty if it reads and writes nothing; None for one that LineageBridge published, or nothing is known about."""
+    """The asset of a job, empty if it reads and writes nothing; None for one that LineageBridge published, that is in another environment,
+    or that nothing is known about.
+    """
     found, info = _JOB.fullmatch(urn), _aspect(entity, "dataJobInfo")
     if found is None or not info or PUBLICATION in object_in(info, "customProperties"):
+        return None
+    if names.is_elsewhere(text_in(info, "env") or decoded(found["cluster"])):
         return None
     aspect = _aspect(entity, "dataJobInputOutput")
     inputs, outputs = (_datasets(aspect, side, names) for side in ("input", "output"))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lineage_bridge.errors import ConfigError, ForbiddenError, SourceError
 from lineage_bridge.openlineage.event_builder import Json
+from lineage_bridge.sources.common.catalog.assets import AssetEvents
 from lineage_bridge.sources.common.observer import Check, Observation, Observer, Snapshot, SourceKind, Unseen
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata
 from lineage_bridge.sources.glue.settings import GlueSourceSettings
@@ -59,6 +60,7 @@ class GlueObserver(Observer[GlueSourceSettings]):
     def __init__(self, name: str, settings: GlueSourceSettings) -> None:
         super().__init__(name, settings)
         self.service = _service(settings)
+        self._stated = AssetEvents("glue", name)
         self._unfinished = 0
 
     def test(self) -> Iterator[Check]:
@@ -103,7 +105,7 @@ class GlueObserver(Observer[GlueSourceSettings]):
             if not self.settings.selects_database(name):
                 del snapshot[name]
             elif self._is_gone(name, unseen):
-                events += [gone_event(entry, now_us) for _, entry in sorted(snapshot.pop(name).items())]
+                events += [gone_event(entry, now_us, self._stated) for _, entry in sorted(snapshot.pop(name).items())]
         self._unfinished += bool(left)
         return Observation({"databases": dict(sorted(snapshot.items())), "next": left}, tuple(events), unseen=tuple(unseen))
 
@@ -160,7 +162,7 @@ class GlueObserver(Observer[GlueSourceSettings]):
                     if not self.settings.selects_table(database, name):
                         continue
                     facts = read_table(entry, database, catalog)
-                    part, made = table_events(facts, known.get(name), now_us) if facts else (known.get(name), [])
+                    part, made = table_events(facts, known.get(name), now_us, self._stated) if facts else (known.get(name), [])
                     unnamed += facts is None
                     if made and facts and not room.takes(facts):
                         part, made, left = known.get(name), [], True
@@ -174,7 +176,7 @@ class GlueObserver(Observer[GlueSourceSettings]):
         asked = list(missing)[: max(0, room.asked)]
         room.asked -= len(asked)
         gone, denied = self._gone(database, asked)
-        events += [gone_event(missing[name], now_us) for name in gone]
+        events += [gone_event(missing[name], now_us, self._stated) for name in gone]
         snapshot |= {name: entry for name, entry in missing.items() if name not in gone}
         # Where none of those that were asked for is gone, the next poll comes in its time: it would ask for the same ones again.
         return DatabaseTables(_sorted(snapshot), events, unnamed, left or (bool(gone) and len(asked) < len(missing)), denied)

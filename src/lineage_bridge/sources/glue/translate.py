@@ -13,6 +13,7 @@ from lineage_bridge.openlineage.event_builder import EventBuilder, Json, digest_
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.aws.glue_parameters import own_descriptions
+from lineage_bridge.sources.common.catalog.assets import Asset, AssetEvents, AssetRecord
 
 EVENTS = EventBuilder("https://lineagebridge.dev/sources/glue")
 _LOCATION: Final = re.compile(r"(?P<scheme>(?:s3[an]?|gs|abfss?|wasbs?)://)(?P<host>[^/]+)/+(?P<path>.*[^/])/*", re.IGNORECASE)
@@ -43,11 +44,6 @@ class TableFacts(NamedTuple):
     name: DatasetName
     facets: dict[str, Json]
     changed_us: int | None
-
-    @property
-    def digest(self) -> str:
-        """A digest of the facets."""
-        return digest_of(self.facets)
 
     @property
     def columns(self) -> int:
@@ -83,33 +79,33 @@ def read_table(entry: Mapping[str, Any], database: str, catalog: CatalogLocation
     return TableFacts(name, facets, int(changed.timestamp() * 1_000_000) if isinstance(changed, datetime) else None)
 
 
-def table_events(facts: TableFacts, was: Mapping[str, Any] | None, now_us: int) -> tuple[dict[str, Any], list[Json]]:
+def table_events(facts: TableFacts, was: Mapping[str, Any] | None, now_us: int, events: AssetEvents) -> tuple[dict[str, Any], list[Json]]:
     """A table's part of the snapshot, and its events if anything differs from the previous part.
 
     A new table has an event of the time at which it was changed last, since when it is as it is, and one of now, which outlives that an
     earlier poll has taken it back.
     """
-    if was and was["name"] != list(facts.name):
-        entry, events = table_events(facts, None, now_us)
-        return entry, [gone_event(was, now_us), *events]
-    if was and was["digest"] == facts.digest:
+    asset, before = Asset(facts.name, facts.facets), _record(was) if was else None
+    record, made = events.changed(asset, before, 0, now_us)
+    if was and not made:
         return dict(was), []
-    entry = {"name": list(facts.name), "facets": sorted(facts.facets), "digest": facts.digest}
-    ended = set(was["facets"]) - facts.facets.keys() if was else set()
-    deleted = dict.fromkeys(sorted(ended), EVENTS.deleted_facet())
-    is_older = not was and facts.changed_us is not None and facts.changed_us < now_us
-    earlier = [EVENTS.dataset_event(facts.changed_us or 0, facts.name, facts.facets)] if is_older else []
-    return entry, [*earlier, EVENTS.dataset_event(now_us, facts.name, {**facts.facets, **deleted})]
+    is_new = before is None or before.names != record.names
+    is_older = is_new and facts.changed_us is not None and facts.changed_us < now_us
+    earlier = [events.stated(asset, facts.changed_us or 0)] if is_older else []
+    return {"name": list(facts.name), "facets": sorted(facts.facets), "digest": record.digest}, [*made[:-1], *earlier, made[-1]]
 
 
-def gone_event(was: Mapping[str, Any], now_us: int) -> Json:
+def gone_event(was: Mapping[str, Any], now_us: int, events: AssetEvents) -> Json:
     """The event of a table that is not in the catalog any more: it takes back all that the catalog had about it.
 
-    It is no DROP: the data of an external table stays where it is, and others go on using it by its location. What another producer has
-    stated about the same table in the same facets is taken back with it, until that producer states it again.
+    It is no DROP: the data of an external table stays where it is, and others go on using it by its location.
     """
+    return events.gone(_record(was), now_us)
+
+
+def _record(was: Mapping[str, Any]) -> AssetRecord:
     namespace, name = was["name"]
-    return EVENTS.dataset_event(now_us, (namespace, name), dict.fromkeys(was["facets"], EVENTS.deleted_facet()))
+    return AssetRecord(namespace, name, is_job=False, facets=tuple(was["facets"]), digest=was["digest"], walk=0)
 
 
 def _location(storage: Mapping[str, Any]) -> DatasetName | None:

@@ -18,6 +18,8 @@ PROCESSES: Final = "processes"
 _PAGE: Final = 50
 _EVENT_PAGES: Final = 100
 """How many pages of lineage events of a run are read: 10,000 events, and a hundred links in each."""
+_RUNS: Final = 10
+"""How many runs of a process are looked at for one that has links: the newest may have just begun, or have failed."""
 _RIGHTS: Final = "grant roles/datalineage.viewer on the project, and enable the Data Lineage API"
 _ADDRESS: Final = "check that the address is that of the Data Lineage API, and the location"
 
@@ -66,13 +68,27 @@ class GoogleListings:
         self._http.close()
 
     def _read(self, process: Mapping[str, Any]) -> Asset | None:
-        """The asset of a process by its newest run, which is listed first; None for one that LineageBridge published."""
+        """The asset of a process by its newest run with links; runs are listed newest first. None for one that LineageBridge published, or
+        that has only newer runs than those with links.
+        """
         if is_published(process):
             return None
         path = f"/v1/{self._settings.parent}/processes/{_id(text_in(process, 'name'))}"
-        runs = _list_of(self._get(f"{path}/runs", pageSize=1), "runs")
-        events = self._events(f"{path}/runs/{_id(text_in(runs[0], 'name'))}") if runs else ()
-        return read_process(process, self._settings.parent, events)
+        token, looked_at = "", 0
+        while looked_at < _RUNS:
+            answer = self._get(f"{path}/runs", pageSize=_RUNS, **({"pageToken": token} if token else {}))
+            for run in _list_of(answer, "runs")[: _RUNS - looked_at]:
+                if not (id_ := _id(text_in(run, "name"))):
+                    raise SourceError(f"GET {path}/runs returned a run without a name", _ADDRESS)
+                asset = read_process(process, self._settings.parent, self._events(f"{path}/runs/{id_}"))
+                if not asset.is_empty:
+                    return asset
+                looked_at += 1
+            token = text_in(answer, "nextPageToken")
+            if not token:
+                return read_process(process, self._settings.parent, ())
+            looked_at += not _list_of(answer, "runs")
+        return None
 
     def _events(self, run: str) -> Iterator[Mapping[str, Any]]:
         token = ""

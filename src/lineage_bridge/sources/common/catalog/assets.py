@@ -66,6 +66,10 @@ class AssetEvents:
         ended = set(was.facets) - asset.facets.keys() if was and not before else set()
         return record, [*before, self._event(asset, ended, now_us)]
 
+    def stated(self, asset: Asset, at_us: int) -> Json:
+        """The event that states an asset as it is since a time (UTC microseconds)."""
+        return self._event(asset, (), at_us)
+
     def gone(self, was: AssetRecord, now_us: int) -> Json:
         """The event of an asset that is not in the catalog any more: it takes back what this source stated. The dataset does not end."""
         ended = {*was.facets, "lineage"} if was.is_job else was.facets

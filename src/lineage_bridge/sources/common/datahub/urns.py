@@ -6,7 +6,7 @@ object stores and BigQuery, and of the others only if settings name the namespac
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 from urllib.parse import quote
 
 from lineage_bridge.openlineage.naming import DatasetName
@@ -65,7 +65,8 @@ class DataHubNames:
         for namespace in sorted({*platforms, *instances, *namespaces}):
             platform = self.platform(namespace)
             bucket = _bucket(namespace) if platform in _OF_BUCKETS else ""
-            other = self._known.setdefault((platform, bucket or instances.get(namespace, "")), namespace)
+            beginning = ".".join(filter(None, (instances.get(namespace), bucket)))
+            other = self._known.setdefault((platform, beginning), namespace)
             self.ambiguous += [(other, namespace)] if other != namespace else []
 
     def platform(self, namespace: str) -> str:
@@ -116,6 +117,10 @@ class DataHubNames:
                 name = name[len(instance) + 1 :] if instance else name
                 return namespace, _with_folders(name) if _is_glue(namespace) else name
         return (platform if platform in _WITHOUT_ADDRESS else f"{UNKNOWN}{platform}"), name
+
+    def is_elsewhere(self, cluster: str) -> bool:
+        """Whether the cluster of a flow is another environment. Orchestrators also have names of their own for clusters."""
+        return cluster.upper() in get_args(Environment) and cluster.upper() != self._env
 
     def field(self, urn: object) -> tuple[DatasetName, str] | None:
         """The dataset and the column with a URN; None if it is no URN of a column in this environment."""
