@@ -53,7 +53,7 @@ class Driver(Protocol):
 
 @runtime_checkable
 class BulkDriver(Protocol):
-    """A driver that has calls of its own for many rows. Its `execute` fetches all rows of a query at once."""
+    """A driver whose `execute` fetches all rows of a query at once. It has other methods to read and to add many rows."""
 
     def scan(self, sql: str, values: Values = (), /) -> RowCursor:
         """Run a query, fetching its rows as they are read."""
@@ -82,7 +82,9 @@ class StoreConnection:
     __slots__ = ("_execute", "_executemany", "_rendered", "_scan", "dialect", "raw")
 
     def __init__(self, raw: Any, dialect: Dialect = SQLITE) -> None:  # noqa: ANN401 - a Driver, and more of its own
-        """`raw` is the driver's connection. Use it directly only for operations that one database alone has, such as copying a file."""
+        """`raw` is the driver's connection. Use the driver's connection directly only for operations that a single database has, such as
+        copying a file.
+        """
         driver: Driver = raw
         self.raw, self.dialect = raw, dialect
         self._execute, self._executemany = driver.execute, driver.executemany
@@ -124,4 +126,4 @@ class StoreConnection:
 
 
 def _refuse(*_: object) -> NoReturn:
-    raise AbandonedError("the query was interrupted, because nobody waits for its result any more")
+    raise AbandonedError("the query was interrupted, because its caller no longer waits for the result")

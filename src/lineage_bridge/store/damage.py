@@ -1,4 +1,4 @@
-"""Recognises damaged database files, and sets a damaged one aside that can be computed again."""
+"""Recognises damaged database files. A damaged file that can be computed again is renamed, and so set aside."""
 
 import logging
 import os
@@ -10,7 +10,9 @@ from pathlib import Path
 from lineage_bridge.errors import StoreDamagedError, StoreError
 
 _BESIDE = ("-wal", "-shm", "-journal", "")
-"""Suffixes of the files of one database, the main file last, so that a write-ahead log is never combined with another main file."""
+"""Suffixes of the files of one database. The main file is the last to be renamed, so that a write-ahead log is never combined with a new
+main file.
+"""
 _log = logging.getLogger(__name__)
 
 
@@ -52,8 +54,8 @@ def copy_database(source: Path, target: Path) -> None:
 
 @contextmanager
 def suspected_on_damage(path: Path) -> Iterator[None]:
-    """Like `damage_reported`. It also marks the file as damaged, so that the process that owns it replaces it, unless the file has been
-    replaced meanwhile.
+    """Like `damage_reported`. It also marks the file as damaged, so that the process that writes the file replaces it. The mark is left out
+    if the file has been replaced meanwhile.
     """
     before = file_identity(path)
     try:
@@ -93,7 +95,7 @@ def suspicion(path: Path) -> Path:
 
 
 def set_aside(path: Path) -> None:
-    """Rename a damaged database, so that it can be examined. It replaces one that was set aside earlier. Raises OSError."""
+    """Rename a damaged database, so that a person can examine it. A database that was set aside earlier is overwritten. Raises OSError."""
     aside = path.with_name(f"{path.name}.damaged")
     for suffix in _BESIDE:
         part = path.with_name(path.name + suffix)
@@ -102,4 +104,4 @@ def set_aside(path: Path) -> None:
         else:
             aside.with_name(aside.name + suffix).unlink(missing_ok=True)
     suspicion(path).unlink(missing_ok=True)
-    _log.error("%s is damaged; it is set aside as %s", path, aside.name)
+    _log.error("%s is damaged; it was renamed to %s", path, aside.name)

@@ -24,7 +24,7 @@ NO_LIMIT: Final = 2**62
 
 
 Query: TypeAlias = Any
-"""A full-text query, as its dialect makes and combines them."""
+"""A full-text query, in the form in which a dialect builds and combines such queries."""
 
 
 class FullText(Protocol):
@@ -72,9 +72,9 @@ class Dialect(Protocol):
 
     full_text: FullText
     merges_sets: bool
-    """Whether many rows are merged by one statement, which takes each key once; otherwise each row is a call of a statement."""
+    """Whether one statement merges many rows, each of which must have another key. If not, a statement is run for each row."""
     replayed: str
-    """The hint for a graph whose tables contradict each other: what computes it again."""
+    """The hint of the error that the tables of the graph contradict each other. It states how the graph is computed again."""
 
     def render(self, sql: str) -> str:
         """Translate a statement in portable SQL to this database's SQL."""

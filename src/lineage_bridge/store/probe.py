@@ -1,4 +1,4 @@
-"""Asks a store something with a deadline, however long the store takes to answer."""
+"""Asks a store a question with a deadline, however long the store takes to answer."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -25,8 +25,8 @@ class Probe(Generic[_Answer]):
         self._since = 0.0
 
     def answer(self) -> _Answer:
-        """Return the answer to the question. Raises the errors of asking, and StoreUnreachableError if there is no answer by the
-        deadline.
+        """Return the answer to the question. Raises the errors that the question raises, and StoreUnreachableError if there is no answer by
+        the deadline.
 
         While an earlier question is still unanswered, no other one is asked: calls raise at once until it ends.
         """

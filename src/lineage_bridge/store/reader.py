@@ -32,7 +32,9 @@ class StoreReader:
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes | None = None, processing: ProcessingTypes | None = None) -> None:
-        """`processing` says which jobs are streaming (default: this store's tables): a store of earlier facts may not contain it yet."""
+        """`processing` says which jobs are streaming (default: this store's tables). A store that was computed as of an earlier time may
+        not know that yet.
+        """
         self.nodes = nodes or Nodes(connection)
         runs = Runs(connection, self.nodes, processing)
         self.progress = StoreProgress(connection)
@@ -65,7 +67,7 @@ class StoreLocation(Protocol):
         """Open a connection that only reads. Raises StoreError."""
 
     def identity(self) -> object:
-        """A value that changes when another store replaces this one, so that connections to the earlier one are not reused."""
+        """A value that changes when another store replaces this one, so that connections to the replaced store are not reused."""
 
     def watched(self) -> AbstractContextManager[None]:
         """A context around a question. If the question finds damage, the store is marked as damaged."""

@@ -1,7 +1,8 @@
-"""Keeps derived rows up to date, in the transaction that writes the facts: shapes, flows, current facets, names that stand for one dataset.
+"""Keeps derived rows up to date, in the transaction that writes the facts: run shapes, flows, current facets, and aliases.
 
-Values that are a min or a max are merged; the others are recomputed per touched key with the pure functions of `graph`, up to a budget.
-`graph.derive` computes the same from scratch.
+A value that is a minimum or a maximum is merged into the stored one. All others are recomputed for the keys that a batch changed, with the
+pure functions of `graph`, until a budget of rows is used up; the remaining keys are queued. `graph.derive` computes the same values from
+all facts.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -54,7 +55,7 @@ class Derivation:
             connection.execute(f"CREATE TEMP TABLE {table}")
 
     def forget(self) -> None:
-        """Drop from the caches what a transaction added that did not commit."""
+        """Remove from the caches what a transaction added before it was rolled back."""
         self.lineage_set_of.clear()
         self.since.clear()
         self.mentioned.clear()
@@ -65,7 +66,7 @@ class Derivation:
     # nodes and texts
 
     def add_staged_nodes(self) -> None:
-        """Add those staged nodes that the store lacks, or has with a later first time."""
+        """Add those staged nodes that the store lacks, or that a staged row mentions earlier than any stored row does."""
         self.add_nodes(
             self.connection.execute(
                 "SELECT i.id, min(i.kind), min(i.namespace), min(i.name), min(i.first) FROM in_node i LEFT JOIN node n ON n.id = i.id "
@@ -74,7 +75,9 @@ class Derivation:
         )
 
     def add_nodes(self, rows: Iterable[Row]) -> None:
-        """Add new nodes (id, kind, namespace, name, first); existing nodes may get an earlier first time."""
+        """Add new nodes (id, kind, namespace, name, time of the first mention). For existing nodes, an earlier time of the first mention is
+        stored.
+        """
         earliest: dict[int, Row] = {}
         for row in rows:
             kept = earliest.setdefault(row[0], row)
@@ -96,7 +99,7 @@ class Derivation:
             self.spellings.add(row[:4])
 
     def add_facet_sets(self, rows: list[Row]) -> None:
-        """Store the facet sets that the store lacks. Those known to be stored are skipped."""
+        """Store the facet sets that the store lacks. Facet sets that are known to be stored are skipped."""
         if len(self.stored) > _REMEMBERED:
             self.stored.clear()
         new = {row[:2]: row for row in rows if row[0] not in self.stored}
@@ -120,9 +123,7 @@ class Derivation:
     # what a batch changes
 
     def asserters_with_new_members(self) -> set[Asserter]:
-        """The runs of the staged batch that name a dataset for the first time, or with an earlier time than before. Call before the
-        batch is merged.
-        """
+        """The runs in the staged batch that name a dataset for the first time, or earlier than is stored. Call before the merge."""
         rows = self.connection.execute(
             "SELECT DISTINCT i.run, i.job FROM in_run_io i WHERE NOT EXISTS (SELECT 1 FROM run_io r WHERE r.run = i.run AND r.job = i.job "
             "AND r.dataset = i.dataset AND r.side = i.side AND r.first <= i.first)"
@@ -201,7 +202,9 @@ class Derivation:
         return {(row[0], row[1]) for row in new}
 
     def _load_lineage_sets(self, firsts: Mapping[tuple[bytes, str], int]) -> None:
-        """Cache the lineage set of each facet, given as (facet, key) with its first time. Facets not seen before are parsed and stored."""
+        """Cache the lineage sets of facets, given by (facet, key) with the time of the first assertion. New facets are parsed and
+        stored.
+        """
         if len(self.lineage_set_of) + len(self.mentioned) > 200_000:
             self.forget()
         for (facet, key), first in sorted(firsts.items()):
@@ -217,13 +220,13 @@ class Derivation:
             self.lineage_set_of[facet, key], self.since[facet, key] = row or (self._store_lineage_set(facet, key, first), first)
 
     def _asserted_earlier(self, facet: bytes, key: str, first: int) -> None:
-        """Record that a facet was first asserted earlier than was known. The same is then true of the nodes that it names."""
+        """Record that a facet was first asserted earlier than was known. Then the nodes that it names were also mentioned earlier."""
         self.since[facet, key] = first
         self.connection.execute("UPDATE facet_lineage_set SET first = ? WHERE facet = ? AND key = ?", (first, facet, key))
         self.add_nodes((*node, first) for node in (named_nodes(key, self.text(facet), self.names) if key in NAMING_KEYS else ()))
 
     def _store_lineage_set(self, facet: bytes, key: str, first: int) -> bytes | None:
-        """Parse a facet that names nodes, once: its nodes, and its lineage set if it is a lineage facet."""
+        """Parse a facet that names nodes, and store them; of a lineage facet also the lineage set, whose id is returned."""
         text = self.text(facet)
         if key == "jobType":
             mark = read_mark(text)

@@ -7,7 +7,7 @@ WHERE (excluded.rank, excluded.time, excluded.event, excluded.facet)
 NEW_FACETS = """SELECT i.node, i.job, i.key, i.facet, c.facet FROM in_current i
 LEFT JOIN current_facet c ON c.node = i.node AND c.job = i.job AND c.key = i.key
 WHERE c.facet IS NULL OR (c.facet <> i.facet AND (i.rank, i.time, i.event, i.facet) > (c.rank, c.time, c.event, c.facet))"""
-"""Rows of a batch that become current, each with the row that was current before."""
+"""The facets in a batch that become current, each with the facet that was current before."""
 
 STAGING = (
     "in_facet (facet BLOB)",

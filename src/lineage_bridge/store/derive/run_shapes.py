@@ -30,8 +30,8 @@ class RunShapeWriter:
         connection.execute("CREATE TEMP TABLE in_asserter (asserted_by BLOB, job BIGINT)")
 
     def stage(self, assertions: Iterable[Row]) -> None:
-        """Put the days of the asserters' events in a batch into a temporary table: those of runs and job declarations by job, those
-        of dataset declarations by dataset.
+        """Put the days on which the asserters in a batch had events into a temporary table. The days of runs and job declarations have the
+        job as key, those of dataset declarations the dataset.
         """
         days: dict[tuple[bytes, int, int], tuple[int, int, int]] = {}
         for asserter, job, node, side, origin, _, day, first, _, last, _ in assertions:
@@ -65,7 +65,7 @@ class RunShapeWriter:
         return done
 
     def _reshape(self, asserters: list[Asserter], lineage_set_of: LineageSetOf) -> int:
-        """Compute the shapes of some asserters at once; returns how many rows that took."""
+        """Compute the shapes of some asserters at once. Returns the cost, in rows of the budget."""
         self.connection.execute("DELETE FROM in_asserter")
         self.connection.executemany("INSERT INTO in_asserter VALUES (?, ?)", asserters)
         olds = self._query(
@@ -124,13 +124,17 @@ class RunShapeWriter:
         return declared_shape(self.connection, job, facet_set, lineage_set_of), declaration_history(declarations)
 
     def mention_nodes(self, job: int, nodes: Iterable[int], lineage_sets: Iterable[bytes]) -> None:
-        """Record the nodes that a job's statements have ever named. By them, answers as of an earlier time find the job's former flows."""
+        """Record the nodes that a job's statements have ever named. Answers as of an earlier time use these nodes to find the job's former
+        flows.
+        """
         many = self.connection.executemany
         many("INSERT INTO mentioned_node VALUES (?, ?) ON CONFLICT DO NOTHING", [(node, job) for node in nodes])
         many(statements.MENTION_NODES, [{"job": job, "lineage_set": lineage_set} for lineage_set in lineage_sets])
 
     def move(self, moves: list[tuple[Asserter, int, Shape]]) -> int:
-        """Move asserters from an old shape to a new one; their jobs gain and lose flows accordingly. Returns how many rows that took."""
+        """Move asserters from an old shape to a new one; their jobs gain and lose flows accordingly. Returns the cost, in rows of the
+        budget.
+        """
         if not moves:
             return 0
         changed = [(shape.id, *asserter) for asserter, _, shape in moves]
@@ -251,7 +255,7 @@ class RunShapeWriter:
         return cost
 
     def _other_flow(self, source: int, target: int, job: int, origin: int, evidence: int) -> bool:
-        """Whether another shape of the job contains the same flow, in which OWN may stand in place of the job's id."""
+        """Whether another shape of the job contains the same flow. Shapes may contain the constant OWN in place of the job's id."""
         return any(
             self._exists(statements.OTHER_FLOW, a, b, evidence, origin, job)
             for a in {source, OWN if source == job else source}
@@ -265,7 +269,9 @@ class RunShapeWriter:
         return self.connection.execute(sql, parameters).fetchone() is not None
 
     def _in_any(self, table: str, shapes: set[int], **columns: object) -> bool:
-        """Whether one of these shapes of the same job also contains the row. Usually, the shape that replaced the old one does."""
+        """Whether one of these shapes of the same job also contains a row with these values. Usually, the shape that replaced the old one
+        does.
+        """
         where = " AND ".join(f"{column} = ?" for column in columns)
         return any(self._exists(f"SELECT 1 FROM {table} WHERE shape = ? AND {where}", shape, *columns.values()) for shape in shapes)
 

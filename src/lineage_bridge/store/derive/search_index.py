@@ -31,7 +31,7 @@ class SearchTextWriter:
         self.changed.update(node for node, key in facets if key in SEARCHED)
 
     def keep_up(self, limit: int) -> None:
-        """Update the texts of at most `limit` changed nodes; the others are queued for the next transactions."""
+        """Update the texts of at most `limit` changed nodes; the other changed nodes are queued for the next transactions."""
         waiting = [row[0] for row in self.connection.execute("SELECT node FROM search_queue LIMIT ?", (_WAITING,))]
         if not waiting and not self.changed:
             return

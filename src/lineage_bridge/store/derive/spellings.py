@@ -1,6 +1,7 @@
 """Updates the tables of aliases that follow from naming rules, for the names that nodes have or that operators' aliases use.
 
-Groups are not stored (see graph/identity/steps.py), so an alias or a veto costs the rows of its own two ends, whatever they join.
+Groups are not stored (see graph/identity/steps.py), so an alias or a veto changes only the rows of its own two names, however many names it
+joins into one group.
 """
 
 from collections.abc import Iterable
@@ -129,7 +130,9 @@ class AliasWriter:
             self.spaces.discard(namespace)
 
     def _used(self, queries: Iterable[str], *parameters: str) -> bool:
-        """Whether an alias that is in effect uses a name or a namespace, by one of these queries."""
+        """Whether any of these queries finds an alias in effect. The queries look up the aliases that use a name or a namespace, given in
+        `parameters`.
+        """
         return any(self._stands(StatedAlias(*row)) for sql in queries for row in self.connection.execute(sql, parameters))
 
     def _stands(self, alias: StatedAlias) -> bool:

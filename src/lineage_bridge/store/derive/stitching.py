@@ -1,6 +1,7 @@
 """Updates which runs are stitched together, by the rule in graph/flows/stitching.py.
 
-A changed run is compared with its last known state, and the writers that may lie within it are examined again, within the budget.
+A changed run is compared with its state when it was last examined. Then the writing runs that may have run during it are examined again,
+until the budget of rows is used up.
 """
 
 from collections.abc import Iterable
@@ -91,7 +92,7 @@ class StitchWriter:
         self.work_off(budget)
 
     def work_off(self, budget: Budget) -> None:
-        """Examine writers in the queue until the budget is spent; at least one portion of them."""
+        """Examine the writing runs in the queue until the budget is spent; at least one portion of them."""
         spent = 0
         while spent == 0 or spent < budget.rows:
             waiting = self.connection.execute("SELECT asserted_by, job FROM stitch_queue LIMIT ?", (_CHUNK,)).fetchall()
@@ -114,7 +115,9 @@ class StitchWriter:
             self.work_off(Budget(_END_OF_TIME))
 
     def _examine(self) -> None:
-        """Compare the runs in `in_stitch` with their last known states, and queue the affected writers."""
+        """Compare the runs in the table `in_stitch` with their states when they were last examined, and queue the writing runs that are
+        affected.
+        """
         rows = self.connection.execute(_BEFORE).fetchall()
         before = {state.sibling.key: state for row in rows for state in [_SiblingState(Sibling(*row[:7]), *row[7:])]}
         now: dict[Asserter, _SiblingState] = {}

@@ -27,7 +27,7 @@ _NEXT = "SELECT facet FROM job_symlinks WHERE dataset = ? AND facet > ? ORDER BY
 _LINK = "INSERT INTO symlink VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 _UNLINK = "DELETE FROM symlink WHERE dataset = ? AND other = ? AND type = ?"
 Link = tuple[int, int, str]
-"""dataset, the other name, the type of the link"""
+"""The dataset, its other name, and the type of the link."""
 
 
 class SymlinkWriter:
@@ -82,7 +82,7 @@ class SymlinkWriter:
             self.changes.run("symlink", _LINK, link)
 
     def _facets(self, dataset: int) -> Iterator[bytes]:
-        """The ids of the symlinks facets of a dataset that are the newest one of some asserter, each once."""
+        """The ids of the symlinks facets of a dataset, each once. Only the newest facet of each asserter counts."""
         found = self.connection.execute(_NEXT, (dataset, b"")).fetchone()
         while found:
             yield found[0]

@@ -48,7 +48,7 @@ STORED = (
 )
 """Tables whose rows equal those that `derive` returns under their name."""
 MAY_HOLD_MORE = frozenset({"mentioned_node"})
-"""Tables that only narrow a search. A surplus row costs time, but answers stay correct."""
+"""Tables that are only used to narrow a search. A surplus row costs time, but answers stay correct."""
 WAITING = ("derive_queue", "search_queue", "stitch_queue")
 """Tables of keys that are still to be derived: until they are empty, the others may differ."""
 SEARCH = {"node_search": "SELECT id FROM node", "node_search_text": "SELECT node FROM search_text"}

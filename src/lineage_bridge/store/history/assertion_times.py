@@ -1,4 +1,4 @@
-"""Finds the last time at which any run or design-time statement asserted an edge of its job, now or as of an earlier time."""
+"""Finds the last time at which any run or design-time statement asserted an edge of a job, now or as of an earlier time."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -39,7 +39,9 @@ known AS MATERIALIZED (SELECT h.*, coalesce(
     ORDER BY d.day DESC, d.last DESC LIMIT 1)) AS last FROM asked h)
 SELECT job, shape, origin, coalesce((SELECT d.first {_OF_CURRENT_SHAPE} AND d.day = h.today AND d.first <= h.at AND d.last > h.at
     AND (h.last IS NULL OR d.first > h.last) AND p.current_since <= h.at ORDER BY d.first DESC LIMIT 1), last) FROM known h"""
-"""As of a time: prefer asserters whose last event was that day or before, then those with events before and after it."""
+"""The last events as of a time. Of asserters with events both before and after it on its day, only the first event of the day is known to
+be earlier.
+"""
 _FLOW_OF_SHAPE = """STRAIGHT_JOIN shape_flow f ON f.shape = x.shape
 AND f.source IN (:source, CASE :source WHEN :job THEN 0 ELSE :source END)
 AND f.target IN (:target, CASE :target WHEN :job THEN 0 ELSE :target END)"""
@@ -58,8 +60,8 @@ class ShapeTime(NamedTuple):
 
 
 class AssertionTimes(ABC):
-    """Looks up when runs and design-time statements asserted flows and ports, over one connection. What concerns a whole job is read
-    once.
+    """Looks up when runs and design-time statements asserted flows and ports, over one connection. The shapes of a job are read once, and
+    kept.
     """
 
     def __init__(self, connection: StoreConnection) -> None:

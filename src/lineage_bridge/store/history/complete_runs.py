@@ -23,7 +23,7 @@ _SCAN = 200
 class CompleteRunsAt:
     """Looks up the newest runs of a job as of an earlier time. Labels are computed from them.
 
-    That a job is streaming is taken to be true at all times, even if it became known later.
+    A job that is now known to be streaming counts as streaming at all times, even if that became known later.
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs, pending: PendingShapes) -> None:
@@ -47,7 +47,7 @@ class CompleteRunsAt:
         return found
 
     def newest_naming(self, job: int, side: Side) -> frozenset[int]:
-        """The datasets on a side that the latest run by that time named, among the runs that named any there."""
+        """The datasets that the latest run by that time named on a side. Runs that named none on this side are skipped."""
         return next((named for _, named in self._newest(job, side)), frozenset())
 
     def _newest(self, job: int, side: Side) -> Iterator[tuple[bytes, frozenset[int]]]:

@@ -19,7 +19,7 @@ _Ports = Mapping[tuple[int, ...], Port]
 
 
 def walks(before: Walk, after: Walk) -> Iterator[GraphChange]:
-    """Compare two walks from the same node, at two times. Returns what appeared, disappeared or changed."""
+    """Compare two walks from the same node, at two times. Returns the nodes and edges that appeared, disappeared or changed."""
     yield from _nodes({node.id: node for node in before.nodes}, {node.id: node for node in after.nodes})
     yield from _edges(_by_ends(before.edges), _by_ends(after.edges))
     yield from _ports(_by_job(before.ports), _by_job(after.ports))

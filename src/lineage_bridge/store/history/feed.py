@@ -1,7 +1,7 @@
 """Reads the change feed with a cursor.
 
-A cursor is `epoch.number`: the last change that was read, and the epoch of its writer. It is valid as long as the store still has the
-changes up to that one, and all changes since.
+A cursor is `epoch.number`: the number of the last change that was read, and the epoch in which that change was written. An epoch begins
+each time that the store is opened for writing. A cursor is valid as long as the store still has all changes that follow it.
 """
 
 import re

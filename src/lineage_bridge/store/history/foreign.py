@@ -1,5 +1,5 @@
-"""Lists foreign assertions: what principals that are limited to namespaces asserted about datasets and jobs outside of these, without
-effect.
+"""Lists foreign assertions: assertions that principals limited to namespaces made about datasets and jobs outside of these namespaces. They
+have no effect.
 """
 
 from collections.abc import Iterator

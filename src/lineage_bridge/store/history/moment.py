@@ -24,7 +24,7 @@ from lineage_bridge.store.runs.runs import Runs
 
 @dataclass(frozen=True)
 class FollowedFlows:
-    """The flows that answers as of one moment follow. `not_ended` also has those that explicit ones hide.
+    """The flows that answers as of one moment follow. `not_ended` also has the flows by co-occurrence that explicit flows hide.
 
     `pending` are the shapes that runs had at that time and no longer have; None as of now.
     """
@@ -35,11 +35,13 @@ class FollowedFlows:
     pending: PendingShapes | None
 
     def arrivals(self, direction: Direction) -> Arrivals:
-        """The dropped datasets that a new walk reaches. With ended flows, a walk goes through all of them."""
+        """The record of the dropped datasets that a new walk reaches, at first empty. If ended flows are included, a walk continues from
+        every dropped dataset.
+        """
         return Arrivals(self.not_ended.endings.dropped_paths, direction, ended=self.not_ended.ended)
 
     def gone(self, ids: Collection[int]) -> frozenset[int]:
-        """Those of these datasets that were dropped and have not been written or created since."""
+        """Those of these datasets that were dropped, and were not written or created since."""
         drops = self.not_ended.endings.drops
         drops.load(ids)
         return frozenset(id_ for id_ in drops.dropped.keys() & set(ids) if drops.is_gone(id_))

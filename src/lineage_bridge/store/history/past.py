@@ -31,9 +31,7 @@ STRAIGHT_JOIN {_HAD_SHAPE} WHERE j.job = w.job)"""
 
 
 class FlowsAt:
-    """The flows as of `at_us`. Whether a flow existed is exact. If a statement was repeated, its last assertion within a day is in
-    PendingShapes.
-    """
+    """The flows as of `at_us`. Whether a flow existed then is exact."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, at_us: int) -> None:
         self.connection, self.nodes, self.at_us = connection, nodes, at_us
@@ -146,8 +144,8 @@ class FlowsAt:
 
 
 def _strongest(edges: Iterable[RawEdge], direction: Direction) -> Iterator[RawEdge]:
-    """Keep each flow (source, target, job, origin) once, with its strongest evidence. Single flows come before those of hubs; the ends
-    near the search determine the order.
+    """Keep each flow (source, target, job, origin) once, with its strongest evidence. Single flows come before those of hubs; flows are
+    sorted by the end from which the search came.
     """
     best: dict[tuple[int, int, int, int, bool], RawEdge] = {}
     for edge in edges:

@@ -1,4 +1,4 @@
-"""Computes earlier shapes: those that runs and design-time statements had before they got their current shape."""
+"""Computes earlier shapes, which runs and design-time statements had before they got their current shape."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -21,7 +21,9 @@ _PENDING = f"""WITH RECURSIVE class (job, length_class) AS (
     FROM class c WHERE c.length_class IS NOT NULL)
 SELECT p.asserted_by, p.job, p.origin, p.first FROM class c STRAIGHT_JOIN run_shape p ON p.job = c.job AND p.pending_until = c.length_class
 AND p.current_since > ? AND p.current_since <= ? + CASE c.length_class {_LONGEST} END AND p.first_shape_at <= ?"""
-"""One index look-up for each length class of a job, however many runs the job has."""
+"""The runs that were between their first and their current shape. Runs are indexed by the length of this time, rounded up (see
+graph/flows/shape_history.py), so that a job costs one look-up for each of its lengths, however many runs it has.
+"""
 
 
 class PendingShape(NamedTuple):

@@ -14,7 +14,7 @@ from lineage_bridge.store.query.nodes import Nodes
 _SCAN = 50_000
 """The maximum number of mentions of a dataset that are read, those of the newest days first."""
 _RANKS = ((Side.SELF, "dataset"), (Side.OUTPUT, "output"), (Side.INPUT, "input"), (Side.CATALOG, "catalog"))
-"""The kinds of asserters of a schema, strongest first, as answers write them: only the strongest one present counts."""
+"""Where a schema was asserted, with the word for it in answers, strongest first. Only the assertions of the strongest kind count."""
 _ASSERTED = f"""SELECT s.job, c.facet, s.first, s.first_event, s.last, s.last_event, s.day
 FROM (SELECT * FROM assertion WHERE node = ? AND side = ? AND first <= ? ORDER BY day DESC LIMIT {_SCAN}) s
 JOIN facet_set c ON c.facet_set = s.facet_set AND c.key = 'schema'"""

@@ -1,4 +1,6 @@
-"""Lists aliases of operators, symlinks, facets and rules, each with whether it has effect; symlinks also with their asserters."""
+"""Lists the aliases that operators, symlinks, facets and naming rules create. Each states whether it has effect; symlinks also state their
+asserters.
+"""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -98,7 +100,7 @@ class AliasList:
 
 
 def _where(which: AliasFilter) -> str:
-    """The SQL condition that either end of an alias has a name. Each alternative uses an index."""
+    """The SQL condition that either end of an alias has the name or namespace in a filter. Each side of its OR uses an index."""
     if which.namespace is None:
         return "1 = 1"
     if which.name is None:

@@ -7,7 +7,7 @@ from lineage_bridge.store.chunks import batches, marks
 from lineage_bridge.store.connection import StoreConnection
 
 ClaimEvidence = tuple[int, str, bytes]
-"""dataset, key, facet"""
+"""The dataset, the key of the facet, and the id of the facet."""
 
 _ALWAYS = 2**63 - 1
 _REMEMBERED = 200_000
@@ -23,7 +23,7 @@ ON whole = w AND a_namespace = a AND a_name = b"""
 _BACK = f"""WITH ends (w, a, b) AS (VALUES {{}}) SELECT {_COLUMNS}, first
 FROM ends STRAIGHT_JOIN namespace_claim INDEXED BY namespace_claim_back ON whole = w AND b_namespace = a AND b_name = b"""
 End = tuple[int, str, str]
-"""whole, namespace, name (empty for a namespace)"""
+"""Whether the end is a whole namespace, the namespace, and the name (empty for a whole namespace)."""
 
 
 class Claims:
@@ -33,7 +33,7 @@ class Claims:
         self.connection, self.at_us = connection, _ALWAYS if at_us is None else at_us
 
     def touching(self, ends: Collection[End]) -> list[NamespaceClaim]:
-        """The claims with one of these ends, and all other claims with the same `a`, sorted."""
+        """The claims that have one of these ends, and all other claims with the same first end `a`, sorted."""
         back = self._rows(_BACK, ends)
         return sorted({*back, *self._rows(_FORTH, {*ends, *(claim[:3] for claim in back)})})
 
@@ -54,7 +54,7 @@ class ClaimWriter:
         self._seen: dict[ClaimEvidence, int] = {}
 
     def forget(self) -> None:
-        """Drop what was cached in a transaction that did not commit."""
+        """Remove from the cache what a transaction added before it was rolled back."""
         self._seen.clear()
 
     def see(self, evidence: Mapping[ClaimEvidence, int]) -> None:
@@ -74,7 +74,9 @@ class ClaimWriter:
         return read_claims(*named, key, self.connection.execute(_TEXT, (facet,)).fetchone()[0].encode()) if named else ()
 
     def remove_evidence(self, datasets: Iterable[int]) -> bool:
-        """Delete the evidence from these datasets; returns whether there was any. Call `see` for what remains, then `recompute`."""
+        """Delete the evidence from these datasets; returns whether there was any. Call `see` for the evidence that remains, then
+        `recompute`.
+        """
         gone = self.connection.executemany("DELETE FROM namespace_claim_evidence WHERE dataset = ?", [(dataset,) for dataset in datasets])
         self.forget()
         return gone.rowcount > 0

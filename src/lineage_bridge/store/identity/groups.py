@@ -1,6 +1,7 @@
-"""Computes groups of names on demand, from the steps and links of some spellings, which are read hop by hop over indexes.
+"""Computes groups of names on demand. A step joins two spellings, a link two namespaces; both are read hop by hop over indexes, from the
+spellings in question.
 
-The cost depends on the names in question and those they are joined with, never on the size of a namespace.
+The cost depends on these spellings and on those with which they are joined, never on the size of a namespace.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -43,7 +44,7 @@ _SPACE_ALIASES = (
     f"UNION SELECT {ALIAS_COLUMNS} FROM alias INDEXED BY alias_back WHERE entity = :entity AND whole = 1 AND b_namespace = :namespace"
 )
 _EVERYWHERE = f"SELECT {ALIAS_COLUMNS} FROM alias WHERE entity = 1 AND whole = 0 AND a_namespace = '' AND a_name = ''"
-# A list of keys is joined, in this order: SQLite looks each up in an index.
+# Statements join a list of keys with a table, in this order, so that SQLite looks each key up in an index.
 _FORTH = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule, r.owner
 FROM wanted STRAIGHT_JOIN name_alias r ON r.namespace = a AND r.name = b"""
 _BACK = """WITH wanted (a, b) AS (VALUES {}) SELECT r.namespace, r.name, r.to_namespace, r.to_name, r.rule, r.owner

@@ -1,5 +1,5 @@
-"""Finds the names to which the naming rules applied at an earlier time: names that were in use then, and names in aliases that had effect
-then.
+"""Finds the names to which the naming rules applied at an earlier time: names that were in use then, and names in aliases that were in
+effect then.
 """
 
 from collections import defaultdict
@@ -69,7 +69,7 @@ class NamesAt:
         return bool(self._applied.steps or self._applied.links)
 
     def is_end(self, spelling: Spelling) -> bool:
-        """Whether a spelling is the end of one of these steps."""
+        """Whether a spelling is the end of a step that `steps` finds."""
         return spelling in self._applied.steps
 
     def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:

@@ -11,7 +11,7 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.identity.row_kinds import RowKinds
 
 Pair = tuple[int, int, str]
-"""dataset, the other name, the type of the link"""
+"""The dataset, its other name, and the type of the link."""
 
 _NOW = "SELECT dataset, other, type FROM symlink WHERE {} IN ({})"
 _TOUCHING_NOW = """EXISTS (SELECT 1 FROM symlink s WHERE s.dataset = n.id) OR EXISTS (SELECT 1 FROM symlink s WHERE s.other = n.id)"""

@@ -10,9 +10,9 @@ _DATASET = int(NodeKind.DATASET)
 
 
 class WithSpelling:
-    """Implements StepReader: the steps and links of `reader`, and those that the naming rules derive from `spelling`.
+    """Implements StepReader. It has the steps and links of `reader`, and those that the naming rules derive from `spelling`.
 
-    `vetoes` is the object that `reader` fills when it loads vetoes.
+    `vetoes` is the object that `reader` fills when it loads the vetoes of operators.
     """
 
     def __init__(self, reader: StepReader, vetoes: Vetoes, spelling: Spelling) -> None:

@@ -1,5 +1,5 @@
-"""Answers questions about impact and paths. It collects the nodes that a walk reaches, and evaluates them with the pure functions of
-graph.reach. Names of one dataset are one node.
+"""Answers questions about impact and paths. A walk collects the nodes that it reaches, and the pure functions of `graph.reach` evaluate
+them. All names of a dataset count as one node.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -28,7 +28,9 @@ class ImpactFinder:
         self.flows = followed.flows
 
     def impact(self, origins: Sequence[Node], direction: str, depth: int, *, flows: bool = True) -> Impact:
-        """The nodes up- or downstream of any of these nodes, with the jobs on the way; with `flows`, the ways to them."""
+        """The nodes upstream or downstream of any of these nodes, with the jobs on the way. With `flows`, also the flows that
+        lead to them.
+        """
         ahead = Direction(direction)
         walked = self._follow(origins, ahead, depth)
         own = {self.nodes.head(node.id) for node in origins}
@@ -149,7 +151,9 @@ class ImpactFinder:
         return pair[1]
 
     def _note_readers(self, ids: Collection[int], ahead: Direction, walked: ReachedNodes) -> None:
-        """Record jobs that read (down) or write (up) a dataset, with or without a flow. Beyond a dropped dataset, only flows count."""
+        """Record the jobs that read (down) or write (up) a dataset, with or without a flow. At a dropped dataset, only jobs with a flow
+        count.
+        """
         living = set(ids) - {id_ for id_ in self.followed.gone(ids) if walked.distances[self.nodes.head(id_)]}
         for port in self.flows.ports(living, ahead.near, self.limits.edges):
             job, dataset = port[0], self.nodes.head(port[1])
@@ -165,7 +169,8 @@ class ImpactFinder:
     def _jobs(self, walked: ReachedNodes, own: set[int], wholly: set[int], ahead: Direction) -> Iterable[Affected]:
         """The jobs that read reached nodes. A job's distance is that of its nearest input; it is wholly affected if all its inputs are.
 
-        A dataset that declares its own lineage takes the place of a job; it is left out, because the walk reached it as a dataset.
+        A dataset that declares its own lineage stands in the place of a job. It is left out here, because the walk has reached it as a
+        dataset.
         """
         taken: dict[int, set[int]] = {}
         for job, nears in walked.readers.items():

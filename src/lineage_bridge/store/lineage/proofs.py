@@ -1,7 +1,7 @@
 """Finds the proof of a column statement: the last event that asserted it.
 
-That of now is found through the shapes that contain the statement; that as of an earlier time through the assertions, of which each day has
-a first and a last one.
+The current proof is found through the shapes that contain the statement. A proof as of an earlier time is found through the assertions; the
+store keeps the first and the last one of each day.
 """
 
 from functools import lru_cache
@@ -28,7 +28,7 @@ _MOST_DAYS = 5_000
 _BY_THEN = f"""SELECT s.asserted_by, s.first, s.first_event, s.last, s.last_event FROM (SELECT * FROM assertion
 WHERE node = :node AND side = :side AND (job = :job OR (job = 0 AND node = :job)) AND first <= :at
 ORDER BY day DESC LIMIT {_MOST_DAYS}) s WHERE EXISTS ({{}})"""
-"""The assertions that state flows of a job: its own; of a dataset in place of a job, those that no job made."""
+"""The assertions that state flows of a job: those of the job itself. If a dataset stands in place of the job, those that no job made."""
 _HAS_SET = "m.facet = c.facet AND m.key = c.key AND m.lineage_set = :lineage_set"
 _STATED_BY_THEN = _BY_THEN.format(
     f"""SELECT 1 FROM facet_set c JOIN facet_lineage_set m ON {_HAS_SET}
@@ -41,7 +41,9 @@ JOIN facet_lineage_set m ON {_HAS_SET} WHERE d.facet_set = s.facet_set AND d.dat
 
 
 class Proofs:
-    """Finds the last event that asserted a column statement, over one connection; with `at_us`, the last by that time that is known."""
+    """Finds the last event that asserted a column statement, over one connection; with `at_us`, the last such event by that time, as far as
+    is known.
+    """
 
     def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
         self.connection = connection
@@ -63,8 +65,8 @@ class Proofs:
         return None
 
     def _newest_by_then(self, job: int, carrier: int, lineage_set: bytes) -> Proof | None:
-        """The newest event by the time that asserted a lineage set for a carrier; on the day of that time, the first of an asserter if its
-        last came later.
+        """The newest event by `at_us` that asserted a lineage set for a carrier. On the day of `at_us`, an asserter's last event may be
+        later; then its first event of the day is used.
         """
         values = {"job": job, "carrier": carrier, "lineage_set": lineage_set, "at": self.at_us}
         found = [row for side in Side for row in self.connection.execute(_STATED_BY_THEN, {**values, "node": carrier, "side": int(side)})]

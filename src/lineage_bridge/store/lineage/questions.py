@@ -46,7 +46,9 @@ class LineageQuestions:
     def impact(
         self, origins: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None = None, *, flows: bool = True
     ) -> Impact:
-        """The nodes that a change of any of these nodes affects, or that any of these nodes depends on; with `flows`, the ways to them."""
+        """The nodes that a change of any of these nodes affects, or that any of these nodes depends on; with `flows`, also the flows that
+        lead to them.
+        """
         return replace(self._reacher(limits, at_us).impact(origins, direction, depth, flows=flows), resolution=resolution(at_us))
 
     def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:

@@ -1,4 +1,4 @@
-"""What a walk for impact or paths reached: flows between canonical nodes, their jobs, and who states them."""
+"""Records what a walk for impact or paths reached: flows between canonical nodes, their jobs, and who states them."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -17,9 +17,9 @@ Pair = tuple[int, int]
 class ReachedNodes:
     """What a walk reached: flows between canonical nodes as pairs, near end first, each with its jobs, and the hops to each node.
 
-    `readers` are jobs that name a node from this side, with the nodes. `sound` are the (near end, far end or None, job) of flows, and of
-    such readers, that runs other than failed ones stated; `origins` has the strongest origin of each. `edges` are the flows themselves,
-    `cut` those that a drop interrupts.
+    `readers` has the jobs that name a reached node on the side from which the walk comes, each with these nodes. `sound` has the (near end,
+    far end, job) of each flow that a run stated which did not fail; the far end is None for such a reader. `origins` has the strongest
+    origin of each flow and reader. `edges` has the flows of each pair, `cut` the flows that a drop interrupts.
     """
 
     jobs: dict[Pair, set[int]] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from lineage_bridge.store.query.flows import Direction, Flows, RawEdge
 from lineage_bridge.store.query.nodes import Nodes
 
 Column = tuple[int, str]
-"""The canonical id of a dataset (or the id of a job), and a field; empty for all of it."""
+"""The canonical id of a dataset (or the id of a job), and a field; an empty field means the whole dataset."""
 
 
 @dataclass

@@ -21,7 +21,7 @@ _SIDES = {int(side): side for side in Side}
 _RENAMED = int(Evidence.RENAMED)
 _ENDS = (Side.INPUT, Side.OUTPUT)
 _MOST_NAMES = 20
-"""Up to this many inputs, or outputs, of a job, a walk checks whether they are names of the same dataset."""
+"""If a job has at most this many inputs (or outputs), a walk checks whether they are names of the same dataset."""
 
 
 @dataclass
@@ -173,7 +173,7 @@ class Walker:
     def _one_to_one(self, jobs: set[int]) -> set[int]:
         """Which of these jobs have exactly one input and one output, each of which may have several names.
 
-        If all inputs or outputs of a job have ended, they count as if they had not.
+        If all inputs or all outputs of a job have ended, the ended ones are counted.
         """
         several = self.nodes.canonical(jobs)
         names = {job: self.nodes.members(job) if job in several else [job] for job in jobs}

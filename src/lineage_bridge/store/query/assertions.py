@@ -59,7 +59,9 @@ def shape_at(connection: StoreConnection, asserter: bytes, job: int, at_us: int)
 def dated(
     connection: StoreConnection, who: tuple[bytes, int], stated: list[StatedLineage], lineage_set_of: LineageSetOf, at_us: int = _NOW
 ) -> list[StatedLineage]:
-    """What a run of a job has stated. Times are looked up only if they matter, because snapshots stated several lineage sets."""
+    """The lineage that a run of a job has stated, with the last time of each statement. These times only matter, and are only looked up,
+    for a run that sends complete snapshots, if it stated several lineage sets for one carrier.
+    """
     if not any(is_snapshot(row.lineage_set) for row in stated):
         return stated
     (asserter, job), carriers = who, [row.carrier for row in stated if not is_mark(row.lineage_set)]

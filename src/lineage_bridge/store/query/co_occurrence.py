@@ -66,7 +66,7 @@ class CoOccurrence:
         return self._counts[edge]
 
     def _holding(self, edge: RawEdge) -> list[_Stated]:
-        """The column lineage of the shapes that have a flow; empty for a flow in very many shapes, which always counts."""
+        """The column lineage of the shapes that have a flow. It is empty for a flow in very many shapes; such a flow always counts."""
         source, target, job, origin, _, hub = edge
         values = {"source": source, "target": target, "job": job, "origin": origin}
         shapes = [hub, hub ^ 1] if hub else [row[0] for row in self.connection.execute(_SHAPES, values).fetchall()]

@@ -1,8 +1,8 @@
 """Paths through dropped datasets: a dropped table in the middle of a pipeline does not hide the datasets derived from it.
 
-Such a path goes through a dataset by a flow into it and a flow out of it. A drop interrupts it if the drop certainly lies between the last
-time of the one and the first time of the other. A flow at a dropped dataset counts if it lies on paths that lead to existing datasets in
-both directions.
+Such a path goes through a dataset by a flow into it and a flow out of it. A drop interrupts the path if it certainly lies between the last
+time of the flow into the dataset and the first time of the flow out of it. A flow at a dropped dataset counts if it lies on paths that lead
+to existing datasets in both directions.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -18,7 +18,7 @@ MOST_GONE = 5_000
 """The maximum number of consecutive dropped datasets that are followed. Beyond it, all count as leading to an existing dataset."""
 
 FlowKey = tuple[int, int, int, int]
-"""source, target, job, origin"""
+"""The ids of source, target and job, and the origin."""
 
 
 class _Hop(NamedTuple):

@@ -132,7 +132,7 @@ class Endings:
         return not self._port_asserted_later(job, dataset, int(Side.INPUT), origin, drop)
 
     def _edges(self, ids: Collection[int], direction: Direction) -> list[RawEdge]:
-        """The flows and renames that lead further from these nodes, without those that have ended by themselves."""
+        """The flows and renames that lead further from these nodes. Flows that end whatever lies beyond them are left out."""
         edges = list(self.flows.edges(ids, direction))
         self.load({end for edge in edges for end in edge[:2]})
         not_ended = (edge for edge in edges if not (self.touches(edge[0], edge[1]) and self._is_ended(edge[:4])))

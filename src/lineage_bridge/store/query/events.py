@@ -19,7 +19,7 @@ from lineage_bridge.store.runs.runs import Runs
 _EVENT = "SELECT time, event, type, asserted_by, repairs FROM event"
 _OF_NAMESPACES = """(job IN (SELECT id FROM node WHERE kind = 2 AND {0})
 OR (job = 0 AND dataset IN (SELECT id FROM node WHERE kind = 1 AND {0})))"""
-"""The columns by which events belong to a job or, without one, to a dataset."""
+"""The condition that an event is about a job in some namespaces or, if it names no job, about a dataset in them."""
 _COPY = 'SELECT source, partition, "offset" FROM event_record WHERE time = ? AND event = ? ORDER BY source, partition, "offset" LIMIT 1'
 _QUARANTINE = """SELECT q.event, q.source, q.partition, q."offset", q.code, q.path, q.message, q.sample, q.size, q.arrival, q.channel,
  q.principal
@@ -28,7 +28,7 @@ WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event){}
 ORDER BY q.arrival DESC, q."offset" DESC LIMIT :limit OFFSET :offset) chosen
 JOIN quarantine q ON q.event = chosen.event AND q.source = chosen.source AND q.partition = chosen.partition
 AND q."offset" = chosen."offset" ORDER BY q.arrival DESC, q."offset" DESC"""
-"""Only keys are sorted for a page, because the samples of all records would take far more memory."""
+"""A page of quarantined records. Only keys are sorted, because sorting whole records with their samples would take far more memory."""
 _NEWEST = """SELECT q.code, {} FROM quarantine q WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event)
 ORDER BY q.arrival DESC, q."offset" DESC LIMIT ?"""
 MOST_COUNTED: Final = 10_000
@@ -81,7 +81,9 @@ class Events:
                     yield row
 
     def _mentioning(self, mention: DatasetMention, condition: str, values: list[str]) -> list[_EventRow]:
-        """The events of a mention. The own time of an event whose clock was far ahead is later than the one that counts."""
+        """The events of a mention. If the producer's clock was far ahead, an event's own time is later than the time of arrival, which
+        counts.
+        """
         chosen, given = ("", ()) if mention.event == b"" else (" AND event = ?", (mention.event,))
         sql = f"{_EVENT} WHERE asserted_by = ?{chosen} AND {condition} AND"
         common = (mention.asserted_by, *given, *values)

@@ -46,7 +46,7 @@ class ExplicitFlows:
 
 
 class FlowsPreferExplicit:
-    """The flows at a point in time, without implicit ones that explicit lineage under another name of their job hides."""
+    """The flows at a point in time, without the implicit flows of a job that explicit lineage under another name of the job hides."""
 
     def __init__(self, flows: Flows, nodes: Nodes) -> None:
         self.flows, self.stated = flows, ExplicitFlows(flows, nodes)

@@ -1,4 +1,6 @@
-"""The interface by which all questions read flows, and the flows of now. store/history/past.py has those of an earlier time."""
+"""The interface by which all questions read flows, and its implementation for the current flows. store/history/past.py implements it for an
+earlier time.
+"""
 
 from collections.abc import Collection, Iterable, Iterator
 from enum import Enum
@@ -34,7 +36,7 @@ class Direction(Enum):
         return Side.OUTPUT if self is Direction.DOWN else Side.INPUT
 
     def ahead(self, edge: RawEdge) -> int:
-        """The end of an edge at which a walk in this direction arrives."""
+        """The id of the node at the end of an edge at which a walk in this direction arrives."""
         return edge[1] if self is Direction.DOWN else edge[0]
 
 
@@ -61,7 +63,7 @@ class Flows(Protocol):
 
 
 class CurrentFlows:
-    """Looks up the flows of now in the derived tables."""
+    """Looks up the current flows in the derived tables."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes

@@ -21,11 +21,11 @@ class CompleteRuns(Protocol):
         """The datasets that each of the newest COMPLETE runs named on a side, newest run first. Runs that named none are skipped."""
 
     def newest_naming(self, job: int, side: Side) -> frozenset[int]:
-        """The datasets on a side that the latest run named, among the runs that named any there."""
+        """The datasets that the latest run named on a side. Runs that named none on this side are skipped."""
 
 
 class Labels:
-    """Computes labels as of `now_us`. What concerns a whole job is computed once."""
+    """Computes labels as of `now_us`. What is the same for all edges of a job is computed once."""
 
     def __init__(
         self, flows: Flows, runs: CompleteRuns, now_us: int, times: AssertionTimes, endings: Endings, heartbeats: Heartbeats
@@ -38,7 +38,7 @@ class Labels:
     def alike(self, jobs: Collection[int]) -> dict[int, tuple[Label, int | None]]:
         """For each job whose flows and ports all have the same label: this label, and the time of the job's last event.
 
-        Pairs of hubs, renames, and what `endings` touches have labels of their own.
+        Flows between two nodes of a hub, renames, and the edges that `endings` concerns may have other labels.
         """
         if self.endings.ordered:
             return {}
@@ -120,7 +120,7 @@ class Labels:
         return self._complete[job, side]
 
     def newest(self, job: int, side: Side) -> frozenset[int]:
-        """The datasets on a side that the job's newest run named, among the runs that named any there."""
+        """The datasets that the job's newest run named on a side. Runs that named none on this side are skipped."""
         if (job, side) not in self._newest:
             self._newest[job, side] = self.runs.newest_naming(job, side)
         return self._newest[job, side]

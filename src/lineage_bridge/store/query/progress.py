@@ -1,4 +1,4 @@
-"""Reads how far the store has applied the log."""
+"""Reads up to which offsets the store has applied the log."""
 
 from lineage_bridge.store.connection import StoreConnection
 

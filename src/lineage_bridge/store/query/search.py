@@ -31,7 +31,7 @@ JOIN node n ON n.id = c.node WHERE c.job = 0 AND c.key = ? AND f.deleted = 0 AND
 _BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
 
 _Row = tuple[int, int, str, str]
-"""id, kind, namespace, name. Only the matches on the page become nodes; there may be thousands of others."""
+"""The id, kind, namespace and name of a match. Only the matches on the page are loaded as nodes; there may be thousands of others."""
 
 
 class Search:
@@ -99,7 +99,7 @@ class Search:
         return self.within.by_position("n.namespace")
 
     def _matching_texts(self, which: SearchFilter, words: list[str]) -> tuple[set[_Row], bool]:
-        """Nodes whose facet texts contain every word; without words, those that state what the filters require."""
+        """Nodes whose facet texts contain every word; without words, nodes whose facets state what the filters require."""
         if not words:
             return self._stating(which)
         if not (query := _text_query(self.search, which, words)):

@@ -29,7 +29,7 @@ AND EXISTS ({_HAS_RUN}) LIMIT ?"""
 
 
 class _Sound:
-    """What those runs of a job name that did not fail: the ends of flows, (dataset, side) of ports, and shapes."""
+    """What the runs of a job that did not fail name: the ends of flows, the (dataset, side) of ports, and shapes."""
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
@@ -121,7 +121,7 @@ class FailedFlows:
         return sound is not None and not sound.has_port(dataset, side)
 
     def _of(self, job: int) -> _Sound | None:
-        """What those runs of a job name that did not fail; None if every shape of the job has a run that did not fail."""
+        """What the runs of a job that did not fail name; None if every shape of the job has such a run."""
         head = self.nodes.head(job)
         if head not in self._sound:
             self.load([job])

@@ -19,7 +19,7 @@ _LOOKED_AT = 32
 
 
 class Heartbeats:
-    """Computes the liveness of streams as of `now_us`, over one connection. What concerns a whole job is read once."""
+    """Computes the liveness of streams as of `now_us`, over one connection. The rows of a job are read once."""
 
     def __init__(self, connection: StoreConnection, runs: Runs, now_us: int) -> None:
         self.connection, self.runs, self.now_us = connection, runs, now_us

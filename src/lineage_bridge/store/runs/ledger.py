@@ -14,7 +14,7 @@ from lineage_bridge.store.query.flows import Flows
 from lineage_bridge.store.runs.statistics import Statistics
 
 _MOST_INPUTS = 20
-"""How many inputs of an output that diverged are searched for the time when it did."""
+"""How many inputs of an output that diverged from its baseline are searched for the time at which it diverged."""
 
 
 class LedgerMaker:

@@ -39,7 +39,7 @@ WHERE root_job = :job AND root_run IS NOT NULL AND root_run <> parent_run AND pa
 ORDER BY parent_time DESC LIMIT :spanning) p) c
 WHERE c.last >= :since AND c.last < :until AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.run)
 GROUP BY c.run, c.job ORDER BY max(c.last) DESC, c.run DESC"""
-"""Runs of a job that never sent an event, as named by other runs; the newest of those other runs are read."""
+"""Runs of a job that never sent an event, but that other runs name. Only the newest of those other runs are read."""
 
 
 class _Candidates(NamedTuple):

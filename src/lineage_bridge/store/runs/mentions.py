@@ -1,4 +1,4 @@
-"""The events that named a dataset: of each run or declaration and day, the first and the last."""
+"""Finds the events that named a dataset: for each run or declaration, the first and the last of each day."""
 
 import heapq
 from collections.abc import Collection, Iterable, Iterator
@@ -26,8 +26,8 @@ ORDER BY day DESC LIMIT {_MOST_STATEMENTS}"""
 
 
 class DatasetMention(NamedTuple):
-    """An event that named a dataset. `time` is the one that counts, in UTC microseconds: the event's own, or that of its arrival. If its id
-    is empty, it is whatever the run sent at that time.
+    """An event that named a dataset. `time` (UTC microseconds) is the event's own time or, if the producer's clock was far ahead, the time
+    of its arrival. If `event` is empty, every event that the run sent at this time is meant.
     """
 
     time: int
@@ -52,8 +52,8 @@ def mentions(connection: StoreConnection, datasets: Collection[int]) -> set[Data
 
 
 def _newest_runs(connection: StoreConnection, jobs: Iterable[int]) -> list[tuple[int, bytes, int]]:
-    """The last times, runs and jobs of the newest runs of all these jobs, at most MOST_RUNS. The job with the newest run is read first,
-    and of each further one only what is newer than the oldest run found so far.
+    """The last times, runs and jobs of the newest runs of all these jobs, at most MOST_RUNS. The job with the newest run is read first. Of
+    each further job, only the runs that are newer than the oldest one found so far are read.
     """
     starts = [row for job in jobs for row in connection.execute(_RUNS, (job, _ALL_TIME, 1))]
     newest: list[tuple[int, bytes, int]] = []

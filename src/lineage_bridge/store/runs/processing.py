@@ -20,20 +20,22 @@ ORDER BY time DESC, event DESC LIMIT ?"""
 
 
 class ProcessingTypes:
-    """Looks up how jobs work over one connection, and caches the jobs it has loaded."""
+    """Looks up over one connection whether jobs are streaming, and caches the jobs that it has loaded."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
         self._by_job: dict[int, Processing] = {}
 
     def of_job(self, job: int) -> Processing:
-        """How a job works: as its newest jobType facet states, otherwise as follows from the engine that its newest run named."""
+        """Whether a job is streaming or batch, as its newest jobType facet states. Without such a facet, it follows from the engine that
+        the newest run named.
+        """
         if job not in self._by_job:
             self.load([job])
         return self._by_job[job]
 
     def load(self, jobs: Iterable[int]) -> None:
-        """Look up how many jobs work, at once."""
+        """Look up many jobs at once."""
         for some in chunks(job for job in jobs if job not in self._by_job):
             sql = _PROCESSING.format(", ".join(["(?)"] * len(some)))
             for job, job_type, engine in self.connection.execute(sql, some).fetchall():

@@ -22,7 +22,8 @@ _NAMED = """SELECT parent_raw, parent_job, max(parent_time) FROM (SELECT parent_
 WHERE parent_run = :run AND parent_sure = 1 LIMIT 1000) p GROUP BY parent_raw, parent_job UNION ALL
 SELECT root_raw, root_job, max(parent_time) FROM (SELECT root_raw, root_job, parent_time FROM run
 WHERE root_run = :run AND root_run <> parent_run AND parent_sure = 1 LIMIT 1000) p GROUP BY root_raw, root_job"""
-"""The jobs under which other runs name a run, and when last; at most a thousand of those other runs are read."""
+"""The jobs under which other runs name a run, each with the last time at which they did. At most a thousand of those other runs are read.
+"""
 _BY_RAW_ID = """SELECT run FROM run WHERE raw_id = ? UNION SELECT parent_run FROM run WHERE parent_raw = ?
 AND parent_sure = 1 UNION SELECT root_run FROM run WHERE root_raw = ? AND root_run <> parent_run AND parent_sure = 1 ORDER BY 1"""
 _EVENTS = "SELECT type, min(first), max(last) FROM run_event WHERE run = ? AND job IN ({}) GROUP BY type"
@@ -37,7 +38,7 @@ _LATEST = """WITH wanted (job) AS (VALUES {}) SELECT DISTINCT w.job, p.last, p.a
 ON p.job = w.job AND p.asserted_by = (SELECT asserted_by FROM run_shape n WHERE n.job = w.job AND n.origin = ? {}
 ORDER BY n.last DESC, n.asserted_by DESC LIMIT 1)"""
 RunKey = tuple[bytes, int]
-"""A run, and a job it was seen under."""
+"""The id of a run, and a job under which the run sent events or was named."""
 _FAILED = ("FAIL", "ABORT")
 _UNSEEN = RunState(UNKNOWN, None, None, False, False)
 
@@ -57,7 +58,7 @@ class _OneRun(NamedTuple):
 
 @dataclass
 class _Rows:
-    """The rows of some runs, by run and job, as the relations have them: each for one name of a job."""
+    """The rows of some runs, by run and job, as the relations have them: each row is about one name of a job."""
 
     stated: dict[RunKey, tuple[Any, ...]]
     seen: dict[RunKey, int]
@@ -181,8 +182,8 @@ class Runs:
         return list(found.values())
 
     def resolved(self, run: bytes, job: int) -> RunKey:
-        """The run that another run names together with a job: of several jobs with runs of that id, the named one; otherwise 0, for the id
-        alone.
+        """The key of a run that another run names together with a job. It contains this job if runs of several jobs, one of which is this
+        job, have the id; otherwise 0, because the id is enough.
         """
         heads = {self.nodes.head(node.id) for node in self.jobs_of(run)}
         named = self.nodes.head(job)
@@ -203,7 +204,7 @@ class Runs:
         ]
 
     def _named(self, keys: set[RunKey], asserters: Sequence[bytes]) -> dict[tuple[bytes, int, int], set[int]]:
-        """The datasets that each (run, job, side) names. Those of a design-time statement are in its shape."""
+        """The datasets that each (run, job, side) names. The datasets of a design-time statement are read from its shape."""
         found: dict[tuple[bytes, int, int], set[int]] = defaultdict(set)
         for asserter, job, side, dataset in self._rows(_NAMED_IO, asserters):
             found[asserter, job, side].add(dataset)
@@ -215,9 +216,10 @@ class Runs:
         return found
 
     def latest(self, job: int, *, with_datasets: bool) -> RunRecord | None:
-        """The run that shows the state of a job: the latest, under all its names; names with declared heartbeats take precedence.
+        """The run that shows the state of a job: the latest one under all names of the job. Runs under names with declared heartbeats take
+        precedence.
 
-        If there is no run, it is the latest design-time statement.
+        If there is no run, the latest design-time statement is returned.
         """
         return self.latest_of([job], with_datasets=with_datasets).get(job)
 
@@ -249,7 +251,9 @@ class Runs:
         return [record for asserter in self.ids(run_id) for record in self.of_id(asserter)]
 
     def ids(self, run_id: str) -> list[bytes]:
-        """The ids of the runs that a text may mean. A UUID is one run; any other text may be the id as sent of runs of several jobs."""
+        """The ids of the runs that a text may mean. A UUID means one run; any other text may have been sent as the id of runs of several
+        jobs.
+        """
         try:
             return [UUID(run_id).bytes]
         except ValueError:
@@ -275,7 +279,7 @@ class Runs:
         return found
 
     def newest_naming(self, job: int, side: Side) -> frozenset[int]:
-        """The datasets on one side of the latest run of a job that named any there."""
+        """The datasets that the latest run of a job named on one side. Runs that named none on this side are skipped."""
         column = "inputs" if side == Side.INPUT else "outputs"
         row = self.connection.execute(
             f"SELECT p.shape FROM run_shape p JOIN shape s ON s.shape = p.shape WHERE p.job = ? AND p.origin = 1 AND s.{column} > 0 "

@@ -21,7 +21,7 @@ _JOBS = 1_000
 """The maximum number of jobs that are read for a dataset."""
 
 _FEW_DATASETS = 20
-"""If there are more datasets, only those that the job names are searched in its runs."""
+"""If a question selects more datasets than this, only those that a job names are searched in its runs."""
 
 _JOBS_OF = "SELECT job FROM job_io WHERE dataset = ? AND side = ? AND origin = 1 LIMIT ?"
 _NAMED_BY = "SELECT dataset FROM job_io WHERE job = ? AND origin = 1"
@@ -122,7 +122,9 @@ class Statistics:
 
 
 def _once(rows: Iterator[Row]) -> Iterator[Row]:
-    """Keep one sample for each event. Copies of an event whose clock is far ahead have samples at the arrival time of each copy."""
+    """Keep one sample for each event. If the clock of the producer was far ahead, each copy of an event has a sample at the time of its
+    arrival.
+    """
     seen: set[Row] = set()
     for *sample, event in rows:
         port = (sample[0], sample[1], event)

@@ -34,7 +34,7 @@ PRAGMA busy_timeout = 5000;
 
 
 def connect_writer(path: Path, dialect: Dialect = SQLITE) -> StoreConnection:
-    """Open the only connection that writes. Statements begin and end transactions. Any one thread at a time may use it.
+    """Open the only connection that writes. Transactions begin and end by statements. Only one thread at a time may use the connection.
 
     A file whose tables differ from its schema's is emptied. Raises StoreDamagedError.
     """
@@ -90,7 +90,7 @@ def replace_content(target: StoreConnection, source: StoreConnection, pages: int
     The content is copied into the target's write-ahead log, `pages` at a time: readers see the old content until the copy is complete.
     """
     source.raw.backup(target.raw, pages=pages, progress=lambda _, left, total: on_progress(left, total), sleep=0.01)
-    # A reader of the old content may hold the log for a while; the next writer then truncates it.
+    # A reader of the old content may use the write-ahead log for a while; the next writer then truncates it.
     target.raw.execute("PRAGMA busy_timeout = 500")
     target.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -17,7 +17,7 @@ METADATA = MetaData()
 _KEY = Integer().with_variant(BigInteger(), "postgresql")
 """A key that is SQLite's row id."""
 _WORDS = Text().with_variant(Text(collation="C"), "postgresql")
-"""Texts, which both databases compare byte by byte."""
+"""A text that both databases compare byte by byte."""
 _TYPES: dict[Type, TypeEngine[Any]] = {Type.INT: BigInteger(), Type.TEXT: _WORDS, Type.BYTES: LargeBinary()}
 _INT, _TEXT, _BYTES = Type.INT, Type.TEXT, Type.BYTES
 

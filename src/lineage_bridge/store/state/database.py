@@ -37,19 +37,21 @@ class StateDatabase:
                 _carry_over(path.with_name(EARLIER_NAME), path)
                 migrate(path, STATE)
         except StoreDamagedError as error:
-            raise StoreDamagedError(str(error), f"stop the server and restore the copy of its last start: {RESTORE}") from error
+            raise StoreDamagedError(
+                str(error), f"stop the server, then restore the copy that was made when it last started: {RESTORE}"
+            ) from error
         with self.transaction() as connection:
             connection.execute("INSERT INTO installation (one, key) VALUES (1, ?) ON CONFLICT DO NOTHING", (random_bytes(KEY_BYTES),))
 
     def copy_to(self, copy: Path) -> bool:
-        """Copy the database into a file, which is replaced as a whole, if the database is undamaged; returns whether it is."""
+        """Copy the database into a file, which is replaced as a whole. A damaged database is not copied. Returns whether it was copied."""
         if not is_sound(self.path):
             return False
         copy_database(self.path, copy)
         return True
 
     def compact(self) -> None:
-        """Write the file anew, so that neither it nor its companion files contain deleted content. Raises StoreError if another
+        """Write the file again, so that neither the file nor SQLite's files beside it contain deleted content. Raises StoreError if another
         program uses it.
         """
         try:
@@ -104,7 +106,7 @@ def _carry_over(earlier: Path, path: Path) -> None:
     """Rename the file of an earlier version, unless there is a file with the new name already.
 
     Only the renaming itself changes the state, and it is atomic. Before it, SQLite's write-ahead log is written into the file. SQLite
-    refuses that at once while another connection is open, so it is tried again.
+    refuses to write the log into the file while another connection is open, so this is tried again for a while.
     """
     if path.exists() or not earlier.exists():
         return

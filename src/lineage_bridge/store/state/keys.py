@@ -56,7 +56,8 @@ class ApiKeyRepository:
 
 
 class WatchedKeys:
-    """Implements `ports.KeyChanges`: keeps a connection open, by which SQLite shows whether any other has changed the file.
+    """Implements `ports.KeyChanges`. Keeps a connection open, because SQLite tells an open connection whether another one has changed the
+    file.
 
     Only the first call waits for other writers.
     """
@@ -76,7 +77,7 @@ class WatchedKeys:
                     return None
                 keys = [_key(row) for row in self._connection.execute(_ALL)]
             except sqlite3.OperationalError as error:
-                # Another connection is writing: its changes are not committed yet. Before Python 3.11, errors have no code.
+                # Another connection is writing: its changes are not committed yet. In Python 3.10, errors have no code.
                 if getattr(error, "sqlite_errorcode", _BUSY) == _BUSY and self._version is not None:
                     return None
                 raise

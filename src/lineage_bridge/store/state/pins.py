@@ -1,4 +1,4 @@
-"""Pins, in the state database."""
+"""Stores pins in the state database. A pin is a short address for a view of the page."""
 
 import secrets
 from base64 import b32encode
@@ -13,7 +13,7 @@ MOST_PINS: Final = 10_000
 MOST_OF_AUTHOR: Final = 500
 """The maximum number of pins of one author; callers without a name are one author."""
 _ID_BYTES: Final = 10
-"""An id is a secret as long as it is not passed on: 80 random bits."""
+"""The length of a pin's id: 80 random bits, so that nobody can guess the ids of others."""
 _COLUMNS: Final = "id, address, name, author, created_us"
 
 
@@ -30,7 +30,7 @@ class PinStore:
         self._state, self._random_bytes, self._most, self._most_of_author = state, random_bytes, most, most_of_author
 
     def records(self, author: str | None, limit: int, offset: int) -> list[Pin]:
-        """Pins, or those of an author, the newest first."""
+        """All pins or, with `author`, those of this author; the newest first."""
         which, values = ("", ()) if author is None else ("WHERE author = ?", (author,))
         query = f"SELECT {_COLUMNS} FROM pin {which} ORDER BY created_us DESC, id LIMIT ? OFFSET ?"
         with self._state.transaction() as connection:
@@ -43,8 +43,8 @@ class PinStore:
         return Pin(*row) if row else None
 
     def keep(self, address: str, name: str, author: str, now_us: int) -> tuple[Pin, bool]:
-        """A pin of this address, name and author: the one that there is, or a new one; and whether it is new. Raises RequestError if there
-        are too many, of this author or of all.
+        """Returns the pin with this address, name and author, which is created if there is none, and whether it is new. Raises RequestError
+        if this author has too many pins, or if there are too many in all.
         """
         with self._state.transaction() as connection:
             same = f"SELECT {_COLUMNS} FROM pin WHERE author = ? AND address = ? AND name = ?"

@@ -62,7 +62,7 @@ class SourceRepository:
         return zlib.decompress(row[0]) if row and row[0] is not None else None
 
     def save_poll(self, name: str, state: SourceState, snapshot: bytes | None, messages: Sequence[tuple[str, bytes]]) -> bool:
-        """Store the result of a poll: all of it or nothing. A pause that was requested meanwhile stays."""
+        """Store the result of a poll: all of it or nothing. If a user paused the source meanwhile, it stays paused."""
         packed = pack(snapshot)
         with self._state.transaction() as connection:
             return write_poll(connection, name, state, packed, messages, polls=state.polls - 1)
@@ -108,10 +108,10 @@ def write_poll(
     polls: int,
     begun: bool = False,
 ) -> bool:
-    """Write the result of a poll, in the transaction of the caller. A pause requested meanwhile stays.
+    """Write the result of a poll, in the transaction of the caller. If a user paused the source meanwhile, it stays paused.
 
-    Returns False, and writes nothing, if the source's number of polls differs; with `begun`, also if nothing of this poll was written
-    before.
+    Returns False, and writes nothing, if the store has another number of polls for the source than `polls`; with `begun`, also if nothing
+    of this poll was written before.
     """
     found = connection.execute("SELECT polls, state FROM source_state WHERE name = ?", (name,)).fetchone()
     if (found[0] if found else 0) != polls or (begun and not found):

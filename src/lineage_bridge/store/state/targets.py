@@ -17,7 +17,7 @@ _REPORT: Final = (
 )
 _COLUMNS: Final = "key, state, ours, fingerprint, visible, revision, changed_us, detail"
 _CHANGED: Final = ", ".join(f"{column} = excluded.{column}" for column in _COLUMNS.split(", ")[1:])
-# The column `place` has the destination.
+# The column `place` contains the destination.
 _RECORD: Final = f"""INSERT INTO published (place, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (place, key) DO UPDATE SET {_CHANGED}"""
 _DECODER: Final = msgspec.json.Decoder(PublicationReport)

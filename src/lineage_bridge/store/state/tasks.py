@@ -16,13 +16,13 @@ _RECORDS = msgspec.json.Decoder(TaskRecord)
 
 
 class TaskRepository:
-    """Implements `ports.TaskRepository`. Keeps the newest `most_kept` tasks, and all that have not ended."""
+    """Implements `ports.TaskRepository`. Keeps the newest `most_kept` tasks, and all tasks that have not ended."""
 
     def __init__(self, state: StateDatabase, most_kept: int = MOST_KEPT) -> None:
         self._state, self._most_kept = state, most_kept
 
     def add(self, task: TaskRecord) -> None:
-        """Store a new task; the oldest ended ones beyond a limit are deleted."""
+        """Store a new task. If there are more than `most_kept` tasks then, the oldest of those that have ended are deleted."""
         with self._state.transaction() as connection:
             connection.execute(
                 "INSERT INTO task (id, kind, status, record) VALUES (?, ?, ?, ?)", (task.id, task.kind, task.status, _ENCODER.encode(task))

@@ -1,6 +1,7 @@
-"""The findings of an analysis of the whole graph, stored as a file of lines: first a summary, then the parts, each in its order.
+"""Stores the findings of an analysis of the whole graph in a file of lines, with one object in each line.
 
-One object per line. The first line has the offset of each part, so a page is read without the lines before its part.
+The first line is a summary, which has the offset of each part of the findings; so a page of a part is read without the lines before the
+part. The parts follow, each in its own order.
 """
 
 import os

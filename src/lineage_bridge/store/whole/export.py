@@ -1,7 +1,7 @@
-"""The graph as sorted NDJSON by names, never by internal ids: the form in which graphs are compared.
+"""Writes the graph as sorted NDJSON: the form in which graphs are compared.
 
-One object per line, nodes by canonical name, times RFC 3339 UTC with microseconds, absent values left out. It contains everything that has
-not ended.
+Each line is one object. Nodes have their canonical names, never internal ids; times are RFC 3339 in UTC with microseconds; absent values
+are left out. The export contains everything that has not ended.
 """
 
 from collections.abc import Callable, Iterator
@@ -183,7 +183,9 @@ class Export:
         return [row for row in rows if row not in hidden]
 
     def _stated(self, rows: list[tuple[int, int, int, int, int]]) -> Iterator[tuple[int, int, int, int, int]]:
-        """Those of these flows that are not implicit, or whose target no other name of the job states explicitly."""
+        """Those of these flows that no explicit lineage hides: all but implicit flows to a target whose flows another name of the job
+        states explicitly.
+        """
         explicit: dict[tuple[int, int], set[int]] = {}
         for _, target, job, _, evidence in rows:
             if evidence == Evidence.EXPLICIT:

@@ -37,8 +37,8 @@ class NewestTexts(Mapping[str, str]):
 
 
 def current_facets(connection: StoreConnection, groups: Mapping[int, Iterable[Node]]) -> dict[int, NewestTexts]:
-    """The current facets of groups of names. If several names of a group have a facet, the highest-ranked one counts, and of these the
-    newest.
+    """The current facets of groups of names. If several names of a group have a facet with the same key, the one with the highest rank
+    counts; among equal ranks, the newest.
     """
     found: dict[int, dict[str, TextAssertion]] = defaultdict(dict)
     for some in chunks(sorted({member.id for members in groups.values() for member in members})):

@@ -1,6 +1,6 @@
-"""Lists the whole graph, dataset by dataset and job by job, and finds the nodes of node ids.
+"""Lists the whole graph, dataset by dataset and job by job, and finds nodes by their node ids.
 
-The graph is read in portions. Nothing of earlier portions is kept, so only one is in memory, without its long facets.
+The graph is read in portions. Only one portion is in memory at a time, without its long facets.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -99,7 +99,7 @@ class Inventory:
             yield self.open_reader(nodes), heads, offset
 
     def _first_names(self, nodes: Nodes, grouped: Iterable[int], globs: tuple[str, str]) -> dict[int, int]:
-        """For each of these nodes that has several names: which of them is the first that matches globs."""
+        """The id of the first name that matches globs, for each of these nodes that has several names."""
         members = {id_: nodes.group(nodes.by_id(id_))[1] for id_ in grouped}
         every = sorted({member.id for names in members.values() for member in names})
         matching: set[int] = set()
@@ -110,7 +110,9 @@ class Inventory:
         return {id_: next(n.id for n in names if n.id in matching and holds(n.namespace)) for id_, names in ordered.items()}
 
     def _is_listed(self, nodes: Nodes, id_: int, heads: Mapping[int, int]) -> bool:
-        """Whether lists show a group under this name: its canonical name, or the first name if the canonical one is filtered out."""
+        """Whether lists show a group under this name: it is the group's canonical name or, if that is outside the namespaces that lists are
+        limited to, the first name within.
+        """
         head = heads.get(id_, id_)
         if head == id_ or nodes.within.holds(nodes.by_id(head).namespace):
             return head == id_

@@ -48,7 +48,7 @@ class WholeGraphTables:
         return iter(self.connection.scan(_ROWS[table]))
 
     def _flows(self) -> Iterator[Row]:
-        """Flows that have not ended and that no explicit flow under another name of the job replaces; also renames."""
+        """The flows that have not ended and that no explicit flow under another name of their job hides; also renames."""
         rows = self.connection.scan("SELECT source, target, job, origin, min(evidence), 0 FROM flow GROUP BY source, target, job, origin")
         while some := rows.fetchmany(_MANY):
             self.endings.load({end for edge in some for end in edge[:2]})

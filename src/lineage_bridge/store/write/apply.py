@@ -1,6 +1,6 @@
-"""Applies a batch in one transaction: merges the facts by the merge rules, updates what is derived, and advances the position.
+"""Applies a batch in one transaction: merges the facts by the merge rules, updates the derived tables, and advances the position.
 
-The position is advanced by compare-and-set, so a batch counts once, whoever applies it.
+The position is advanced by compare-and-set, so a batch counts only once, even if two processes apply it.
 """
 
 import secrets
@@ -29,7 +29,7 @@ from lineage_bridge.store.write.erasure import Erasure
 
 _EPOCH_BYTES = 6
 _FEW = 20
-"""So few rows are merged one by one also where one statement merges many."""
+"""At most this many rows are merged one by one, also in a database in which one statement merges many rows."""
 _STAGED = ("node", "run_io")
 _DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "facet_set", "facet", "erased", "alias"))
 
@@ -55,7 +55,8 @@ class GraphWriter:
     ) -> None:
         """`location` is a file of SQLite, or a connection that writes.
 
-        With `feed`, changes are recorded in an epoch of their own; `fresh` makes its name from that many random bytes.
+        With `feed`, changes are recorded in the change feed, in a new epoch; `fresh` makes the name of the epoch from a number of random
+        bytes.
 
         `stitch`: whether the rule `stitch_siblings` is on.
         """
@@ -113,7 +114,7 @@ class GraphWriter:
                 raise
 
     def settle(self, budget: Budget) -> int:
-        """Derive keys that earlier batches left; returns the number of keys that are still left."""
+        """Derive the keys that earlier batches left in the queues; returns the number of keys that are still left."""
         if not self.left():
             return 0
         with self._at_work, self._watched():
@@ -130,10 +131,10 @@ class GraphWriter:
         return self.left()
 
     def check(self) -> None:
-        """Check that the store is intact. A file must be the one that was opened; a database must answer and have the tables.
-        Raises StoreDamagedError, StoreError.
+        """Check that the store is intact. A file must be the one that was opened; a database must answer and have the tables. Raises
+        StoreDamagedError, StoreError.
 
-        A database is not asked while a batch is applied, which finds out itself.
+        A database is not asked while a batch is applied, because the batch itself then fails if the database does not answer.
         """
         if self._file is None:
             if self._at_work.acquire(blocking=False):
@@ -144,7 +145,7 @@ class GraphWriter:
         elif suspicion(self._file[0]).exists() or file_identity(self._file[0]) != self._file[1]:
             raise StoreDamagedError(
                 "the graph store was deleted or replaced while it was open, or is damaged",
-                "nothing to do: the pipeline restarts, and computes the graph again if needed",
+                "you need not do anything: the pipeline restarts, and computes the graph again if necessary",
             )
 
     def left(self) -> int:
@@ -195,7 +196,7 @@ class GraphWriter:
         return new
 
     def _without_erased(self, rows: Mapping[str, list[Row]]) -> Mapping[str, list[Row]]:
-        """The batch without the assertions of erased runs, and without the nodes that only they name."""
+        """The batch without the assertions of erased runs, and without the nodes that only these runs name."""
         kept = dict(rows)
         for name, index in _ASSERTER_INDEX.items():
             kept[name] = [row for row in rows.get(name, []) if row[index] not in self.erased]
@@ -216,7 +217,9 @@ class GraphWriter:
         return kept
 
     def _named(self, rows: Mapping[str, list[Row]], asserted: FirstSeen) -> FirstSeen:
-        """The nodes that rows name, each with its first time. `asserted` has the first time of each facet set."""
+        """The nodes that rows name, each with the time of its first mention. `asserted` has the time of the first assertion of each facet
+        set.
+        """
         named, facets = FirstSeen(), FirstSeen()
         for row in rows["run_io"]:
             named.note(row[2], row[5])

@@ -1,8 +1,8 @@
 """Derives the relations as they were at an earlier time, or without some runs, in a separate store.
 
-A row counts if its first mention is not later than that time. Its last mention is kept if that is not later either, and otherwise replaced
-by the first. So whether something had been asserted is exact at any time, and which of several facet sets was the last is exact at UTC
-midnights and now.
+A row counts if its first mention is not later than that time. Its last mention is kept if that is not later either; otherwise the first
+mention replaces it. So whether something had been asserted is exact at any time, and which of several facet sets was the last is exact at
+UTC midnights and now.
 """
 
 from collections.abc import Iterator

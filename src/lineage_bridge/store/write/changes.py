@@ -1,8 +1,8 @@
 """Writes the change feed: the net changes of derived rows in a transaction, one row of `change` for each.
 
 All changes of a fed table are recorded here; rows that are added and deleted within one transaction cancel out. A feed belongs to one
-store: each opening for writing begins an epoch, so a store that was restored from an older copy, or computed again, never accepts a cursor
-that it did not issue.
+store. Each time that the store is opened for writing, an epoch begins; so a store that was restored from an older copy, or computed again,
+never accepts a cursor that another store issued.
 """
 
 from collections import Counter
@@ -78,7 +78,7 @@ class ChangeRecorder:
         self.net.clear()
 
     def flush(self) -> None:
-        """Write the net changes of this transaction to the feed, and drop the oldest ones beyond what is kept."""
+        """Write the net changes of this transaction to the feed, and delete the oldest changes if there are more than KEPT."""
         record = _net_rows(self.net)
         self.net.clear()
         if not record:
@@ -102,7 +102,7 @@ def newest(connection: StoreConnection) -> int:
 
 
 def _net_rows(net: Counter[tuple[str, Row]]) -> list[tuple[Any, ...]]:
-    """The rows of `change` that turn one state into the other: nodes are added before the rows that name them, and removed after these."""
+    """The rows of `change` for these net changes. Nodes are added before the rows that name them, and removed after these rows."""
     gains = [record for record, count in net.items() if count > 0]
     losses = [record for record, count in net.items() if count < 0]
     replaced = {_key(*record) for record in losses} & {_key(*record) for record in gains}

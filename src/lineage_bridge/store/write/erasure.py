@@ -27,7 +27,7 @@ _FACETS = """SELECT s.asserted_by, s.node, s.job, s.side, s.origin, s.facet_set,
 FROM assertion s WHERE s.node = ? AND s.side IN (0, 1, 2, 3)"""
 _PARENTS = """SELECT DISTINCT f.text FROM assertion s JOIN facet_set c ON c.facet_set = s.facet_set JOIN facet f ON f.facet = c.facet
 WHERE s.asserted_by = ? AND c.key = 'parent'"""
-"""Every parent that a run ever named; the row of the run has only the newest."""
+"""Finds every parent that a run ever named; the row of the run has only the newest parent."""
 _REMAINING = """CREATE TEMP TABLE still AS SELECT facet_set, min(first) AS first FROM (
 SELECT facet_set, first FROM assertion
 UNION ALL SELECT d.dataset_facet_set, s.first FROM assertion s STRAIGHT_JOIN declared_io d ON d.facet_set = s.facet_set
@@ -127,7 +127,7 @@ class Erasure:
             self.connection.execute(sql, (asserter,))
 
     def _drop_unasserted(self) -> set[int]:
-        """Delete the texts that no assertion contains any more; returns the nodes they named."""
+        """Delete the facet sets and texts that no assertion contains any more; returns the nodes that they named."""
         for sql in (_REMAINING, *_DELETE_UNASSERTED):
             self.connection.execute(sql)
         self.derivation.forget()
@@ -178,7 +178,7 @@ class Erasure:
                 self.derivation.spellings.drop((node, *row))
 
     def _parent_jobs(self) -> FirstSeen:
-        """The jobs that a parent facet names, each with the time since which it does."""
+        """The jobs that a parent facet names, each with the earliest time of such a facet."""
         firsts = FirstSeen()
         for text, first in self.connection.execute(_PARENTS_SINCE).fetchall():
             for node in self._named(text):

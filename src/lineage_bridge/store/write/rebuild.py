@@ -1,4 +1,4 @@
-"""Replays into a store beside the one in use, compares both, and puts the new one in place in one transaction.
+"""Replays the log into a store beside the one in use, compares both, and replaces the store in use in one transaction.
 
 SQLite's backup copies the new content into the write-ahead log of the file in use: readers continue with the old content until the commit,
 and a process killed before that leaves the old content.
