@@ -16,13 +16,13 @@ from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError
 
 BATCH_SIZE = 10_000
-"""Most statements in one request."""
+"""The maximum number of statements in one request."""
 OPERATIONS = ("alias", "veto", "lift", "prefer", "withdraw")
 CommandT = TypeVar("CommandT", bound=Callable[..., None])
 KINDS = ("operator", "symlink", "facet", "rule")
 _DONE = {"alias": "added", "veto": "vetoed", "lift": "restored", "prefer": "chosen", "withdraw": "withdrawn"}
 _MOST_UNKNOWN = 20
-"""Unknown names of one request that are printed."""
+"""The maximum number of unknown names that are printed for one request."""
 _NOUNS = {"prefer": "name", "withdraw": "name"}
 
 
@@ -32,7 +32,7 @@ def _alias_options(command: CommandT) -> CommandT:
         click.argument("names", nargs=-1, metavar="NAMESPACE NAME NAMESPACE NAME | NAMESPACE NAMESPACE"),
         click.option("--entity", type=click.Choice(["dataset", "job"]), default="dataset", show_default=True, help="what the names denote"),
         click.option("--prefix", default="", help="for two namespaces: prefix of every name in the second one"),
-        click.option("--evidence", default="", help="the reason; for a veto: only this evidence is vetoed"),
+        click.option("--evidence", default="", help="the reason for the alias; for a veto: only this evidence is vetoed"),
     ):
         command = option(command)
     return command

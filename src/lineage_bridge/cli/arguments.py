@@ -16,7 +16,7 @@ _MOST_FOUND, _MOST_CHOICES = 50, 5
 
 @dataclass(frozen=True)
 class NodeRef:
-    """A dataset or job as named on the command line. `kinds`: whether to look for a dataset, a job or both, in order."""
+    """A dataset or job, as the command line names it. `kinds`: whether to look for a dataset, a job or both, in this order."""
 
     kinds: tuple[str, ...]
     namespace: str

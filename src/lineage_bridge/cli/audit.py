@@ -1,4 +1,4 @@
-"""The command `audit`: shows who changed what, from the data folder of this machine, whether or not a server runs on it."""
+"""The command `audit`: shows who changed what. It reads the data folder on this machine, whether or not a server is running."""
 
 from contextlib import suppress
 from typing import BinaryIO
@@ -58,8 +58,8 @@ def head(settings: Settings) -> None:
 def verify(context: click.Context, settings: Settings, heads: tuple[str, ...], *, with_log: bool) -> None:
     """Check that no entry was changed, removed or inserted.
 
-    Someone who can write to the data folder can replace the trail; heads in the log and those kept elsewhere reveal it. The exit code
-    is 1 if something is wrong.
+    Someone who can write to the data folder can replace the trail; heads in the log, and heads that you kept elsewhere, reveal this. The
+    exit code is 1 if something is wrong.
     """
     known = [parse_head(text) for text in heads]
     if with_log:
@@ -77,7 +77,7 @@ def verify(context: click.Context, settings: Settings, heads: tuple[str, ...], *
 @click.option("-o", "--output", type=click.File("wb", atomic=True), default="-", metavar="FILE", help="write to this file")
 @with_settings("data_dir")
 def export(settings: Settings, output: BinaryIO) -> None:
-    """Write all entries as NDJSON, the oldest first, with the salts and hashes by which anyone can check them."""
+    """Write all entries as NDJSON, the oldest first, with the salts and hashes by which anyone can check the entries."""
     output.writelines(msgspec.json.encode(item_of(entry)) + b"\n" for entry in audit_repository(settings).all())
 
 
@@ -85,10 +85,10 @@ def export(settings: Settings, output: BinaryIO) -> None:
 @click.argument("principal")
 @with_settings("data_dir")
 def erase(settings: Settings, principal: str) -> None:
-    """Erase what PRINCIPAL changed, and what others changed that names PRINCIPAL, as a person may ask for.
+    """Erase the changes of PRINCIPAL, and the changes of others that name PRINCIPAL, as a person may request.
 
-    Only the time and kind of the entries stay, and their hashes, so the trail can still be verified. Events in the log keep the name of
-    their sender.
+    Of these entries, only the time, the kind and the hashes stay, so that the trail can still be verified. Events in the log keep the name
+    of their sender.
     """
     erased = audit_trail(settings).erase(principal, by_command("audit erase", ""))
     print_line(f"{format_count(erased, 'change')} erased")

@@ -24,7 +24,7 @@ class StartupBanner:
     """Prints the server's addresses, loads the demo, and reports when the graph is complete. `program` is the command that starts
     LineageBridge.
 
-    With `demo`, the streams of a loaded demo go on reporting while the server runs.
+    With `demo`, the banner also sends the reports of the demo's streams while the server runs.
     """
 
     def __init__(self, settings: Settings, program: str, stop: threading.Event) -> None:
@@ -78,8 +78,8 @@ class StartupBanner:
         return position
 
     def _send_heartbeats(self, client: Client, seconds: float) -> None:
-        """Let the demo's streams report until the server stops, first after some seconds. What cannot be sent is left out: the next report
-        counts its rows too.
+        """Send the reports of the demo's streams until the server stops, the first one after `seconds`. A report that cannot be sent is
+        left out: the next one also counts its rows.
         """
         while not self.stop.wait(seconds):
             seconds = HEARTBEAT_S if self._has_sent(client) else AGAIN_S
@@ -88,7 +88,7 @@ class StartupBanner:
         try:
             send_heartbeats(self.settings, client)
         except LineageBridgeError as error:
-            log.debug("the demo's streams cannot report: %s", error)
+            log.debug("the reports of the demo's streams cannot be sent: %s", error)
             return False
         return True
 

@@ -26,14 +26,14 @@ def _generalize(cause: str, ids: set[str]) -> str:
 
 
 def _join_repetitions(cause: str, ids: set[str]) -> str:
-    """Shorten a cause that consists of several, separated by semicolons. Those that differ only in ids are written once."""
+    """Shorten a text with several causes, separated by semicolons: causes that differ only in ids are written once."""
     causes = cause.split("; ")
     general = list(dict.fromkeys(_generalize(id_, ids) for id_ in causes))
     return "; ".join(general) if len(general) < len(causes) else cause
 
 
 def format_scopes(scopes: Iterable[str]) -> str:
-    """Write scopes on one line. Those with the same first word are put together, as in "connect env-1/lkc-1, env-1/lkc-2; metrics
+    """Write scopes on one line. Scopes with the same first word are put together, as in "connect env-1/lkc-1, env-1/lkc-2; metrics
     organization".
     """
     by_kind: dict[str, list[str]] = {}

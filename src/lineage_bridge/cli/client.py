@@ -23,7 +23,7 @@ LAG_WAIT_S, POLL_S = 120.0, 0.3
 """How long, in seconds, a question without a result waits for events that are not in the answers yet."""
 JSON_TYPE = "application/json"
 _CLOSED = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
-"""Errors of a connection that the server closed while a request was being sent."""
+"""Errors that mean that the server closed the connection while a request was being sent."""
 _LISTS = {
     "/api/v1/graph/runs/": "lineage-bridge runs NAMESPACE JOB lists the runs of a job",
     "/api/v1/graph/schemas/diff": "lineage-bridge schemas NAMESPACE NAME lists the versions, `lineage-bridge search TEXT` finds names",
@@ -34,7 +34,7 @@ _LISTS = {
     "/api/v1/sessions/": "lineage-bridge session list lists the sessions",
     "/api/v1/tasks/": "lineage-bridge task list lists the tasks",
 }
-"""Path of the API to the hint with the command that lists its objects. All other paths name datasets and jobs."""
+"""For a path of the API, the hint that names the command which lists its objects. All other paths are about datasets and jobs."""
 
 
 Json: TypeAlias = Any

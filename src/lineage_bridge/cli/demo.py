@@ -27,7 +27,7 @@ DASHBOARD = ("looker://acme.cloud.looker.com", "Executive Revenue Dashboard")
 def demo() -> None:
     """Load or remove a demo pipeline.
 
-    It belongs to a fictional shop, and leads from its database to its revenue dashboard.
+    The pipeline is that of a fictional shop, and leads from the shop's database to its revenue dashboard.
     """
 
 
@@ -68,7 +68,7 @@ def load_edition(settings: Settings, client: Client) -> tuple[int, str]:
     """Send a new edition of the demo. Returns the number of its events and the position that contains them."""
     loaded_us = now_us()
     edition = f"{secrets.token_hex(8)}@{loaded_us}"
-    # Recorded before anything is sent, so that whatever arrives can be removed again.
+    # The edition is recorded before its events are sent, so that `demo remove` finds all that arrived.
     state_database(settings).add_edition(edition)
     return _send(client, events(loaded_us, edition))
 

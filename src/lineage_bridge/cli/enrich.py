@@ -18,10 +18,10 @@ from lineage_bridge.config import Settings
 @with_settings(*CLIENT)
 @click.pass_context
 def enrich(context: click.Context, settings: Settings, name: str, as_json: bool) -> None:
-    """Read catalogs now, and wait until answers contain it.
+    """Read catalogs now, and wait until answers contain them.
 
-    NAME is a source that reads a catalog, or a target whose catalog a source reads. Without it, the catalogs of all sources that are not
-    paused are read. Ctrl+C cancels it.
+    NAME is a source that reads a catalog, or a target whose catalog a source reads. Without NAME, the catalogs of all sources that are not
+    paused are read. Ctrl+C cancels the enrichment.
 
     The exit code is 0 if everything was read, 3 if something could not be read, 1 if a catalog could not be read at all.
     """

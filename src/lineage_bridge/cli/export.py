@@ -49,7 +49,8 @@ def export(settings: Settings, as_of: str | None, only: tuple[str, ...], no_demo
 def verify(context: click.Context, settings: Settings, as_json: bool) -> None:
     """Recompute the derived tables and compare.
 
-    The log is compared with the graph too. In the line `log`, surplus counts records that the log lacks, missing those the graph lacks.
+    The log is compared with the graph too. In the line `log`, surplus counts records of the graph that the log lacks, and missing counts
+    records of the log that the graph lacks.
 
     The exit code is 1 if a table differs. Reads the store in the data folder, whether or not a server is running.
     """
@@ -62,7 +63,7 @@ def verify(context: click.Context, settings: Settings, as_json: bool) -> None:
     if differing:
         print_message(f"{len(differing)} of {len(found)} tables differ from the recomputed ones")
         if any(table.table == "log" for table in differing):
-            print_message("the log and the graph do not hold the same records; see: lineage-bridge log check, lineage-bridge replay")
+            print_message("the log and the graph do not have the same records; see: lineage-bridge log check, lineage-bridge replay")
         context.exit(1)
     if not as_json:
         print_line(f"all {len(found)} tables match the recomputed ones")

@@ -11,8 +11,8 @@ _META = ("_producer", "_schemaURL", "_deleted")
 
 
 def facet_lines(key: str, facet: Mapping[str, Any], width: int | None) -> list[str]:
-    """The lines with the contents of a facet, without who wrote it. Tables are at most `width` columns wide; without it, each row is
-    one line.
+    """The lines with the contents of a facet, without its producer and schema. Tables are at most `width` columns wide; without `width`,
+    each row is one line.
     """
     members = {name: value for name, value in facet.items() if name not in _META}
     assertions = members.get("assertions", [])
@@ -63,8 +63,8 @@ def _value_lines(value: Any, width: int | None) -> Iterator[str]:  # noqa: ANN40
 
 
 def _nested(items: Sequence[Mapping[str, Any]], depth: int = 0) -> Iterator[Mapping[str, Any]]:
-    """Yield items with the fields inside them, as the fields of a schema may contain others. The first member of a nested one is
-    indented.
+    """Yield items, each followed by the items inside it: the fields of a schema may contain other fields. The first member of an inner item
+    is indented.
     """
     for item in items:
         first = next(iter(item), "")

@@ -63,8 +63,8 @@ def facets(
 
     KEY is the facet's key in the events, such as schema, ownership, documentation or dataQualityAssertions.
 
-    The newest version comes first, each with the times at which it was first and last seen. Of assertions, those that failed come first.
-    Without KEY, shows the current facets of the dataset or the job itself, without input and output facets of runs.
+    The newest version comes first, each with the times at which it was first and last seen. Among assertions about data quality, those that
+    failed come first. Without KEY, shows the current facets of the dataset or the job itself, without input and output facets of runs.
     """
     if key is None and (at or offset):
         raise click.UsageError("--at and --offset need KEY")

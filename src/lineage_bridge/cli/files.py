@@ -72,7 +72,7 @@ def read_events(name: str) -> Iterator[FoundEvent]:
 
 
 def batches(events: Iterable[FoundEvent], most_events: int = BATCH_EVENTS, most_bytes: int = BATCH_BYTES) -> Iterator[EventBatch]:
-    """Group events, in order, into batches for one request each. Lines of NDJSON and other JSON are never in the same batch."""
+    """Group events, in order, into batches, each for one request. A batch never has both lines of NDJSON and other JSON."""
     held: list[FoundEvent] = []
     size = 0
     for event in events:

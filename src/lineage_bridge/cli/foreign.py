@@ -11,9 +11,9 @@ from lineage_bridge.cli.options import CLIENT, with_output, with_paging, with_se
 from lineage_bridge.config import Settings
 
 _WHY = {
-    "foreign_dataset": "is about a dataset outside",
-    "foreign_name": "joins names that lie outside",
-    "foreign_job": "states lineage of a job outside",
+    "foreign_dataset": "is about a dataset outside the namespaces",
+    "foreign_name": "joins names outside the namespaces",
+    "foreign_job": "states lineage of a job outside the namespaces",
 }
 
 
@@ -45,8 +45,8 @@ def foreign(
 ) -> None:
     """List what limited keys asserted about datasets of others.
 
-    Events of a key that is limited to namespaces may name any dataset as input or output. Facets about a dataset outside of them, such as
-    its schema or that it was dropped, are kept, but have no effect. The newest comes first.
+    Events of a key that is limited to namespaces may name any dataset as input or output. Facets about a dataset outside of these
+    namespaces, such as its schema or that it was dropped, are kept, but have no effect. The newest assertion comes first.
     """
     about = dict(zip(("namespace", "name"), dataset or (), strict=False))
     by = dict(zip(("job_namespace", "job_name"), job or (), strict=False))

@@ -124,7 +124,7 @@ def show(settings: Settings, name: str, as_json: bool) -> None:
 def test(context: click.Context, settings: Settings, name: str, as_json: bool) -> None:
     """Test each step of reading the input NAME. No event is ingested.
 
-    The exit code is 1 if one of them fails.
+    The exit code is 1 if a step fails.
     """
     run_test(context, settings, f"/api/v1/inputs/{name}", as_json=as_json)
 
@@ -154,7 +154,7 @@ def resume(settings: Settings, name: str, as_json: bool) -> None:
 def remove(settings: Settings, name: str, as_json: bool) -> None:
     """Remove the input NAME. Its events stay in the graph.
 
-    If an input of the same name is added later, it continues at the position of this one.
+    If an input of the same name is added later, it continues at the position of the removed one.
     """
     remove_one(settings, f"/api/v1/inputs/{name}", f"{name} is removed; its events stay in the graph", as_json=as_json)
 
@@ -169,7 +169,7 @@ def describe_input(item: Json) -> str:
 
 
 def describe_reading(item: Json) -> str:
-    """Describe how an input is read: its error or its lag, its rate, what was rejected, and its last record."""
+    """Describe how the reading of an input goes: its error or its lag, its rate, how many events were rejected, and its last record."""
     parts = [
         describe_input(item),
         f"{item['records_per_s']:g} records a second",

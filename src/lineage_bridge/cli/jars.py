@@ -13,11 +13,11 @@ from lineage_bridge.pipeline.streams.jars import KAFKA, default_cache, fetch_jar
 @click.command(cls=Command, examples=("jars",))
 @with_output("print their paths as JSON")
 def jars(as_json: bool) -> None:
-    """Fetch what Spark needs to read Kafka into your cache.
+    """Fetch the Java archives with which Spark reads Kafka.
 
-    Inputs of the form stream need these Java archives: Spark's Kafka source and its dependencies. Each archive is checked against a pinned
-    digest. Archives that exist already are not fetched again. To use a mirror of Maven Central, name an Ivy settings file in
-    LINEAGE_BRIDGE_IVY_SETTINGS.
+    Inputs of the form stream need these archives: Spark's Kafka source and its dependencies. They are kept in your cache folder, and each
+    is checked against a pinned digest. Archives that are there already are not fetched again. To use a mirror of Maven Central, name an Ivy
+    settings file in LINEAGE_BRIDGE_IVY_SETTINGS.
     """
     paths = fetch_jars(KAFKA, default_cache(), ivy_for(os.environ))
     if as_json:

@@ -43,8 +43,10 @@ def key() -> None:
 @click.option(
     "--scope", "scopes", type=click.Choice([scope.value for scope in AccessScope]), multiple=True, required=True, help="what the key may do"
 )
-@click.option("--namespace", "namespaces", multiple=True, metavar="GLOB", help="only these namespaces: to send, and to see")
-@click.option("--team", "teams", multiple=True, metavar="TEAM", help="only the namespaces of this team, as defined in the settings")
+@click.option("--namespace", "namespaces", multiple=True, metavar="GLOB", help="limit what the key may send and see to these namespaces")
+@click.option(
+    "--team", "teams", multiple=True, metavar="TEAM", help="limit the key to the namespaces of this team, as the settings define it"
+)
 @click.option("--expires", metavar="DURATION", help="how long the key is valid, such as 90d; by default it does not expire")
 @click.option("--note", default="", help="what the key is for")
 @with_output("print the key as JSON")
@@ -61,8 +63,8 @@ def create(
 ) -> None:
     """Create the API key NAME, and print it. It cannot be shown again.
 
-    A scope is one of ingest (send events), read (ask questions), operate (change the graph and what is observed), admin (manage keys).
-    With namespaces or teams, only ingest and read.
+    A scope is one of ingest (send events), read (ask questions), operate (change the graph and what is observed), admin (manage keys). A
+    key that is limited to namespaces or teams can only have ingest and read.
     """
     expires_us = now_us() + _duration_us(expires) if expires else None
     key_options = KeyOptions(name, frozenset(map(AccessScope, scopes)), namespaces, note, expires_us, teams)
@@ -102,7 +104,7 @@ def revoke(settings: Settings, name: str) -> None:
 @with_output("print the key as JSON")
 @with_settings("data_dir")
 def rotate(settings: Settings, name: str, grace: str, as_json: bool) -> None:
-    """Create another key for NAME with the same rights, and let the previous one expire."""
+    """Create another key for NAME with the same rights; the previous key expires after --grace."""
     created = _keys(settings).rotate(name, _duration_us(grace), "")
     audit_trail(settings).record(by_command("key rotate", name, json.dumps({"id": created[0].id, "grace": grace})))
     _print_new(*created, as_json=as_json)

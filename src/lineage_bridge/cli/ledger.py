@@ -24,7 +24,7 @@ from lineage_bridge.config import Settings
 @click.argument("names", nargs=-1, required=True, metavar="[NAMESPACE] SOURCE [NAMESPACE] TARGET")
 @click.option("--source-kind", type=click.Choice(KINDS), help="what SOURCE is [default: a dataset, or else a job]")
 @click.option("--target-kind", type=click.Choice(KINDS), help="what TARGET is")
-@click.option("--way", type=click.IntRange(1, 100), default=1, show_default=True, help="number of the path, as listed by paths")
+@click.option("--way", type=click.IntRange(1, 100), default=1, show_default=True, help="number of the path in the list that `paths` prints")
 @click.option("--since", help="start of the window, RFC 3339 [default: one day ago]")
 @click.option("--until", help="end of the window [default: now]")
 @click.option("--baseline-since", help="start of the baseline [default: as long as the window, right before it]")
@@ -95,7 +95,7 @@ def _print_answer(answer: Json) -> None:
     print_table(["from", "job", "to", "read", "written", "note"], rows)
     if "last_good" in answer:
         good, bad = (format_time(answer[key]) for key in ("last_good", "first_bad"))
-        print_line(f"the ratio of a hop left its baseline between {good} and {bad}")
+        print_line(f"the ratio of a hop began to differ from its baseline between {good} and {bad}")
     if answer["more"]:
         print_message("there are other paths; list them with paths, and choose one with --way")
 

@@ -1,4 +1,4 @@
-"""The program `lineage-bridge`. The module of a command is imported only when the command is used."""
+"""The program `lineage-bridge`. It imports the module of a command only when the command is used."""
 
 import importlib
 import os
@@ -111,7 +111,7 @@ def run(arguments: list[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return 130
     except BrokenPipeError:
-        # The reader of our output has closed the pipe, such as `head`; nothing more can be written.
+        # The program that reads the output, such as `head`, has closed the pipe: nothing more can be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     return code if isinstance(code, int) else 0

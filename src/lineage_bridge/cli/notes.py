@@ -6,7 +6,7 @@ from lineage_bridge.cli.client import Json
 from lineage_bridge.cli.console import format_count, print_message
 
 _SERVER_LIMITS: Final = {"nodes": "number of datasets", "edges": "number of flows", "time": "time"}
-"""The limits of the server that end a walk, which no option raises."""
+"""The limits of the server at which a walk ends. No option of a command raises them."""
 
 
 def print_next_page(*, exists: bool, limit: int, offset: int = 0) -> None:

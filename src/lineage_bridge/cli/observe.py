@@ -15,7 +15,7 @@ from lineage_bridge.wiring.sources import run_sources
 def observe(settings: Settings, attached: bool) -> None:
     """Run only the polling of sources.
 
-    Sends the events of the sources to the server.
+    The process sends the events about the sources to the server.
     """
     begin(settings, "observe", attached=attached)
     run_sources(settings)

@@ -1,4 +1,4 @@
-"""`pin`: short links to views of the web page."""
+"""The command `pin`: keeps, lists and removes short links to views of the web page."""
 
 import json
 from urllib.parse import quote, urlsplit
@@ -23,7 +23,7 @@ _EXAMPLES = (
 def pin() -> None:
     """Keep, list and remove short links to views of the web page.
 
-    A pin refers to a view and holds no data of it.
+    A pin contains the address of a view, and none of its data.
     """
 
 
@@ -33,7 +33,10 @@ def pin() -> None:
 @with_output()
 @with_settings(*CLIENT)
 def add(settings: Settings, address: str, name: str, as_json: bool) -> None:
-    """Keep ADDRESS, whole or from its view/ on, and print the short address."""
+    """Keep a view of the page under a short address, and print it.
+
+    ADDRESS is the view's whole address, or the part of it that begins with view/.
+    """
     with connect(settings) as client:
         answer = client.post("/api/v1/pins", json.dumps({"address": _relative(address), "name": name}).encode())
     if as_json:
@@ -65,7 +68,7 @@ def list_(settings: Settings, limit: int, offset: int, as_json: bool) -> None:
 @with_output()
 @with_settings(*CLIENT)
 def remove(settings: Settings, pin_id: str, as_json: bool) -> None:
-    """Remove the pin ID: its short address leads nowhere from then on."""
+    """Remove the pin ID. Its short address then no longer works."""
     with connect(settings) as client:
         answer = client.delete(f"/api/v1/pins/{quote(pin_id, safe='')}")
     if as_json:
@@ -75,7 +78,7 @@ def remove(settings: Settings, pin_id: str, as_json: bool) -> None:
 
 
 def _relative(address: str) -> str:
-    """The part of an address of the page that a pin keeps."""
+    """The part of a view's address that a pin contains: the address relative to the page."""
     path, _, query = address.partition("?") if "://" not in address else (urlsplit(address).path, "", urlsplit(address).query)
     _, found, view = f"/{path}".rpartition("/view/")
     return f"view/{view}?{query}" if found and query else f"view/{view}" if found else address

@@ -12,8 +12,8 @@ ATTACHED = click.option("--attached", is_flag=True, hidden=True, help="stop when
 
 
 def begin(settings: Settings, program: str, *, attached: bool = False) -> None:
-    """Set up this process: it logs under the name of the program, and only its owner can read the data folder. If `attached`, it ends
-    when standard input is closed.
+    """Set up this process: it logs under the name of the program, and makes the data folder readable for its owner only. If `attached`, the
+    process ends when standard input is closed.
     """
     configure_telemetry(settings, program)
     settings.paths.protect()
@@ -22,8 +22,8 @@ def begin(settings: Settings, program: str, *, attached: bool = False) -> None:
 
 
 def explain_variable() -> None:
-    """Warn that an environment variable has changed its meaning since the prototype: it contains the key that commands send, no longer
-    the server's own key.
+    """Warn that an environment variable has changed its meaning since the LineageBridge prototype: it contains the key that commands send,
+    no longer the key of the server itself.
     """
     if os.environ.get(API_KEY):
         print_message(f"{API_KEY} is the key that commands send to a server, not a key of this one: see lineage-bridge key --help")

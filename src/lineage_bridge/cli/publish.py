@@ -32,8 +32,8 @@ _flags = (
 def publish(context: click.Context, settings: Settings, name: str, plan: bool, prune: bool, overwrite: bool, as_json: bool) -> None:
     """Publish the graph to the target NAME, where the two differ.
 
-    Nothing that was not created from here is ever deleted. What was changed there is listed, and stays unless you overwrite it. Ctrl+C
-    cancels the publication.
+    Only objects that LineageBridge created are ever deleted. Changes that others made in the target are listed, and stay unless you use
+    --overwrite. Ctrl+C cancels the publication.
 
     The exit code is 1 if an operation was refused or failed.
     """
@@ -91,9 +91,11 @@ def _cancel(client: Client, name: str) -> None:
         while (state := client.get(f"/api/v1/targets/{name}/publication")["state"]) == "running" and time.monotonic() < until:
             time.sleep(POLL_S)
     except LineageBridgeError as error:
-        print_message(f"it was not cancelled, and may still publish: {error}")
+        print_message(f"the publication was not cancelled, and may still be running: {error}")
         return
-    ending = {"cancelled": "cancelled", "running": "it is still ending"}.get(state, f"it had already ended: {state}")
+    ending = {"cancelled": "cancelled", "running": "the publication is still ending"}.get(
+        state, f"the publication had already ended: {state}"
+    )
     print_message(f"{ending}; `lineage-bridge target show {name}` shows what was published")
 
 

@@ -1,5 +1,5 @@
-"""The option `--push`, with which a command afterwards publishes to all targets of a catalog. The catalog has the name that the prototype
-gave it.
+"""The option `--push`, with which a command afterwards publishes to all targets of a catalog. Catalogs have the names of the LineageBridge
+prototype.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def with_pushes(when: str, **flags: str) -> Decorator:
 
 
 def targets_of(client: Client, pushes: tuple[str, ...]) -> list[str]:
-    """The names of the targets to push to. Raises RequestError for a catalog that has none."""
+    """The names of the targets to push to. Raises RequestError for a catalog that has no target."""
     found: list[str] = []
     for item in client.get("/api/v1/push/providers")["details"] if pushes else ():
         if item["provider"] in pushes:
@@ -52,7 +52,8 @@ def targets_of(client: Client, pushes: tuple[str, ...]) -> list[str]:
 def run_pushes(client: Client, targets: list[str], *, as_json: bool) -> tuple[dict[str, Json], bool]:
     """Publish to targets, one after the other. Returns the report of each, and whether all was published.
 
-    Of a publication that could not begin or be followed, the report has `state` (`failed`), `error` and, if there is one, `hint` alone.
+    If a publication could not begin, or its end could not be awaited, its report only has `state` (`failed`), `error` and, if there is one,
+    `hint`.
     """
     reports = {name: _publish_to(client, name, as_json=as_json) for name in targets}
     return reports, all(map(is_published, reports.values()))

@@ -27,7 +27,7 @@ def quarantine() -> None:
 def list_(settings: Settings, code: str | None, limit: int, offset: int, as_json: bool) -> None:
     """List rejected events, newest first.
 
-    Names the job and the producer of each event, if it could be read that far.
+    Also lists the job and the producer of each event, if they could be read.
     """
     with connect(settings) as client:
         answer = client.get("/api/v1/quarantine", code=code, limit=limit, offset=offset)

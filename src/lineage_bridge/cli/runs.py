@@ -20,7 +20,7 @@ _MARKS = {
     "started_inferred": ("inferred", "time of the run's first event, because no START event arrived"),
     "conflict": ("disputed", "events of the run report two different ends"),
 }
-"""Members of a run that qualify one of its times, each with the mark that is shown and its meaning."""
+"""Members of a run that say how certain one of its times is, each with the mark that is printed and its meaning."""
 _MARK_OF = {"started_at": "started_inferred", "ended_at": "conflict"}
 _TIMES = ("started_at", "ended_at", "last_seen", "nominal_start", "nominal_end")
 _STATES = ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
@@ -65,7 +65,7 @@ def runs(
 ) -> None:
     """List the runs of a job, or show one run.
 
-    Lists are sorted newest first. Name a run by its id.
+    Lists are sorted newest first. To show one run, give its id.
     """
     _check_arguments(names, [tree, bool(lineage), children], offset)
     is_list = len(names) == 2 or children

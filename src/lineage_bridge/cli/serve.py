@@ -37,7 +37,7 @@ def serve(settings: Settings, demo: bool) -> None:
     intake_settings(settings)
     program = program_name(sys.argv[0], Path.cwd())
 
-    def print_messages(settings: Settings, stop: threading.Event, empty: bool) -> None:  # the supervisor's signature
+    def print_messages(settings: Settings, stop: threading.Event, empty: bool) -> None:  # `supervise` calls it with these arguments
         StartupBanner(settings, program, stop).run(demo=demo, empty=empty)
 
     supervise(settings, print_messages)

@@ -111,7 +111,7 @@ def list_(settings: Settings, name: str | None, as_json: bool) -> None:
 def test(context: click.Context, settings: Settings, name: str, as_json: bool) -> None:
     """Test each step of observing the source NAME.
 
-    The exit code is 1 if one of them fails.
+    The exit code is 1 if a step fails.
     """
     run_test(context, settings, f"/api/v1/sources/{name}", as_json=as_json)
 

@@ -20,7 +20,8 @@ from lineage_bridge.config import Settings
 def status(context: click.Context, settings: Settings, as_json: bool) -> None:
     """Show the state of parts, sources, inputs and targets.
 
-    The exit code is 1 if the server is not ready, or damage to its log is not acknowledged. Failing sources, inputs, targets do not count.
+    The exit code is 1 if the server is not ready, or damage to its log is not acknowledged. Failing sources, inputs and targets do not
+    change the exit code.
     """
     with connect(settings) as client:
         answer = client.readiness()

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 GAP = 2
 """Spaces between two columns."""
 LONGEST_PIECE = 24
-"""Width up to which pieces of a name are kept whole."""
+"""The width up to which a piece of a name, between two separators, is not split."""
 _WHOLE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[\d.:,-]+Z?")
 """Ids of runs, times and numbers: words that never wrap."""
 _PIECE = re.compile(r"[^./_,;@-]*[./_,;@-]+|[^./_,;@-]+")

@@ -116,7 +116,7 @@ def show(settings: Settings, name: str, as_json: bool) -> None:
 def test(context: click.Context, settings: Settings, name: str, as_json: bool) -> None:
     """Test each step of publishing to the target NAME, without changing the target.
 
-    The exit code is 1 if one of them fails.
+    The exit code is 1 if a step fails.
     """
     run_test(context, settings, f"/api/v1/targets/{name}", as_json=as_json)
 
