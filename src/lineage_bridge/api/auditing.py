@@ -24,7 +24,7 @@ _BODY_BYTES: Final = 16_384
 _NAMED: Final = ("name", "source", "operation")
 """Members of a request body that name the changed object. The first one that is present counts."""
 _NEVER: Final = "credentials"
-"""Members whose name ends with this are secrets as a whole."""
+"""Members whose name ends with this text are removed as a whole, because they contain secrets."""
 _UNCHANGED: Final = "lineage_bridge.unchanged"
 """The key in the scope of a request that changed nothing."""
 

@@ -1,4 +1,4 @@
-"""Helpers that routes share: the router, waiting for a position, pages, and arguments."""
+"""Functions that routes share: for the router, for waiting until the graph has a position, for pages, and for arguments."""
 
 import re
 from collections.abc import Callable, Coroutine, Sequence
@@ -39,7 +39,7 @@ def api_router(tag: str, prefix: str = "", **options: Any) -> APIRouter:  # noqa
 
 
 def mend_argument(text: str) -> str:
-    """Replace NUL characters in an argument, as it is done in events."""
+    """Replace NUL characters in an argument, as ingest replaces them in events."""
     return text.replace("\0", "\ufffd")
 
 

@@ -98,8 +98,9 @@ class Admission:
 class Guard:
     """Determines the principal of each request, refuses the request if the principal may not send it, and limits its body.
 
-    Requests without a principal are also refused if they are addressed to a foreign host name (DNS rebinding); writes, whoever sends them,
-    if a page of another origin does. Host and origin are headers that a browser sets itself; programs that send none of them pass.
+    Requests without a principal are also refused if they are addressed to a foreign host name (DNS rebinding). Writes of any principal are
+    refused if a web page of another origin sends them. Host and origin are headers that a browser sets itself; programs that send none of
+    them pass.
     """
 
     def __init__(self, app: ASGIApp, routes: RouteRequirements, policy: AccessPolicy, max_body_bytes: int) -> None:
@@ -228,7 +229,7 @@ def _check_scope(principal: Principal, needed: Requirement, headers: Headers, *,
 
 
 def require_author(principal: Principal) -> None:
-    """Raise RefusedError for a caller of another machine who has no name, and whose changes would be those of anybody."""
+    """Raise RefusedError for a caller on another machine who has no name, because nobody could tell whose changes these are."""
     if not principal.name and AccessScope.OPERATE not in principal.scopes:
         raise _not_local()
 

@@ -38,12 +38,14 @@ from lineage_bridge.tracing import span
 CHANNEL = "http"
 _Done = TypeVar("_Done")
 STATUS = {**HTTP_STATUS, "too_many": 413, "too_costly": 422, FOREIGN_NAMESPACE: 403, OWN_PUBLICATION: 409}
-"""Code of a rejection -> status of the answer to a request that holds nothing else."""
+"""The HTTP status for each code of a rejection. It is sent if the request contains nothing but the rejected event."""
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What was ingested: the events, whose records are durable, and the position that the graph has once it has applied them."""
+    """The result of ingesting a request: the events, whose records are durable, and the position that the graph has once it has applied
+    them.
+    """
 
     ingested: Ingested
     position: str

@@ -11,7 +11,7 @@ from lineage_bridge.graph.log_record import RecordAddress
 from lineage_bridge.ports.log import LOG_SOURCE
 
 Position = Mapping[tuple[str, int], int]
-"""(source, partition) -> the offset after the last record that the position includes."""
+"""For each (source, partition), the offset after the last record that the position includes."""
 
 _OFFSETS = msgspec.json.Decoder(dict[str, int])
 
@@ -41,7 +41,9 @@ def encode_behind(written: Sequence[int] | Sequence[RecordAddress]) -> str:
 
 
 def covers(applied: Position, position: Position) -> bool:
-    """Whether everything before `position` has been applied. Offsets of topics are compared with the records of them in the archive."""
+    """Whether everything before `position` has been applied. Offsets of a topic are compared with the records in the archive that were read
+    from this topic.
+    """
     if any(source.startswith(f"{TOPIC}/") for source, _ in position):
         applied = {**applied, **topic_ends(applied)}
     return all(applied.get(stream, 0) >= offset for stream, offset in position.items())

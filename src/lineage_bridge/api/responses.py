@@ -1,4 +1,4 @@
-"""Makes responses: JSON values, and errors in the one shape that all of them have."""
+"""Makes responses: JSON values, and errors, which all have the same shape."""
 
 import logging
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -81,7 +81,7 @@ def raw_json_list(texts: Iterable[bytes], headers: Mapping[str, str]) -> Respons
 
 
 class _JsonStream(StreamingResponse):
-    """A response with a JSON text in pieces. It stops when the client disconnects."""
+    """A response that sends a JSON text in pieces, until the client disconnects."""
 
     def __init__(self, first: bytes, pieces: Generator[bytes, None, None], headers: Mapping[str, str]) -> None:
         super().__init__(chain((first,), pieces), 200, headers, JSON)

@@ -60,8 +60,8 @@ def node_id_of(node: Node) -> str:
 
 
 def trace_digest(trace: Trace, kept: Mapping[Node, Stewardship]) -> str:
-    """The SHA-256 of a trace in hexadecimal digits. It covers the question and what was found, by names, but not the proofs, which each
-    event renews.
+    """The SHA-256 of a trace in hexadecimal digits. It covers the question and what was found, by names, but not the proofs, which change
+    with each event.
     """
 
     def named(*nodes: Node) -> list[str]:

@@ -10,7 +10,7 @@ from starlette.routing import compile_path
 class DeferredRoute(APIRoute):
     """A route that matches requests at once, but has FastAPI analyse its function's signature only when it is first needed.
 
-    An error in a signature therefore shows at the first request, or in the OpenAPI document, which describes all routes.
+    An error in a signature is therefore raised by the first request, or when the OpenAPI document is built, which completes all routes.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401 - FastAPI's own options

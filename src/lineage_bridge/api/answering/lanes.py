@@ -1,7 +1,8 @@
-"""Limits how many questions are answered at once, by their cost, so that they leave memory and time for events and other questions.
+"""Limits how many questions are answered at once, by their cost, so that costly questions leave memory and time for events and other
+questions.
 
-In each lane callers take turns, and no caller gets all slots.
-Ingest has a lane of its own: it shares neither threads nor a queue with questions.
+Each cost has a lane. In each lane callers take turns, and no caller gets all slots. Ingest has a lane of its own: it shares neither threads
+nor a queue with questions.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -30,7 +31,7 @@ class Cost(Enum):
     WHOLE_GRAPH = "whole-graph"
     """Reads every node or edge."""
     WAITING = "waiting"
-    """Only waits, for the graph to reach a position or for a change of the graph."""
+    """Only waits until the graph has reached a position, or has changed."""
 
 
 COSTS: Final[Mapping[str, Cost]] = {

@@ -1,6 +1,7 @@
 """Answers each question in the lane of its cost, and only while its client is connected.
 
-If a question finds nothing while events are not in the graph yet, it waits a moment and is asked again; its error then states the lag.
+If a question finds nothing while events are not in the graph yet, the server waits a moment and asks it again. If nothing is found then
+either, the error states the lag.
 """
 
 import logging
@@ -54,7 +55,7 @@ def question_route(services: Services) -> type[DeferredRoute]:
                 if turn is not None and turn.lane is None:
                     await turn.begin(cost)
 
-            # After the other dependencies: a question that waits for a position takes no slot.
+            # The slot is taken after the other dependencies, so that a question which waits for a position takes none.
             options["dependencies"] = [*(options.get("dependencies") or ()), Depends(take_slot)]
             super().__init__(path, endpoint, **options)
 
@@ -73,8 +74,8 @@ def question_route(services: Services) -> type[DeferredRoute]:
 def _asking_twice(services: Services, handle: Handler) -> Handler:
     """Wrap `handle` so that a question which found nothing is asked again once the graph has caught up with the log.
 
-    It is asked again even if no events wait any more: they may have come into the graph after the first answer was read. They have not if
-    the graph was complete at the same position before.
+    It is asked again even if no events wait any more, because the last ones may have come into the graph after the first answer was read.
+    It is not asked again if the graph was already complete, at the same position, before the first answer.
     """
     complete: position_tokens.Position | None = None
 
@@ -222,7 +223,7 @@ def _catching_up(services: Services, scope: Scope) -> tuple[CatchingUp, position
 
 
 def _explain(services: Services, error: NotFoundError | StoreMissingError, scope: Scope) -> Exception:
-    """Make the error to answer. If answers lag behind the log, its message also states how far."""
+    """Make the error that is sent as the answer. If answers lag behind the log, its message also states how far."""
     try:
         backlog = measure_backlog(services, _all_written(services, scope))
     except (LogError, StoreError):

@@ -36,7 +36,7 @@ _ENCODER, _log = msgspec.msgpack.Encoder(), logging.getLogger(__name__)
 
 
 class _Question(Struct, array_like=True):
-    """The parts of a request that are passed to the answering process, and the visibility of its principal."""
+    """The parts of a request that are passed to the answering process, and what its principal may see."""
 
     prefix: str
     path: str

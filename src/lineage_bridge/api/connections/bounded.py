@@ -48,7 +48,7 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def give_way(self, exceeded: str) -> None:
-        """Close this connection because too many are open. Its client has not sent the whole head of a request."""
+        """Close this connection because too many are open. It was chosen because its client has not sent the whole head of a request."""
         if self._has_served and not self._received:
             self.transport.close()
         else:
@@ -106,7 +106,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._refuse("malformed_request", msg)
 
     def _refuse(self, code: str, problem: str = "") -> None:
-        """Close the connection. An error is sent before, unless the client could take it for the answer to another request."""
+        """Close the connection. An error is sent first, unless the client could mistake it for the answer to another request."""
         if self._is_refused:
             return
         may_answer = self._may_answer() and not self.transport.is_closing()
@@ -123,7 +123,7 @@ class BoundedConnection(HttpToolsProtocol):
         self.transport.write(refusal(code, problem))
         if self.transport.can_write_eof():
             self.transport.write_eof()
-        # What the client still sends is read: to close before it is read would be an abort, and the answer be lost (RFC 9112, 9.6).
+        # The rest of the request is read before the connection is closed. Otherwise, the client might lose the answer (RFC 9112, 9.6).
         self.loop.call_later(REFUSED_S, self.transport.close)
 
     def _may_answer(self) -> bool:

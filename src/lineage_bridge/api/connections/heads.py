@@ -1,4 +1,4 @@
-"""Checks the head of a request, so that every proxy on its way interprets it in the same way (RFC 9112).
+"""Checks the head of a request, so that every proxy on the request's way interprets the head in the same way (RFC 9112).
 
 The parser refuses much of this itself; these checks do not depend on it.
 """

@@ -21,8 +21,8 @@ class _Address(Generic[_Connection]):
 class ConnectionTable(Generic[_Connection]):
     """The open connections of a server.
 
-    A connection waits while its client has not sent a whole head. When there is one too many, of its address or of all, the one that has
-    waited longest is closed, so clients that connect and send nothing do not block others.
+    A connection waits while its client has not sent a whole head. When too many connections are open, from one address or in all, the one
+    that has waited longest is closed. So clients that connect and send nothing do not block others.
     """
 
     def __init__(self, limits: ConnectionLimits) -> None:

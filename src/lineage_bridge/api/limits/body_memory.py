@@ -18,7 +18,9 @@ class BodyMemory:
         self._total = 0
 
     def hold(self, caller: Caller, size: int) -> None:
-        """Reserve more bytes for a caller. Raises OverloadedError, and reserves nothing, if that would exceed the caller's part."""
+        """Reserve more bytes for a caller. Raises OverloadedError, and reserves nothing, if the caller would then have more than
+        its share.
+        """
         held, left = self._held[caller.name] + size, self.size - self._total - size
         if left < 0 or (held > left and not caller.is_unlimited):
             raise OverloadedError(

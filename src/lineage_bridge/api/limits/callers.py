@@ -10,7 +10,7 @@ from lineage_bridge.model.access import ALL_SCOPES, Principal
 
 _CALLER: Final = "lineage_bridge.caller"
 _IPV6_HOST_BITS: Final = 64
-"""IPv6 addresses that only differ in this many last bits count as one caller."""
+"""IPv6 addresses that only differ in this many of their last bits count as one caller."""
 
 
 @dataclass(frozen=True)

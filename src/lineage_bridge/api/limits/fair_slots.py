@@ -1,4 +1,4 @@
-"""A number of slots that callers take in turns, so that a caller with many requests delays only its own."""
+"""A number of slots that callers take in turns, so that a caller with many requests delays only its own requests."""
 
 from collections import Counter, deque
 from collections.abc import AsyncIterator

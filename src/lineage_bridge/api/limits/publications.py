@@ -21,7 +21,7 @@ class Publications:
         self._callers: dict[str, str] = {}
 
     def begin(self, caller: Caller, name: str, under_way: Callable[[], Collection[str]], start: Callable[[], _BegunT]) -> _BegunT:
-        """Start a publication to a target. `under_way` are the names of targets that are published to.
+        """Start a publication to a target. `under_way` returns the names of the targets to which a publication is running.
 
         Raises OverloadedError if the publications that already run leave none for this caller.
         """

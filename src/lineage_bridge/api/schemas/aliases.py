@@ -6,8 +6,8 @@ from lineage_bridge.graph.facts.operations import AliasStatement
 
 
 class AliasRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """Aliases to state or to veto, or whose veto to lift. Each is of two names or of two namespaces. For a preferred name, it is `a`
-    alone.
+    """Aliases to state or to veto, or whose vetoes to lift. Each has two names or two namespaces. For a preferred name, only `a`
+    is sent.
     """
 
     aliases: list[AliasStatement]
@@ -51,8 +51,9 @@ class AliasItem(Struct, frozen=True, omit_defaults=True):
     """Two names of one dataset or job, or two namespaces: a name `n` in `a` is the name `prefix` + `n` in `b`.
 
     `kind` and `evidence` say what joins them: an operator, a producer's symlink (its type) or other facet (its key), or a naming rule (its
-    id). One that is not `standing` is vetoed, or contradicted by another facet. `preferred`: operators chose the name, which stands at both
-    ends; it is `standing` if the dataset or job goes by it. `parts`: for names of this many dotted parts.
+    id). One that is not `standing` is vetoed, or contradicted by another facet. With the kind `preferred`, both ends are the name that an
+    operator chose; it is `standing` if the dataset or job goes by it. With `parts`, an alias of namespaces only applies to names of this
+    many dotted parts.
 
     `asserters` is the number of asserters of a symlink, `asserted_by` the latest of them. It is `stale` if none has stated it for 30 days.
     """

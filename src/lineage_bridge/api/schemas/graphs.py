@@ -1,5 +1,5 @@
-"""The requests and responses about the graph as a list of nodes and edges. Absent values of the members that LineageBridge's users know are
-null.
+"""The requests and responses about the graph as a list of nodes and edges. Members that are always present are null if they have
+no value.
 """
 
 from msgspec import Struct

@@ -109,9 +109,9 @@ class QuarantineItem(Struct, frozen=True, omit_defaults=True):
 
 
 class QuarantineAnswer(Struct, frozen=True):
-    """Rejected events, newest first; `counts` are of all of them, by code.
+    """Rejected events, newest first; `counts` has how many there are in all, by code.
 
-    With `counts_truncated` they are of the newest 10,000 only, and there are more.
+    With `counts_truncated`, only the newest 10,000 are counted, and there are more.
     """
 
     items: list[QuarantineItem]

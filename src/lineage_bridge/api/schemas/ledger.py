@@ -24,9 +24,9 @@ class LedgerSide(Struct, frozen=True):
 class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
     """One hop of a path, through one job. `began`: this is the first hop whose written amount changed.
 
-    `ratio` is how many rows are written for each row read in the window, `baseline_ratio` the same in the baseline; absent where one is
-    not reported. `diverged`: at this output, the first from the sources on, the ratio differs from the baseline by more than 5 per
-    cent. `state` and `last_seen` are those of the job's newest run, as they are now.
+    `ratio` is how many rows are written for each row read in the window, `baseline_ratio` the same in the baseline; absent where one is not
+    reported. `diverged`: the ratio of this output differs from the baseline by more than 5 per cent, and no output nearer to the sources
+    does so. `state` and `last_seen` are those of the job's newest run, as they are now.
     """
 
     source: GraphNode
@@ -52,8 +52,8 @@ class TimeWindow(Struct, frozen=True):
 class LedgerAnswer(Struct, frozen=True):
     """The amounts at each hop of a path. `paths` is the number of paths found; `more`: there may be others.
 
-    Without a source in the question, the hops are all those upstream of the target, in the order from the sources on; `path` and
-    `paths` are empty.
+    Without a source in the question, the hops are all those upstream of the target, in the order from the sources on; `path` and `paths`
+    are empty.
 
     If a hop has diverged, `last_good` is when the last reports of rows written began at which its ratio was still that of the baseline,
     and `first_bad` the first behind them at which it was not; absent if it did not turn between the begin of the baseline and the end

@@ -103,9 +103,9 @@ class OriginNode(GraphNode, frozen=True, omit_defaults=True):
 
 
 class AffectingFlow(Struct, frozen=True, omit_defaults=True):
-    """Data moves from one node to another through a job; the members are ids of nodes. `job` is the target if it only reads, or writes only
-    what it reads, and the source if it is an origin of a question downstream (upstream the other way round). `origin` is the strongest:
-    observed, declared, inferred.
+    """Data moves from one node to another through a job; the members are ids of nodes. Downstream, `target` is the job itself if it only
+    reads, or only writes what it reads; `source` is the job itself if the question is about it. Upstream, `source` and `target` are
+    exchanged in this rule. `origin` is the strongest of observed, declared and inferred.
     """
 
     source: str
@@ -195,7 +195,8 @@ class TraceColumn(Struct, frozen=True, omit_defaults=True):
 
 
 class ProofAnswer(Struct, frozen=True):
-    """The latest event that states a flow between columns; as of a time, the latest by then, or else the first of that day.
+    """The latest event that states a flow between columns. As of an earlier time, it is the latest event by then that is known, which may
+    be the first one of that day.
 
     `run_id` is the id of the run, or of the design-time statement.
     """
@@ -254,7 +255,8 @@ class KeptDataset(Struct, frozen=True, omit_defaults=True):
 
 
 class TraceAnswer(Struct, frozen=True):
-    """The columns from which a column is derived, or those that are derived from it. `kept` has each dataset among the nodes.
+    """The columns from which a column is derived, or those that are derived from it. `kept` has the owners and the retention of each
+    dataset among the nodes.
 
     `digest` is the SHA-256 of the question and of what was found, by names: answers with the same digest have the same content.
     """

@@ -24,7 +24,9 @@ class GraphNode(Struct, frozen=True, omit_defaults=True):
 
 
 class BeyondItem(Struct, frozen=True):
-    """How many nodes an answer does not show one hop further up- and downstream. They are datasets, and jobs at the end of a flow."""
+    """How many nodes there are one hop further upstream and downstream, which the answer does not show. Datasets are counted, and jobs at
+    the end of a flow.
+    """
 
     upstream: int
     downstream: int

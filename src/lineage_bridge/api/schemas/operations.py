@@ -170,7 +170,9 @@ class PinRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PinItem(Struct, frozen=True):
-    """A pin: `view/pin/<id>` of the page leads to `address`. It refers to a view and holds no data of it. `author` is who kept it."""
+    """A pin: `view/pin/<id>` of the page leads to the view at `address`. The pin contains no data of the view. `author` is the principal
+    that kept it.
+    """
 
     id: str
     address: str

@@ -150,8 +150,8 @@ class EstateNode(Struct, frozen=True):
 
 
 class EstateFlow(Struct, frozen=True):
-    """How much data flow there is from one node of the estate to another, or within one: the number of jobs that move it, and of flows
-    without a job.
+    """The data flow from one node of the estate to another, or within one node: the number of jobs that move data, and of flows without a
+    job.
 
     A job counts for each pair of nodes of which it reads one and writes the other.
     """

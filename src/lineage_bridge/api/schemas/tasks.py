@@ -1,4 +1,4 @@
-"""The requests and responses of the routes for tasks. Absent values of the members that LineageBridge's users know are null."""
+"""The requests and responses of the routes for tasks. Members that are always present are null if they have no value."""
 
 from typing import Any
 

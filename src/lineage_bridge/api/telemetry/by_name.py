@@ -10,7 +10,7 @@ from lineage_bridge.api.telemetry.counters import PREFIX
 
 
 class Labelled(Protocol):
-    """What metrics are labelled with."""
+    """A thing with a name and a kind, which are the labels of its metrics."""
 
     @property
     def name(self) -> str:
@@ -18,14 +18,16 @@ class Labelled(Protocol):
 
     @property
     def kind(self) -> str:
-        """What it is, such as `kafka`."""
+        """Its kind, such as `kafka`."""
 
 
 Gauge = Callable[[str, str, Iterable[tuple[Labelled, float | None]]], Metric]
 
 
 def gauges_of(noun: str) -> Gauge:
-    """A function that makes the gauge `lineage_bridge_NOUN_NAME` from its name, its text and its values, of which None are left out."""
+    """Make a function that makes the gauge `lineage_bridge_NOUN_NAME` from its name, its help text and its values. Values that are None are
+    left out.
+    """
 
     def gauge(name: str, text: str, values: Iterable[tuple[Labelled, float | None]]) -> Metric:
         family = GaugeMetricFamily(f"{PREFIX}{noun}_{name}", text, labels=(noun, "kind"))

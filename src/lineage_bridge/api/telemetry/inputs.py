@@ -56,7 +56,11 @@ def input_metrics(records: Iterable[InputRecord]) -> Iterator[Metric]:
         ((record, status.filtered) for record, status in running),
     )
     yield _counter("records", "Records that were read since the process has started.", ((rec, status.read) for rec, status in running))
-    yield _counter("skipped_records", "Those of the records that had no value.", ((record, status.skipped) for record, status in running))
+    yield _counter(
+        "skipped_records",
+        "Records without a value that were read since the process has started.",
+        ((record, status.skipped) for record, status in running),
+    )
     yield _counter("lost_records", "Records that were deleted before they were read.", ((rec, status.lost) for rec, status in running))
 
 

@@ -1,4 +1,4 @@
-"""Gives each request an id, which its answer and its log lines contain, counts it, and logs it if the settings say so."""
+"""Gives each request an id, which its answer and its log lines contain. Counts each request, and logs it if the settings say so."""
 
 import logging
 import os

@@ -20,7 +20,7 @@ _MOST_CHARACTERS: Final = 1024
 def login_redirect(scope: Scope, refusal: RefusedError, external: ExternalAddress) -> Response | None:
     """The redirect to the login for a browser that opens a page without a session; None for programs and for other errors.
 
-    It goes to the host to which the issuer redirects after the login, because cookies belong to that host.
+    The redirect goes to the host to which the issuer redirects after the login, because cookies belong to that host.
     """
     headers = Headers(scope=scope)
     is_browser = "text/html" in headers.get("accept", "") and "authorization" not in headers

@@ -1,4 +1,4 @@
-"""The graph as nodes and edges, and the nodes up- or downstream of a node, in LineageBridge's own JSON format."""
+"""Routes for the graph as nodes and edges, and for the nodes upstream or downstream of a node, in LineageBridge's own JSON format."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -85,7 +85,7 @@ def _graph_routes(router: APIRouter, services: Services) -> None:
 
     @router.get("/{graph_id}", response_model=None, responses=response_docs({200: GraphAnswer, **_NOT_FOUND}, writes=False))
     def get_graph(graph_id: GraphId) -> Response:
-        """All nodes and edges of the graph, and their numbers."""
+        """All nodes and edges of the graph, and how many of each there are."""
         check_graph_id(services, graph_id)
 
         def write(reader: GraphReader) -> Iterator[bytes]:

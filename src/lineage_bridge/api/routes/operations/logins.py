@@ -77,7 +77,7 @@ def _login_routes(router: APIRouter, services: Services) -> None:
         issuer: Annotated[str, Query(max_length=40, description="Name of the issuer to log in at; not needed if there is only one")] = "",
         target: Annotated[str, Query(alias="next", max_length=4096, description="The path to open after the login, such as `/docs`")] = "",
     ) -> Response:
-        """Send a browser to an issuer to log in. With several issuers, and none named, a page offers them."""
+        """Send a browser to an issuer to log in. If there are several issuers and the request names none, a page offers them."""
         browsers, logins = _installed(services)
         path = target_of(target, browsers.external)
         if not issuer and len(logins.issuers) > 1:

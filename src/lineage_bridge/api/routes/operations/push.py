@@ -1,4 +1,4 @@
-"""Routes for pushes, which are publications in the formats of the LineageBridge prototype, and for the catalogs that there are."""
+"""Routes for pushes, which are publications in the formats of the LineageBridge prototype, and for the catalogs in the graph."""
 
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, distribution
@@ -67,8 +67,8 @@ def _push_route(router: APIRouter, services: Services) -> None:
         "/push/{provider}",
         post_push,
         methods=["POST"],
-        description="Publish to all targets of a catalog, one after the other, and answer when that has ended. Nothing is deleted there. "
-        "The body has options, and may be left out; `POST /targets/{name}/publish` is the same without waiting.",
+        description="Publish to all targets of a catalog, one after the other, and answer after the last one has ended. Nothing is deleted "
+        "in the targets. The body has options, and may be left out; `POST /targets/{name}/publish` is the same without waiting.",
         response_model=None,
         openapi_extra=body_docs(dict[str, Any], required=False),
         responses=response_docs({200: PushResult, 404: ErrorAnswer, 422: ErrorAnswer, 501: ErrorAnswer}, writes=False),
@@ -142,7 +142,9 @@ def _begun(services: Services, caller: Caller, name: str) -> TargetRecord | Line
 
 
 async def _ended(services: Services, begun: TargetRecord) -> PublicationReport | LineageBridgeError:
-    """Wait for the end of a publication, and report it; or report why there is none, for example because another one took its place."""
+    """Wait for the end of a publication, and return its report, or the error because of which there is none, for example that a later
+    publication has replaced the report.
+    """
     report = begun.report
     while report is not None and report.state == "running":
         await anyio.sleep(POLL_S)

@@ -80,8 +80,9 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     async def post_retry(request: Request, event_id: str) -> Response:
         """Validate a rejected event again. If it is valid now, it is ingested; otherwise nothing changes.
 
-        Of an event that an input read, the input's setting `jobs` counts, as it is now. A record of an input in which no event could be
-        read is read again, as inputs read records now: all of its events have to be valid, and the answer is that of the first.
+        For an event that an input read, the current setting `jobs` of the input applies. If no event could be read from a record of an
+        input, the record is read again, as inputs read records now: all of its events have to be valid, and the answer is about the first
+        one.
         """
 
         def ingest_again() -> Ingested:
@@ -99,7 +100,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
 def _ingest_again(services: Services, record: LogRecord, by: Sender) -> Ingested:
     """Ingest an event from quarantine once more, or the events in a record of an input.
 
-    A record leaves quarantine with a copy of its events, once all of them are durable. Otherwise, a crash in between could lose some.
+    A record is removed from quarantine only after all of its events are durable. Otherwise, a crash in between could lose some of them.
     """
     note = read_note(record.note)
     by = by._replace(first=msgspec.structs.replace(note, sender=note.sender or record.principal))

@@ -163,7 +163,9 @@ def _publication_routes(router: APIRouter, services: Services) -> None:
         responses=response_docs({200: TargetItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
     )
     def cancel_publication(name: str) -> Response:
-        """Cancel the plan or publication that was requested: it ends soon, as `cancelled`. Its changes stay, and are in the ledger."""
+        """Cancel the plan or publication that was requested: it ends soon, as `cancelled`. The changes that it has made stay, and are in
+        the ledger.
+        """
         return json_response(_item(services.targets.cancel(name)))
 
     router.add_api_route(

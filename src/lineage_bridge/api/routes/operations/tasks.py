@@ -41,7 +41,7 @@ _SWITCHES = {
     "enable_tableflow": ("tableflow",),
     "enable_metrics": ("metrics",),
 }
-"""Switch of the request -> the planes that are skipped when it is false."""
+"""For each switch of a request, the planes that are skipped if it is false."""
 _SCOPED = {
     "cluster_credentials": "kafka",
     "sr_credentials": "registry",

@@ -29,7 +29,7 @@ from lineage_bridge.projections.system_flows import Scale, SystemFlows, read_sys
 
 
 def routes(services: Services) -> APIRouter:
-    """The routes for the overview and the estate."""
+    """The routes for the overview and the estate, which is the whole graph summed up as systems or environments."""
     router = question_router(services, "graph")
 
     @router.get("/overview", response_model=None, responses=response_docs({200: OverviewAnswer}, writes=False))

@@ -24,7 +24,7 @@ from lineage_bridge.ports.pins import Pin
 LONGEST_ADDRESS: Final = 8192
 LONGEST_NAME: Final = 200
 _VIEW: Final = re.compile(r"view/(?!pin\b)[a-z][a-z-]*(\?[!-~]*)?")
-"""An address of the page below its own base, as it writes it: nothing that leads elsewhere, and no other pin."""
+"""The address of a view, as the page writes it, relative to the address of the page. It can neither lead elsewhere nor to another pin."""
 _REQUESTS: Final = msgspec.json.Decoder(PinRequest)
 PinId = Annotated[str, Path(max_length=64, description="The pin's id")]
 
@@ -35,7 +35,7 @@ def routes(services: Services) -> APIRouter:
 
     @router.get("", response_model=None, responses=response_docs({200: PinsAnswer}, writes=False))
     def get_pins(request: Request, limit: Annotated[int, Query(ge=1, le=1000)] = 100, offset: Offset = 0) -> Response:
-        """Pins, the newest first. Who is limited to namespaces sees only their own, because addresses contain names."""
+        """Pins, the newest first. A principal that is limited to namespaces only sees its own pins, because addresses contain names."""
         principal = admitted_principal(request.scope)
         author = None if principal.visibility is None else principal.name
         shown, link = page(request, services.pins.records(author, limit + 1, offset), limit, offset)
@@ -43,7 +43,7 @@ def routes(services: Services) -> APIRouter:
 
     @router.get("/{pin_id}", response_model=None, responses=response_docs({200: PinItem, 404: ErrorAnswer}, writes=False))
     def get_pin(pin_id: PinId) -> Response:
-        """The address that is kept under an id, for whoever was given the id."""
+        """The pin with this id, for everybody who knows the id."""
         return json_response(_item(_require(services, pin_id)))
 
     @router.post(
@@ -54,8 +54,8 @@ def routes(services: Services) -> APIRouter:
         responses=response_docs({200: PinItem, 201: PinItem, 422: ErrorAnswer}, writes=False),
     )
     async def post_pin(request: Request) -> Response:
-        """Keep the address of a view under a short id. A pin refers to the view: it shows what the graph has when it is opened.
-        The same address and name again are the same pin (200).
+        """Keep the address of a view under a short id. A pin contains no data: the view shows what the graph has when the pin is opened. If
+        the principal already has a pin with this address and name, it is returned (200).
         """
         principal = admitted_principal(request.scope)
         require_author(principal)
@@ -69,13 +69,16 @@ def routes(services: Services) -> APIRouter:
         "/{pin_id}", response_model=None, responses=response_docs({200: PinRemoved, 403: ErrorAnswer, 404: ErrorAnswer}, writes=False)
     )
     def delete_pin(request: Request, pin_id: PinId) -> Response:
-        """Remove a pin: its author may, and whoever has the scope `operate`."""
+        """Remove a pin. Only its author and principals with the scope `operate` may do so."""
         principal = admitted_principal(request.scope)
         require_author(principal)
         pin = _require(services, pin_id)
         if pin.author != principal.name and AccessScope.OPERATE not in principal.scopes:
             raise RefusedError(
-                403, "missing_scope", f"the pin is of {pin.author!r}", "its author removes it, or whoever has the scope operate"
+                403,
+                "missing_scope",
+                f"the pin belongs to {pin.author!r}",
+                "only its author, or a principal with the scope operate, can remove it",
             )
         return json_response(PinRemoved(services.pins.remove(pin_id)))
 
@@ -83,7 +86,7 @@ def routes(services: Services) -> APIRouter:
 
 
 def _read(body: bytes) -> PinRequest:
-    """Decode a request. Raises RequestError for an address that is not one of this page, or is too long."""
+    """Decode a request. Raises RequestError if its address is not that of a view, or is too long."""
     try:
         asked = _REQUESTS.decode(body)
     except (ValueError, msgspec.DecodeError) as error:
@@ -102,7 +105,7 @@ def _read(body: bytes) -> PinRequest:
 def _require(services: Services, pin_id: str) -> Pin:
     pin = services.pins.find(pin_id)
     if pin is None:
-        raise NotFoundError(f"there is no pin {pin_id!r}", "it was removed, or the link is cut")
+        raise NotFoundError(f"there is no pin {pin_id!r}", "the pin was removed, or the link is incomplete")
     return pin
 
 

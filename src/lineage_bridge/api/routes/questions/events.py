@@ -1,4 +1,4 @@
-"""Events as they were sent."""
+"""Routes for events, as they were sent."""
 
 from typing import Annotated, Literal
 

@@ -25,7 +25,7 @@ from lineage_bridge.ports.graph_reader import GraphReader, NodeReader, ProgressR
 from lineage_bridge.projections.nodes import node_id_text
 
 MOST_ORIGINS: Final = 50
-"""How many nodes one question may name."""
+"""The maximum number of nodes that one question may name."""
 Kind = Literal["dataset", "job"]
 Names = Annotated[
     list[Annotated[str, Mended]], Query(min_length=1, max_length=MOST_ORIGINS, description="Exactly; repeated for several nodes")
@@ -83,7 +83,7 @@ def _require_origins(nodes: NodeReader, kinds: Sequence[Kind], namespaces: Seque
 
 
 def _details(reader: GraphReader, nodes: Iterable[Node], now_us: int) -> dict[int, NodeDetails]:
-    """Node id to what the node is, for those that the principal may know more of than the name."""
+    """The details of nodes, by id. Nodes of which the principal may only see the name are left out."""
     entries = reader.inventory.described(nodes)
     jobs = {entry.node.id: entry.node for entry in entries.values() if entry.node.kind == NodeKind.JOB}
     newest = reader.runs.latest_of(jobs.values(), with_datasets=False)

@@ -29,7 +29,7 @@ Kind = Literal["dataset", "job"]
 Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
 _MOST_PATHS = 100
 _SPINE = WalkLimits(nodes=500, edges=1_000)
-"""The limits of the upstream graph that is compared; the amounts of each hop are read from the statistics."""
+"""The limits of the walk upstream whose hops are compared. They are low, because the amounts of each hop are read."""
 
 
 def routes(services: Services) -> APIRouter:
@@ -57,7 +57,9 @@ def routes(services: Services) -> APIRouter:
         ] = FACTOR,
         names: Style = "standard",
     ) -> Response:
-        """What each job on a path read and wrote in a window (default: the last day), compared with a baseline (as long, right before)."""
+        """What each job on a path read and wrote in a window (default: the last day), compared with a baseline (default: as long as the
+        window, right before it).
+        """
         window = _window(("since", since), ("until", until), LedgerWindow(services.clock_us() - DAY_US, services.clock_us()))
         baseline = _window(("baseline_since", baseline_since), ("baseline_until", baseline_until), window.before())
         with services.graph() as reader:

@@ -50,10 +50,14 @@ Depth = Annotated[int, Query(ge=1, le=50, description="Hops of flows, from datas
 Limit = Annotated[int, Query(ge=1, le=10_000)]
 JobType = Annotated[
     str | None,
-    Query(description=f"Only jobs of this type, each by the one name it goes by: {', '.join(JOB_TYPES)}"),
+    Query(description=f"Only jobs of this type, each listed once, under its preferred name: {', '.join(JOB_TYPES)}"),
     one_of(JOB_TYPES),
 ]
-JobState = Annotated[str | None, Query(description=f"Only jobs in this state, likewise: {', '.join(STATES)}"), one_of(STATES)]
+JobState = Annotated[
+    str | None,
+    Query(description=f"Only jobs in this state, each listed once, under its preferred name: {', '.join(STATES)}"),
+    one_of(STATES),
+]
 _NOT_FOUND = {404: ErrorAnswer}
 
 
@@ -197,8 +201,8 @@ def _job_routes(router: APIRouter, services: Services) -> None:
     ) -> Response:
         """Jobs with their current facets, in the order of their names.
 
-        With a type or a state, the offset counts all names of jobs: follow the link to the next page, which there may be also after a
-        page with fewer entries than the limit.
+        With a type or a state, the offset counts all names of jobs: follow the link to the next page, if there is one, even if this page
+        has fewer entries than the limit.
         """
         if type is None and state is None:
             return _list_nodes(services, request, NodeKind.JOB, (namespace, name), (limit, offset))
@@ -258,5 +262,5 @@ def _list_page(services: Services, request: Request, reader: GraphReader, nodes:
 
 
 def _text_of(reader: GraphReader) -> Callable[[Node], bytes]:
-    """What encodes a node with its current facets."""
+    """Make a function that encodes a node with its current facets."""
     return lambda node: encode(serialization.described_node(reader.nodes, node))

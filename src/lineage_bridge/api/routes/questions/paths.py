@@ -1,4 +1,4 @@
-"""Paths between two nodes, and column traces."""
+"""Routes for paths between two nodes, and for column traces."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -34,7 +34,7 @@ Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zon
 
 
 def routes(services: Services) -> APIRouter:
-    """The routes for the timeline and the pulse of a neighbourhood."""
+    """The routes for the timeline of a neighbourhood, and for its pulse, which is the current rates of its jobs."""
     router = question_router(services, "graph")
     _timeline_route(router, services)
     _pulse_route(router, services)
@@ -95,7 +95,7 @@ def _pulse_route(router: APIRouter, services: Services) -> None:
         kind: Kind = "dataset",
         direction: Direction = "both",
         depth: Depth = 1,
-        window_s: Annotated[int, Query(ge=60, le=86_400, description="How many days back to count")] = 3600,
+        window_s: Annotated[int, Query(ge=60, le=86_400, description="Length of the window in seconds; it ends now, or at `until`")] = 3600,
         until: Moment = None,
         names: Style = "standard",
     ) -> Response:
