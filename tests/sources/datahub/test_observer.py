@@ -433,8 +433,8 @@ def test_two_namespaces_of_one_name_are_refused_and_the_test_names_what_is_unkno
         hub.source(namespaces=(SNOWFLAKE, "snowflake://other"))
     hub.plant_estate()
     checks = [(check.step, check.works, check.message) for check in hub.source(namespaces=()).test()]
-    text = "2 of the first 3 say something; no namespace is known for snowflake"
-    assert checks == [("list datasets", True, text), ("list jobs", True, "0 of the first 0 say something")]
+    text = "2 of the first 3 have metadata to report; no namespace is known for snowflake"
+    assert checks == [("list datasets", True, text), ("list jobs", True, "0 of the first 0 have metadata to report")]
     hub.there.failing = {"dataset": 403}
     first, _ = hub.source().test()
     assert (first.works, "right to view" in first.hint) == (False, True)

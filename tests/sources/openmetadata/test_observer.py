@@ -266,5 +266,5 @@ def test_the_kind_is_offered_and_its_test_names_what_is_unknown(om: Catalog) -> 
         om.source(services={KAFKA: "k", "kafka://other:9092": "k"})
     om.plant_estate()
     checks = [(check.step, check.works, check.message) for check in om.source(services={KAFKA: "kafka_prod"}).test()]
-    tables = "2 of the first 2 say something; no namespace is known for pg"
-    assert checks == [("list tables", True, tables), ("list topics", True, "1 of the first 1 say something")]
+    tables = "2 of the first 2 have metadata to report; no namespace is known for pg"
+    assert checks == [("list tables", True, tables), ("list topics", True, "1 of the first 1 have metadata to report")]

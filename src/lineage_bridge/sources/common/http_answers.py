@@ -46,7 +46,7 @@ def message_of(response: httpx.Response) -> str:
 
 
 def error_code_of(response: httpx.Response) -> str:
-    """The member `error_code` of a JSON answer, in which some systems have a word for the error; empty if there is none."""
+    """The member `error_code` of a JSON answer, in which some systems send a word for the error; empty if there is none."""
     try:
         body = response.json()
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
 """The interface of a source, which observes one system from outside and reports it as OpenLineage events.
 
-A source has two halves: fetching, which does input and output, and translating, which is pure. Plain values pass between them, so tests can
-write them down.
+A source has two halves: fetching, which does input and output, and translating, which is pure. Only plain values pass between the two, so
+that tests can build them.
 """
 
 import threading
@@ -21,8 +21,9 @@ __all__ = ["Check", "Observation", "Observer", "SameJob", "SameNamespace", "Snap
 Snapshot = Mapping[str, Any]
 """A source's state between polls, as JSON. Anything that could not be listed this time is copied from the previous snapshot.
 
-Members called `told` and `said` hold digests of what was last emitted about an object; in the audit log's and the metrics' planes, `said`
-maps each object to them. The names are stored, and every version reads the snapshots of earlier ones, so they stay as they are.
+Members called `told` and `said` hold digests of what was last emitted about an object; in the planes of the audit log and of the metrics,
+`said` has the digests of each object. The names are stored, and every version reads the snapshots of earlier ones, so they stay as they
+are.
 """
 
 

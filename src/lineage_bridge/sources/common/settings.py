@@ -66,7 +66,7 @@ class SourceContext:
     input_folders: tuple[Path, ...] | None = None
     """The folders below which inputs may read files; None: anywhere."""
     withheld: frozenset[str] = frozenset()
-    """The clouds (azure, google) that would give clients this machine's credentials, which they may not use."""
+    """The clouds (azure, google) whose credentials of this machine clients may not use."""
 
     def with_given(self, given: Mapping[str, str]) -> Self:
         """A copy of the context with secrets that a request sent."""

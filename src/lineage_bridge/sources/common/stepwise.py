@@ -27,7 +27,7 @@ EVERYTHING = Selection()
 
 
 class PlaneStep(NamedTuple):
-    """What observing one plane yields.
+    """The result of observing one plane.
 
     In `observation`, the events are those of this plane; the snapshot and `unseen` cover all planes of the source so far.
     """

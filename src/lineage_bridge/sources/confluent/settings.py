@@ -78,7 +78,7 @@ class ConfluentSettings(OwnClasses):
     )
     strategies: dict[str, str] = Field(
         default_factory=dict,
-        description="subject pattern to the topic of its records (orders, orders#key), for names that do not contain the topic",
+        description="for subjects whose names do not contain the topic: subject pattern to the topic of its records (orders, orders#key)",
     )
     flink: dict[str, Credential] = Field(
         default_factory=dict, description="API keys of Flink, by env-../cloud.region, env-.. or cloud.region; * for all others"

@@ -12,7 +12,7 @@ from lineage_bridge.sources.common.aws.settings import AwsConnection
 class AmazonClient:
     """Calls one service, for which `service` is botocore's name. Thread-safe; connects at the first call.
 
-    `connections` is how many calls may be under way at once, `tries` how often a call is tried (0: as often as is usual).
+    `connections` is how many calls may be under way at once, `tries` how often a call is tried (0: the usual number of times).
     """
 
     def __init__(self, settings: AwsConnection, service: str, *, connections: int = 10, tries: int = 0) -> None:
@@ -38,7 +38,9 @@ class AmazonClient:
                 yield found
 
     def opened(self) -> Any:  # noqa: ANN401  # as above
-        """The client of botocore, whose errors are not those of a source. Raises ConfigError, SourceError if it cannot be opened."""
+        """The client of botocore, whose methods raise errors of botocore instead of SourceError. Raises ConfigError, SourceError if the
+        client cannot be opened.
+        """
         with self._opening:
             if self._client is None:
                 self._client = open_client(self._settings, self._service, connections=self._connections, tries=self._tries)

@@ -6,11 +6,13 @@ from typing import Any, Final
 
 PREFIX: Final = "lineagebridge."
 DESCRIBED: Final = f"{PREFIX}described"
-"""The parameter that holds which descriptions LineageBridge wrote."""
+"""The name of the parameter that records which descriptions LineageBridge wrote."""
 
 
 def own_descriptions(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """Column (the table itself has the empty name) to the digest of the description that LineageBridge wrote."""
+    """For each column, the digest of the description that LineageBridge wrote. The digest of the table's own description has an
+    empty name.
+    """
     try:
         found = json.loads(parameters.get(DESCRIBED, "{}"))
     except (TypeError, ValueError, RecursionError):

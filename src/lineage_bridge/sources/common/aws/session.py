@@ -23,7 +23,7 @@ from lineage_bridge.sources.common.aws.connections import check_connections
 from lineage_bridge.sources.common.aws.settings import AwsConnection
 from lineage_bridge.sources.common.settings import reveal
 
-logging.getLogger("botocore").setLevel(logging.CRITICAL)  # it logs whole answers, including secrets; errors are raised anyway
+logging.getLogger("botocore").setLevel(logging.CRITICAL)  # botocore logs whole answers, with secrets in them
 
 TRIES: Final = 4
 """Maximum attempts of one call; botocore repeats it, each time after a longer pause."""

@@ -1,6 +1,7 @@
 """Assets of a data catalog, and the events that state them. Pure.
 
-What a catalog has about a dataset is in DatasetEvents with the facet `lineagebridge_catalog`, so that producers outrank it.
+What a catalog states about a dataset is sent in DatasetEvents with the facet `lineagebridge_catalog`, so that statements of producers take
+precedence over it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,12 +25,12 @@ class Asset(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is stated."""
+        """Whether the catalog states nothing about the asset."""
         return not (self.facets or self.inputs or self.outputs)
 
     @property
     def size(self) -> int:
-        """The bytes of what is stated, as JSON."""
+        """The size of what the catalog states about the asset, in bytes of JSON."""
         return len(encode({"facets": self.facets, "inputs": self.inputs, "outputs": self.outputs}))
 
 
@@ -45,12 +46,12 @@ class AssetRecord(NamedTuple):
 
     @property
     def names(self) -> tuple[bool, str, str]:
-        """What is the same for two assets that are the same dataset or job."""
+        """The key of the dataset or job that the asset is. Two assets with the same key are the same dataset or job."""
         return self.is_job, self.namespace, self.name
 
 
 class AssetEvents:
-    """Makes the events of one source's assets. A source is a producer of its own, so that none replaces what another states."""
+    """Makes the events of one source's assets. Each source is a producer of its own, so that no source replaces what another one states."""
 
     def __init__(self, kind: str, source: str) -> None:
         self._kind = kind
@@ -71,7 +72,9 @@ class AssetEvents:
         return self._event(asset, (), at_us)
 
     def gone(self, was: AssetRecord, now_us: int) -> Json:
-        """The event of an asset that is not in the catalog any more: it takes back what this source stated. The dataset does not end."""
+        """The event of an asset that is no longer in the catalog. It deletes the facets that this source stated; the dataset itself does
+        not end.
+        """
         ended = {*was.facets, "lineage"} if was.is_job else was.facets
         return self._event(Asset((was.namespace, was.name), {}, was.is_job), ended, now_us)
 

@@ -10,7 +10,7 @@ from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMet
 
 
 class CatalogObserver(Observer[SettingsT]):
-    """Observes a catalog of a kind by its listings. `unknown`: the beginning of the namespaces of datasets whose system is not known."""
+    """Observes a catalog through its listings. `unknown`: the beginning of the namespaces that stand for datasets of unknown systems."""
 
     def __init__(self, name: str, settings: SettingsT, kind: str, listings: CatalogListings, unknown: str) -> None:
         super().__init__(name, settings)
@@ -18,7 +18,7 @@ class CatalogObserver(Observer[SettingsT]):
         self._walk = CatalogWalk(listings, AssetEvents(kind, name), self.check_stop)
 
     def test(self) -> Iterator[Check]:
-        """Check the first page of each listing, and say which systems no namespace is known for."""
+        """Check the first page of each listing, and report the systems for which no namespace is known."""
         for listing in self._listings.listings:
             try:
                 page = self._listings.page(listing, "")
@@ -28,7 +28,7 @@ class CatalogObserver(Observer[SettingsT]):
             found = [asset for _, asset in page.assets if asset and not asset.is_empty]
             spaces = {asset.name[0] for asset in found if not asset.is_job and asset.name[0].startswith(self._unknown)}
             unknown = ", ".join(sorted(space.removeprefix(self._unknown) for space in spaces))
-            text = f"{len(found)} of the first {len(page.assets)} say something"
+            text = f"{len(found)} of the first {len(page.assets)} have metadata to report"
             yield Check(f"list {listing}", True, f"{text}; no namespace is known for {unknown}" if unknown else text)
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
@@ -37,12 +37,12 @@ class CatalogObserver(Observer[SettingsT]):
         return self._walk.observe(before, now_us)
 
     def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
-        """The number of polls of this observer that left something for the next one, which therefore soon follows."""
+        """The number of polls of this observer that could not report everything. After such a poll, the next one soon follows."""
         del before
         return self._walk.unfinished
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """Nothing: other sources do not use it."""
+        """Empty, because a catalog has no metadata that other sources use."""
         del snapshot
         return NO_METADATA
 

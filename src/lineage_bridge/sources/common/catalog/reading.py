@@ -31,7 +31,7 @@ def list_in(value: Any, *path: str) -> list[Any]:  # noqa: ANN401  # JSON
 
 
 def required_list(answer: Any, member: str, named: str, hint: str) -> list[Any]:  # noqa: ANN401  # JSON
-    """The list that an answer must have. Raises SourceError if it has none: then the answer does not say that nothing is there."""
+    """The list that an answer must have. Raises SourceError if the answer has no such list, which does not mean that the list is empty."""
     found = answer.get(member) if isinstance(answer, dict) else None
     if not isinstance(found, list):
         raise SourceError(f"{named} did not return a list", hint)
@@ -44,7 +44,9 @@ def source_of(name: DatasetName, column: str = "") -> Json:
 
 
 def nested(columns: Iterable[SchemaField]) -> list[SchemaField]:
-    """Columns with dotted paths as names, as columns with fields. One whose record is not among them keeps its whole path."""
+    """Convert columns whose names are dotted paths to columns with fields. A column whose record is not among the columns keeps its whole
+    path as its name.
+    """
     found = {column.name: column for column in columns}
     below: dict[str, list[str]] = {}
     for path in found:

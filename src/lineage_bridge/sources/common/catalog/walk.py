@@ -1,7 +1,8 @@
 """Lists a data catalog page by page, over several polls if one poll cannot report everything, and finds what changed and what is gone.
 
 A walk consists of listings, such as datasets and then jobs. A poll continues the walk where the poll before ended, and begins a new one if
-that had ended. Only what a complete listing lacks, and what the catalog then says does not exist, is gone.
+that had ended. An asset only counts as gone if a complete listing lacks it, and if the catalog, asked for this asset, answers that it does
+not exist.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ MOST_BYTES: Final = 16 << 20
 MOST_PAGES: Final = 100_000
 """How many pages a listing may have."""
 MOST_ASKED: Final = 2_000
-"""How many assets that are missing from a listing one poll asks for before it takes them for deleted."""
+"""The maximum number of assets for which one poll asks the catalog whether they exist, because a listing lacks them."""
 
 
 class Page(NamedTuple):
@@ -47,7 +48,7 @@ class CatalogListings(Protocol):
         """Those of these assets that do not exist. Raises SourceError."""
 
     def selects(self, listing: str, id_: str) -> bool:
-        """Whether an asset is observed. One that is not stays as it was."""
+        """Whether the settings select an asset. The graph keeps what it has about an asset that is not selected."""
 
     def close(self) -> None:
         """Close all connections."""
@@ -69,7 +70,7 @@ class _Walk:
             self.begin(next(iter(listings), ""))
 
     def begin(self, listing: str) -> None:
-        """Go to the beginning of a listing; the empty one is the end of the walk."""
+        """Go to the beginning of a listing. An empty name ends the walk."""
         self.listing, self.cursor, self.pages = listing, "", 0
 
     @property
@@ -188,8 +189,8 @@ class CatalogWalk:
         return made
 
     def _gone(self, walk: _Walk, listing: str) -> tuple[list[AssetRecord], bool, SourceError | None]:
-        """The records of those that do not exist any more, whether there are more to ask for soon, and the error of the question. Those
-        that exist although they are not listed are asked for in turn.
+        """Ask the catalog for the assets that its listing lacks. Returns the records of those that no longer exist, whether more are to be
+        asked for soon, and the error, if asking failed. If there are many, each poll asks for other ones.
         """
         records = walk.records[listing]
         missing = sorted(id_ for id_, record in records.items() if record.walk != walk.number and self._catalog.selects(listing, id_))
@@ -205,7 +206,7 @@ class CatalogWalk:
         ended = [records.pop(id_) for id_ in absent]
         names = {record.names for record in ended}
         for id_, record in records.items() if ended else ():
-            if record.names in names:  # the same dataset is there under another id, which states it again
+            if record.names in names:  # the catalog has the same dataset under another id, whose record states it again
                 names.discard(record.names)
                 records[id_] = record._replace(digest="")
         return [record for record in ended if record.names in names], bool(ended) and len(missing) > len(asked), None

@@ -1,7 +1,7 @@
-"""DataHub's names of datasets and columns (URNs), and back from them to namespaces and names. Pure.
+"""Converts namespaces and names to DataHub's names of datasets and columns (URNs), and URNs back. Pure.
 
-A URN has a platform, a name and an environment. Platforms have no addresses: which namespace a platform's datasets are in is known for
-object stores and BigQuery, and of the others only if settings name the namespace.
+A URN has a platform, a name and an environment. A platform has no address. So the namespace of a platform's datasets is only known for
+object stores and BigQuery; for all other platforms, settings have to name it.
 """
 
 import re
@@ -31,7 +31,7 @@ _WITHOUT_ADDRESS: Final = frozenset(("bigquery",))
 Environment = Literal["PROD", "DEV", "TEST", "QA", "UAT", "EI", "PRE", "STG", "NON_PROD", "CORP"]
 """An environment of DataHub, as URNs have it."""
 UNKNOWN: Final = "datahub://"
-"""The beginning of the namespaces of datasets whose platform no namespace is known for."""
+"""The beginning of the namespaces that stand for datasets of platforms for which no namespace is known."""
 _RESERVED: Final = str.maketrans({sign: quote(sign) for sign in ",()\u241f"})
 _ENCODED: Final = re.compile(r"%2C|%28|%29|%E2%90%9F", re.IGNORECASE)
 _DATASET: Final = re.compile(r"urn:li:dataset:\(urn:li:dataPlatform:(?P<platform>[^,()]+),(?P<name>.+),(?P<env>[A-Z_]+)\)", re.DOTALL)
@@ -54,8 +54,8 @@ def decoded(text: str) -> str:
 class DataHubNames:
     """The names of datasets in one environment of DataHub.
 
-    `platforms` and `instances` have the platform and the platform instance of namespaces, if they are not the usual ones; `namespaces`
-    are further ones whose datasets may be there. `ambiguous`: pairs of namespaces whose datasets would have the same names there.
+    `platforms` and `instances` have the platform and the platform instance of namespaces, if they are not the usual ones; `namespaces` are
+    further namespaces whose datasets DataHub may have. `ambiguous`: pairs of namespaces whose datasets would have the same names there.
     """
 
     def __init__(self, env: str, platforms: Mapping[str, str], instances: Mapping[str, str], namespaces: Iterable[str] = ()) -> None:
@@ -146,7 +146,7 @@ def column_of(path: str) -> str:
 
 
 def _beginnings(name: str) -> Iterator[str]:
-    """What the platform instance in a name can be, the longest first."""
+    """The beginnings of a name that can be its platform instance, the longest first."""
     at = name.rfind(".")
     while at > 0:
         yield name[:at]
@@ -162,6 +162,6 @@ def _is_glue(namespace: str) -> bool:
 
 
 def _with_folders(name: str) -> str:
-    """The name of a table in Glue as OpenLineage has it."""
+    """The name of a table in Glue, as OpenLineage writes it."""
     database, _, table = name.partition(".")
     return f"table/{database}/{table}" if table else name

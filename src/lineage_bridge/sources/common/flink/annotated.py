@@ -1,4 +1,4 @@
-"""Replaces what was found out about a job's datasets by what a user's annotation states. Pure."""
+"""Replaces the datasets that were found for a job by those that a user's annotation states. Pure."""
 
 from dataclasses import replace
 

@@ -6,16 +6,22 @@ from lineage_bridge.sources.common.flink.metrics import Counts
 from lineage_bridge.sources.common.flink.plan import Operator
 
 Held = dict[str, list[int]]
-"""A counter to its total before its last reset, and its last value. Totals never decrease; counts between a poll and a restart are lost."""
+"""For each counter, its total before its last reset, and its last value. Totals never decrease; counts between a poll and a restart are
+lost.
+"""
 
 
 def read_of(counts: Counts) -> dict[str, int]:
-    """Return the rows and bytes that a source read. Old kinds of sources do not count them; for these, it is what the source emitted."""
+    """Return the rows and bytes that a source read. Old kinds of sources do not count what they read; for these, it is what the source
+    emitted.
+    """
     return _counted(counts.get("numRecordsIn") or counts.get("numRecordsOut"), counts.get("numBytesIn") or None)
 
 
 def written_of(counts: Counts) -> dict[str, int]:
-    """Return the rows and bytes that a sink wrote. Old kinds of sinks do not count them; for these, it is what the sink received."""
+    """Return the rows and bytes that a sink wrote. Old kinds of sinks do not count what they wrote; for these, it is what the sink
+    received.
+    """
     return _counted(counts.get("numRecordsSend", counts.get("numRecordsIn")), counts.get("numBytesSend"))
 
 

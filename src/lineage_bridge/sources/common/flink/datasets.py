@@ -18,8 +18,8 @@ _DEFAULT = ("default_catalog", "default_database")
 
 
 def keys_of(operators: tuple[Operator, ...], stated: Iterable[Name], plan: Plan, find: Find) -> list[Name]:
-    """Return the path of each operator's table. If an operator names no table, it is the statement's only remaining table, else the
-    operator's position.
+    """Return the path of each operator's table. If only one operator names no table, and only one table of the statement is left, they
+    belong together. For any other operator without a table, its position is returned.
     """
     database = next((operator.table[:2] for operator in (*plan.sources, *plan.sinks) if len(operator.table) == 3), _DEFAULT)
     named = {operator.table[-1] for operator in operators if operator.table}

@@ -95,13 +95,13 @@ class DeclaredTables:
         return [path for path in fitting if (path.read, path.written) == sides] or fitting
 
     def table(self, path: Name) -> KnownTable | None:
-        """Return a table by its path, or by the last part of it if only one table has that. In the catalog of a data lake, every
+        """Return a table by its path, or by the last part of its path if only one table has this part. In the catalog of a data lake, every
         path is a table.
         """
         return self.defined(path) or self._placed(path)
 
     def defined(self, path: Name) -> KnownTable | None:
-        """Return a table that DDL defines, by its path, or by the last part of it if only one table has that."""
+        """Return a table that DDL defines, by its path, or by the last part of its path if only one table has this part."""
         found = self.last.get(path[0], ()) if len(path) == 1 else ()
         return self.tables.get(path) or (found[0] if len(found) == 1 else None)
 

@@ -8,10 +8,12 @@ from lineage_bridge.sources.common.ksqldb.answers import STREAM, KsqldbQuery, Ks
 
 _OUT = EventBuilder("https://lineagebridge.dev/sources/ksqldb")
 _MESSAGES, _BYTES = "total-messages", ("total-message-bytes", "total-bytes")
-"""A server's counters for a topic that it writes; for one that it reads, they begin with `consumer-`. The bytes' name changed once."""
+"""The names of a server's counters for a topic that it writes; for a topic that it reads, they begin with `consumer-`. The counter of bytes
+has another name in later versions.
+"""
 
 Counts = dict[str, list[int]]
-"""A counter to its last value, and the total since the run was first seen."""
+"""For each counter, its last value, and the total since the run was first seen."""
 
 
 def counted(
@@ -64,7 +66,9 @@ def _of_servers(
 
 
 def _count(counts: Counts, was: Mapping[str, Any] | None, key: str, value: int, *, restarts: bool) -> int:
-    """Continue a count. A counter of a server that has decreased was reset. After an offset was moved back, rows are not counted again."""
+    """Continue a count. With `restarts`, a value that has decreased is that of a server's counter that was reset. Without, it is an offset
+    that was moved back; then rows are not counted again.
+    """
     last, total = was.get(key, (0 if restarts else value, 0)) if was is not None else (value, 0)
     if value >= last:
         total += value - last

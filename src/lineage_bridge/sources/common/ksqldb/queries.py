@@ -23,7 +23,7 @@ class QueryEvents:
         self.ended: dict[str, int] = dict(poll.before["ended"])
         self.unseen: list[Unseen] = []
         self.read: dict[str, dict[str, int]] = {}
-        """Group to its offsets on the brokers, by topic."""
+        """For each consumer group, its offsets on the brokers, by topic."""
         cluster = poll.shared.cluster(poll.state.cluster)
         for (group, topic), offset in cluster.read.items() if cluster else ():
             self.read.setdefault(group, {})[topic] = offset

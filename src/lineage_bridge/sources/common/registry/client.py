@@ -1,4 +1,4 @@
-"""Client of a schema registry. It fetches one listing, then only versions that are not known, since versions never change."""
+"""Client of a schema registry. It fetches one listing, then only versions that are not known yet, because versions never change."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from fnmatch import fnmatchcase

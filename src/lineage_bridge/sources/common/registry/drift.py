@@ -29,7 +29,9 @@ def find_drift(
 
 
 def describe_drift(drift: tuple[list[str], list[str]], subjects: int, cluster: ClusterMetadata | None) -> Iterator[Unseen]:
-    """Yield such subjects and topics as messages about what could not be observed; `subjects` is the number of all subjects."""
+    """Yield the subjects and topics that `find_drift` returned as messages about what could not be observed; `subjects` is the number of
+    all subjects.
+    """
     alone, bare = drift
     if alone:
         hint = "the cluster has no topic of that name, or the subjects' names do not contain the topic; set `strategies`"

@@ -14,7 +14,7 @@ class RegistrySettings(HttpSettings):
     subjects: tuple[str, ...] = Field(default=("*",), description="patterns of subjects to observe (orders-*)")
     strategies: dict[str, str] = Field(
         default_factory=dict,
-        description="subject pattern to the topic of its records (orders, orders#key), for names that do not contain the topic",
+        description="for subjects whose names do not contain the topic: subject pattern to the topic of its records (orders, orders#key)",
     )
     catalog: bool = Field(default=False, description="also fetch tags from Confluent's Stream Catalog")
     deleted: bool = Field(default=False, description="also observe soft-deleted subjects")

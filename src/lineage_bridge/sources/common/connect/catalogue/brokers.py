@@ -1,4 +1,6 @@
-"""Readers of message brokers and other systems whose connectors list pairs of their own and Kafka's topics."""
+"""Readers for connectors of message brokers and other systems, whose configurations list pairs of an object of the system and a topic of
+Kafka.
+"""
 
 import json
 import re

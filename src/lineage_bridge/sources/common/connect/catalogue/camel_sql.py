@@ -1,5 +1,5 @@
-"""Finds the tables that Camel's endpoints read or write with a query. Such endpoints are the kamelets of databases, Camel's component
-`sql`, and Cassandra's.
+"""Finds the tables that Camel's endpoints read or write with a query. Such endpoints are the kamelets of databases, and Camel's components
+`sql` and `cql` (Cassandra).
 """
 
 import re

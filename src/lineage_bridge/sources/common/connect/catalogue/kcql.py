@@ -12,7 +12,7 @@ from lineage_bridge.sources.common.connect.transforms.patterns import listed
 _KEYS = (".kcql", ".route.query", ".query.route")
 """The suffixes of settings with statements; the second is that of early versions."""
 _MAPS = (".export.map", ".import.map")
-"""The suffix of settings in which the first versions paired sources with targets: `orders-topic:orders`."""
+"""The suffixes of settings in which the first versions paired sources with targets: `orders-topic:orders`."""
 _MAPPINGS = ".export.mappings"
 _MAPPING = re.compile(r"\{\s*([^\s:;{}]+)\s*:\s*([^\s:;{}]+)\s*[;}]")
 """An element of such a setting: `{orders:orders_table;qty->quantity}`."""

@@ -46,7 +46,7 @@ def find_objects(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) ->
 
 
 def _beside(view: ConnectorView, thing: str) -> FoundObject:
-    """Make an object that the configuration names without a topic. Its name may begin with the database."""
+    """Make an object that the configuration names without a topic. The configured name may begin with the name of the database."""
     dataset = view.dataset(thing)
     is_full = dataset is not None and thing.count(".") == _FULL - 1 and dataset[1].count(".") >= _FULL
     return FoundObject(thing, "", EvidenceKind.LISTED, (dataset[0], thing) if dataset is not None and is_full else None)

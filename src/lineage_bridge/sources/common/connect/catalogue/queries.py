@@ -30,9 +30,11 @@ _WITHOUT_DATA = {
     "oracle": ("dual", "sys.dual"),
     "snowflake": ("dual",),
 }
-"""Tables of one row that databases have for queries that read none."""
+"""Tables of one row that databases provide for queries that read no other table."""
 _OTHERS = ("tsql", "teradata", "oracle", "mysql")
-"""Dialects with what databases without one of their own have: `SELECT TOP 10`, `SEL`, functions of JSON."""
+"""Dialects that are tried if a query cannot be parsed in its own. They have what databases without a dialect of their own use: `SELECT TOP
+10`, `SEL`, functions of JSON.
+"""
 _ADAPTED = (
     (re.compile(r"\{(?:d|ts?)\s{1,9}('[^']{0,64}')\s{0,9}\}", re.IGNORECASE), r"\1"),
     (re.compile(r"\bCURRENT\s{1,9}(DATE|TIME|TIMESTAMP)\b", re.IGNORECASE), r"CURRENT_\1"),
@@ -42,8 +44,8 @@ _ADAPTED = (
     (re.compile(r"^\s{0,9}LOCK(?:ING)?\s[\w.\"\s]{1,300}?\b(?:ACCESS|READ|SHARE)\s(?:\s{0,9}(?:MODE|NOWAIT)\s){0,2}", re.IGNORECASE), ""),
     (re.compile(r"\sWITH\s{1,9}(?:UR|CS|RS|RR|NC)(?=[\s;]{0,9}$)", re.IGNORECASE), ""),
 )
-"""What databases without a dialect of their own have in queries, and what does not change the tables instead: escapes of JDBC, DB2's
-times and isolation, Vertica's limits by group, the first rows of Informix and Firebird, Teradata's locks.
+"""Parts of queries that only databases without a dialect of their own have, each with a replacement that leaves the tables the same:
+escapes of JDBC, DB2's times and isolation, Vertica's limits by group, the first rows of Informix and Firebird, Teradata's locks.
 """
 _LONGEST = 20_000
 """The longest query that is read again after it could not be parsed, in characters."""

@@ -16,7 +16,7 @@ from lineage_bridge.sources.common.connect.transforms.patterns import compile_ja
 
 _METACHARACTERS = re.compile(r"[*+?()\[\]{}|^$\\]")
 _NO_NAME = re.compile(r"[*+?()\[\]{}|^%\\]")
-"""Characters that names in a list hardly contain: they show that an element is meant as a regular expression."""
+"""Characters that names in a list hardly ever contain. They show that an element is meant as a regular expression."""
 _ESCAPED = re.compile(r"\\Q(.*?)(?:\\E|\Z)|\\([^A-Za-z0-9])|\[([^\[\]^\\])\]")
 """Characters that a regular expression takes literally: `\\Qa$b\\E`, `\\$`, `[$]`."""
 

@@ -32,9 +32,11 @@ _CALLED = frozenset(
         "url",
     )
 )
-"""What programs call the members that belong in an address."""
+"""Names that programs give to members whose values belong in an address."""
 _NEVER_NAMES = frozenset(("args", "cfg", "db_info", "dbinfo", "each", "kwargs", "module", "params", "self", "this", "var", "vars"))
-"""Objects of programs, in small letters, that no server is called after, if the member is one of an address."""
+"""Names of objects in programs, in lower case. If the member after such a name belongs in an address, the text is never the name of a
+server.
+"""
 _OBJECTS = frozenset(
     (
         "conf",
@@ -56,7 +58,7 @@ _OBJECTS = frozenset(
         "target",
     )
 )
-"""Objects of programs, in small letters, that servers, topics and tables are called after, too."""
+"""Names of objects in programs, in lower case, that also occur in the names of servers, topics and tables."""
 _ENVIRONMENT = re.compile(r"(?:process\.env|os\.environ)\.", re.IGNORECASE)
 _RESOURCE = re.compile(r"(?:data\.)?(?:aiven|aws|azurerm|confluent|google|kubernetes|mongodbatlas|terraform)_", re.IGNORECASE)
 """The beginning of a resource's attribute in Terraform: `aws_db_instance.main.address`."""
@@ -70,7 +72,7 @@ _SURE = re.compile(
     r"(?:process\.env|os\.environ)(?:\.\w+)+|vars?(?:\.\w+)*\.(?:\w*_\w*|\w*[a-z][A-Z]\w*)|(?:this|each|args|kwargs)(?:\.\w+)*\.\w*[a-z][A-Z]\w*"
 )
 _LONGEST = 249
-"""The longest value that may be a member, in characters: that of a topic's name."""
+"""The longest value that may be a member, in characters: the longest name of a topic."""
 _SEVERAL = 3
 _OWN = frozenset(("name", "client.id"))
 """Settings whose values are names that a user gives, which often resemble those of the topics."""

@@ -1,6 +1,6 @@
 """Replays a connector's chain of transforms on a topic's name and on the fields of its records.
 
-It knows Kafka's own transforms (KIP-66, KIP-821), and those of Confluent, Debezium, Aiven and Confluent Cloud. After any other transform,
+Known transforms are Kafka's own (KIP-66, KIP-821), and those of Confluent, Debezium, Aiven and Confluent Cloud. After any other transform,
 no fields are known.
 """
 
@@ -30,7 +30,7 @@ _NAMING = {
     "topic.naming.strategy": re.compile(r"io\.debezium\.[\w.]+"),
     "topic.mapper": re.compile(r"\w*|com\.mongodb\.kafka\.connect\.source\.topic\.mapping\.DefaultTopicMapper"),
 }
-"""Settings that name such a class, with the values that are not of the user's own."""
+"""Settings that name such a class. Values that match the pattern name classes of the connector itself."""
 
 FIELD_STEPS: dict[str, FieldStep] = {
     **{

@@ -78,7 +78,7 @@ class Record:
 
 
 def either(first: Record, other: Record) -> Record:
-    """Merge the two records that are possible after a transform. What only one of them has becomes `maybe`."""
+    """Merge the two records that are possible after a transform. Fields that only one of them has become `maybe`."""
     merged: dict[RecordField, Origins] = {}
     for field in {**first.fields, **other.fields}:
         here, there = first.fields.get(field, frozenset()), other.fields.get(field, frozenset())

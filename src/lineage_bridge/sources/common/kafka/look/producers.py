@@ -1,4 +1,6 @@
-"""Fetches the producers of a cluster from coordinators and leaders: transactional ids, and the topics they write."""
+"""Fetches the producers of a cluster from the brokers that coordinate transactions and lead partitions: transactional ids, and the topics
+that they write.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

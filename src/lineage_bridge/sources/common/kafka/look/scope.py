@@ -1,4 +1,4 @@
-"""Decides which topics of a cluster are reported, and has the names that were reported before. Pure."""
+"""Decides which topics of a cluster are reported, and defines the record of the names in the previous snapshot. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -189,7 +189,7 @@ class Tokens:
             trusted = ssl.create_default_context()
             if settings.ssl_ca_file:
                 trusted.load_verify_locations(settings.ssl_ca_file)
-            # The address of the machine's identity is never to be asked through a proxy, which would see the token.
+            # The endpoint of the machine's identity must not be called through a proxy, because the proxy would see the token.
             proxied = settings.oauth_identity != AZURE
             with httpx.Client(timeout=settings.timeout_s, verify=trusted, trust_env=proxied) as client:
                 answer = client.send(self._request(client))

@@ -19,7 +19,7 @@ from lineage_bridge.errors import ForbiddenError, LineageBridgeError, MissingErr
 from lineage_bridge.sources.common.kafka.protocol.login import protocol_config
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
-logging.getLogger("kafka").setLevel(logging.CRITICAL)  # failures are raised as our own errors
+logging.getLogger("kafka").setLevel(logging.CRITICAL)  # failures are raised as errors of LineageBridge
 
 _THROTTLED_S = 0.1
 _LOGIN = "check `sasl_mechanism` and the credentials"
@@ -98,7 +98,7 @@ class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without typ
 
 
 class _Manager(KafkaConnectionManager):  # type: ignore[misc]  # as above
-    """Opens connections of the class _Connection. The library has no option for the class, so this method repeats the library's steps."""
+    """Opens connections of the class _Connection. The library has no option for this class, so its steps are repeated here."""
 
     outbound: Outbound = ANYWHERE
 

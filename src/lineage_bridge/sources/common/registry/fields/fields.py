@@ -12,7 +12,7 @@ from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.common.registry.fields import avro, jsonschema, protobuf
 
 References = Mapping[str, str]
-"""The name that a schema uses for another schema, to that schema's text; includes indirect references."""
+"""For each name by which a schema refers to another schema, directly or indirectly, the text of that other schema."""
 
 _READERS: dict[str, Callable[[str, References], tuple[SchemaField, ...]]] = {
     "AVRO": avro.fields,
