@@ -18,9 +18,9 @@ from lineage_bridge.wiring.audit import audit_repository, audit_trail, by_comman
 
 @click.group(cls=Group, examples=("audit list", "audit verify --head 12:9f86d0..."))
 def audit() -> None:
-    """Show who changed what, and check the record of it.
+    """Show who changed what, and check the audit trail.
 
-    Each entry has a hash that covers the one before it. docs/security.md describes the trail.
+    Each entry has a hash that covers the one before it. docs/security.md describes the audit trail.
     """
 
 

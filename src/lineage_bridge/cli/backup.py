@@ -48,7 +48,7 @@ def restore(context: click.Context, settings: Settings, folder: Path | None, sta
         raise click.UsageError("give the folder of a backup, or --state")
     if folder is None:
         wiring.restore_state(settings)
-        print_line(f"{settings.paths.state} is the last copy that the server made")
+        print_line(f"{settings.paths.state} was replaced by the last copy that the server made")
         record_command(settings, "restore", "state.db")
     else:
         restored = wiring.restore(settings, folder, print_message)

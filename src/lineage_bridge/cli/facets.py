@@ -90,7 +90,7 @@ def facets(
 
 
 def _current(client: Client, node: dict[str, str]) -> Json:
-    """Print a dataset or job with its current facets."""
+    """Fetch a dataset or job with its current facets."""
     if node["kind"] == "dataset":
         return client.get("/api/v1/lineage/datasets/detail", namespace=node["namespace"], name=node["name"])
     globs = {member: re.sub(r"([*?\[])", r"[\1]", node[member]) for member in ("namespace", "name")}
@@ -104,7 +104,7 @@ def _print_current(found: dict[str, Any]) -> None:
         for line in facet_lines(key, facet, out.width - 2 if out.is_terminal else None):
             print_line(f"  {line}")
     if not found:
-        print_message("no event stated a facet for it")
+        print_message("no event stated a facet for this dataset or job")
 
 
 def _print_versions(answer: Json, offset: int) -> None:

@@ -26,7 +26,7 @@ def log() -> None:
 def check(context: click.Context, settings: Settings, acknowledge: bool, as_json: bool) -> None:
     """Read every record of the log and of the archive, whether or not a server is running.
 
-    Lists what is damaged or missing. The exit code is 1 if some of it is not acknowledged.
+    Lists what is damaged or missing. The exit code is 1 if some of the damage is not acknowledged.
     """
     found = wiring.check(settings, acknowledged=acknowledge)
     new = () if acknowledge else found.new

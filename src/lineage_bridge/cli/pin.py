@@ -33,7 +33,7 @@ def pin() -> None:
 @with_output()
 @with_settings(*CLIENT)
 def add(settings: Settings, address: str, name: str, as_json: bool) -> None:
-    """Keep a view of the page under a short address, and print it.
+    """Keep a view of the page under a short address, and print this address.
 
     ADDRESS is the view's whole address, or the part of it that begins with view/.
     """

@@ -18,7 +18,7 @@ class RowCursor(Protocol):
     def rowcount(self) -> int:
         """How many rows an INSERT, UPDATE or DELETE changed."""
 
-    def fetchone(self) -> Any:  # noqa: ANN401  # a row's types are the statement's
+    def fetchone(self) -> Any:  # noqa: ANN401  # the statement decides the types of a row
         """The next row; None after the last."""
 
     def fetchmany(self, size: int) -> list[Any]:
@@ -81,7 +81,7 @@ class StoreConnection:
 
     __slots__ = ("_execute", "_executemany", "_rendered", "_scan", "dialect", "raw")
 
-    def __init__(self, raw: Any, dialect: Dialect = SQLITE) -> None:  # noqa: ANN401 - a Driver, and more of its own
+    def __init__(self, raw: Any, dialect: Dialect = SQLITE) -> None:  # noqa: ANN401 - a Driver with further methods
         """`raw` is the driver's connection. Use the driver's connection directly only for operations that a single database has, such as
         copying a file.
         """

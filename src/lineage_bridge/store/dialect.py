@@ -96,7 +96,7 @@ class Fts5:
         return query
 
     def phrase(self, text: str, *, prefix: bool = False) -> str:
-        """Build a query for a text, taken literally; names hold U+FFFD where NUL was sent. See FullText for `prefix`."""
+        """Build a query for a text, taken literally. NUL is replaced by U+FFFD, as in stored names. See FullText for `prefix`."""
         return '"' + text.replace("\x00", "\ufffd").replace('"', '""') + ('" *' if prefix else '"')
 
     def all_of(self, queries: Sequence[str]) -> str:

@@ -188,7 +188,7 @@ def test_a_name_of_many_datasets_lists_some_and_where_the_others_are(ask):
 def test_facets_without_a_key_shows_the_current_ones(ask):
     out = ask("facets", "ns", "x3").out
     assert out.splitlines()[:2] == ["schema", "  fields:"]
-    assert "no event stated a facet for it" in ask("facets", "jobs", "wide").err
+    assert "no event stated a facet for this dataset or job" in ask("facets", "jobs", "wide").err
     assert "need KEY" in ask("facets", "ns", "x3", "--offset", "2").err
 
 

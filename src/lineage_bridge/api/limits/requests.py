@@ -37,7 +37,7 @@ class RequestLimits:
             nonlocal held
             message = await receive()
             size = len(message.get("body", b""))
-            if size and scope["method"] != "GET":  # a question's body is dropped as it comes
+            if size and scope["method"] != "GET":  # the body of a question is discarded as it arrives
                 self.bodies.hold(caller, size)
                 held += size
                 if is_ingest:

@@ -46,7 +46,7 @@ class EdgeList(Struct, frozen=True):
 
 
 class ExportAnswer(Struct, frozen=True):
-    """All nodes with their facets, and all edges, as import accepts them."""
+    """All nodes with their facets, and all edges, in the form that an import takes."""
 
     nodes: list[LineageNode]
     edges: list[LineageEdge]

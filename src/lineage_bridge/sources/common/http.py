@@ -18,7 +18,7 @@ from lineage_bridge.sources.common.rate_limiter import RateLimiter
 from lineage_bridge.sources.common.settings import HttpSettings, reveal
 
 TRIES, TRIES_WHEN_LIMITED = 3, 10
-"""Maximum attempts of a call, and of a call that is refused only by a rate limit (429) that states its wait."""
+"""Maximum attempts of a call, and of a call that only fails because of a rate limit (429) whose answers state how long to wait."""
 LONGEST_WAIT_S = 10.0
 MOST_PAGES = 10_000
 _MOST_TAGGED = 500

@@ -170,7 +170,7 @@ def _of_environment(path: str, secrets: Secrets) -> str:
     try:
         return str(reduce(getitem, members, json.loads(value)))
     except (ValueError, LookupError, TypeError):
-        raise ConfigError(f"variable {name} is not JSON with {'/'.join(members)}") from None
+        raise ConfigError(f"variable {name} is not a JSON object with the member {'/'.join(members)}") from None
 
 
 def _of_file(path: str, secrets: Secrets) -> str:

@@ -80,11 +80,11 @@ class TopicSchema(NamedTuple):
 class SharedMetadata:
     """Metadata from sources.
 
-    `schemas`: (topic's dataset name, key or value) to the schema. `owners`: (cluster id, group) to the job that owns the group. `names`:
-    ids of people, service accounts and keys to their names. `jobs`: ids that a system gives to what it runs, to the job: `lcc-..` or
-    `clcc-..` of a connector, `env-../cloud.region/statement`, `lksqlc-../query`. `tags`: a dataset's name to its tags; in the namespace of
-    a registry, names are those of schemas (`context:id`) and their fields (`context:id:record.field`). `described`: datasets that a
-    catalog has descriptions for.
+    `schemas`: schemas of topics, by the topic's dataset name and whether it is that of the keys or the values. `owners`: the jobs that own
+    groups, by cluster id and group. `names`: the names of people, service accounts and keys, by id. `jobs`: jobs, by the id that a system
+    gives to what it runs: `lcc-..` or `clcc-..` of a connector, `env-../cloud.region/statement`, `lksqlc-../query`. `tags`: the tags of
+    datasets, by the dataset's name; in the namespace of a registry, names are those of schemas (`context:id`) and their fields
+    (`context:id:record.field`). `described`: datasets that a catalog has descriptions for.
     """
 
     clusters: tuple[ClusterMetadata, ...] = ()

@@ -90,7 +90,7 @@ class Derivation:
         later = [(row[4], id_, row[4]) for id_, row in earliest.items() if id_ not in added]
         self.connection.executemany(statements.EARLIER, later)
         new = [earliest[id_] for id_ in sorted(added)]
-        # In the order of row ids: the full-text index writes its buffer whenever an id is lower than the one before.
+        # Rows are added in the order of their ids: the full-text index writes its buffer whenever an id is lower than the one before.
         search = self.connection.dialect.full_text
         self.connection.executemany(
             search.add("node_search", ("namespace", "name")), [search.row("node_search", row[0], row[2:4]) for row in new]

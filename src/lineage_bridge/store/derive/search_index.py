@@ -23,7 +23,7 @@ class SearchTextWriter:
         self.changed: set[int] = set()
 
     def forget(self) -> None:
-        """Drop from the caches what a transaction added that did not commit."""
+        """Remove from the caches what a transaction added before it was rolled back."""
         self.changed.clear()
 
     def facets_changed(self, facets: Iterable[tuple[int, str]]) -> None:

@@ -54,7 +54,7 @@ class AliasWriter:
         self.claims = ClaimWriter(connection)
 
     def forget(self) -> None:
-        """Drop from the caches what a transaction added that did not commit."""
+        """Remove from the caches what a transaction added before it was rolled back."""
         self.spaces.clear()
         self.claims.forget()
 

@@ -120,7 +120,7 @@ class Tracer:
             found.ends.setdefault(far, end)
         return False
 
-    # what the datasets on the way lack
+    # datasets on the way without column lineage
 
     def _cover(self, dataset: int, found: Traced, *, up: bool) -> None:
         """Count the flows at a dataset that have column lineage, and record those that have none as gaps."""

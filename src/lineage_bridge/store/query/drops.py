@@ -76,7 +76,7 @@ class Drops:
             return
         self._loaded |= set(new)
         groups = self.nodes.identities.joined(new)
-        # Names of one group share it: a table may have very many partitions.
+        # All names of a group share one result, because a table may have very many partitions.
         members = {id(group): tuple(sorted(self.nodes.identities.members(group))) for group in groups.values()}
         lasts = self._last_drops({*new, *(other for names in members.values() for other in names)})
         spreads: dict[int, _Spread | None] = {}

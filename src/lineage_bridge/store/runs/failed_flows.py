@@ -29,7 +29,7 @@ AND EXISTS ({_HAS_RUN}) LIMIT ?"""
 
 
 class _Sound:
-    """What the runs of a job that did not fail name: the ends of flows, the (dataset, side) of ports, and shapes."""
+    """What a job's runs state, without its failed runs: the ends of flows, the (dataset, side) of ports, and shapes."""
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
@@ -90,7 +90,9 @@ class FailedFlows:
         return ((pending, state.state == "FAIL") for pending, state in zip(found, states, strict=True))
 
     def _sound_of(self, failed: dict[int, set[int]], pending: dict[int, list[tuple[PendingShape, bool]]]) -> _Sound | None:
-        """What the runs of a job that did not fail name; `failed` has the failed shapes of each of the job's names."""
+        """Collect what a job's runs state, without its failed runs; None if it has too many shapes. `failed` has the failed shapes of each
+        name of the job.
+        """
         sound = _Sound(self.nodes)
         for job, shapes_failed in failed.items():
             shapes = {row[0] for row in self.connection.execute(_SHAPES, (job, self.at_us, _MOST_SHAPES + 1))}
@@ -121,7 +123,7 @@ class FailedFlows:
         return sound is not None and not sound.has_port(dataset, side)
 
     def _of(self, job: int) -> _Sound | None:
-        """What the runs of a job that did not fail name; None if every shape of the job has such a run."""
+        """What a job's runs state, without its failed runs; None if every shape of the job has a run that did not fail."""
         head = self.nodes.head(job)
         if head not in self._sound:
             self.load([job])

@@ -250,7 +250,7 @@ _table(
 _table("rule", {"name": _TEXT}, {"value": _INT})
 _table("position", {"source": _TEXT, "partition": _INT}, {"offset": _INT})
 
-# what changed of the derived rows (store/write/changes.py)
+# changes of the derived rows (store/write/changes.py)
 _table(
     "change",
     {"seq": _INT},
@@ -269,7 +269,7 @@ _table(
 )
 _table("change_epoch", {"number": _INT}, {"epoch": _TEXT, "since": _INT})
 
-# what is searched besides names
+# texts that are searched besides names
 Table(
     "search_text",
     METADATA,

@@ -74,7 +74,7 @@ class ChangeRecorder:
             self.net.subtract((table, tuple(row)) for row in rows)
 
     def forget(self) -> None:
-        """Drop the records of a transaction that did not commit."""
+        """Remove the records of a transaction that was rolled back."""
         self.net.clear()
 
     def flush(self) -> None:

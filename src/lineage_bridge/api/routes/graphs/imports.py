@@ -75,5 +75,7 @@ def _check_accepted(event: JudgedEvent) -> None:
     if isinstance(event.verdict, Rejected):
         verdict = event.verdict
         if verdict.code == FOREIGN_NAMESPACE:
-            raise RefusedError(403, verdict.code, verdict.message, "nothing was imported")
-        raise RequestError(f"{verdict.message} (at {verdict.path} of {event.record.body[:200]!r})", "nothing was imported")
+            raise RefusedError(403, verdict.code, verdict.message, "leave it out, or use a key that is not limited; nothing was imported")
+        raise RequestError(
+            f"{verdict.message} (at {verdict.path} of {event.record.body[:200]!r})", "correct it and send all again; nothing was imported"
+        )

@@ -102,7 +102,7 @@ def _graph_routes(router: APIRouter, services: Services) -> None:
 
     @router.get("/{graph_id}/export", response_model=None, responses=response_docs({200: ExportAnswer, **_NOT_FOUND}, writes=False))
     def get_export(graph_id: GraphId) -> Response:
-        """All nodes with their facets, and all edges, as import accepts them."""
+        """All nodes with their facets, and all edges, in the form that an import takes."""
         check_graph_id(services, graph_id)
 
         def write(reader: GraphReader) -> Iterator[bytes]:

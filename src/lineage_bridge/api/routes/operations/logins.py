@@ -1,4 +1,4 @@
-"""Routes by which people log in with a browser, and end the sessions that follow."""
+"""Routes with which people log in with a browser, and end their sessions."""
 
 from collections.abc import Callable
 from html import escape

@@ -73,10 +73,14 @@ def routes(services: Services) -> APIRouter:
 
 
 def _require_origins(nodes: NodeReader, kinds: Sequence[Kind], namespaces: Sequence[str], names: Sequence[str]) -> list[Node]:
-    """The nodes of a question, each once. Raises RequestError if names and namespaces are no pairs, NotFoundError for an unknown node."""
+    """The nodes of a question, each once. Raises RequestError if there are not as many namespaces as names, NotFoundError for an unknown
+    node.
+    """
     if len(namespaces) != len(names) or len(kinds) not in (1, len(names)):
         counts = f"{len(namespaces)} `namespace`, {len(names)} `name` and {len(kinds)} `kind`"
-        raise RequestError(f"the question has {counts}", "repeat `namespace` and `name` for each node, and `kind` never or for each")
+        raise RequestError(
+            f"the question has {counts}", "repeat `namespace` and `name` for each node; send `kind` once for all nodes, or once for each"
+        )
     each = kinds if len(kinds) == len(names) else [*kinds] * len(names)
     found = [require_node(nodes, KINDS[kind], *pair) for kind, *pair in zip(each, namespaces, names, strict=True)]
     return list({node.id: node for node in found}.values())

@@ -201,8 +201,8 @@ def _job_routes(router: APIRouter, services: Services) -> None:
     ) -> Response:
         """Jobs with their current facets, in the order of their names.
 
-        With a type or a state, the offset counts all names of jobs: follow the link to the next page, if there is one, even if this page
-        has fewer entries than the limit.
+        With a type or a state, the offset also counts the names that are left out. Follow the link to the next page, if there is one, even
+        if this page has fewer entries than the limit.
         """
         if type is None and state is None:
             return _list_nodes(services, request, NodeKind.JOB, (namespace, name), (limit, offset))

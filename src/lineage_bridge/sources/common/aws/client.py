@@ -29,7 +29,9 @@ class AmazonClient:
             return getattr(self.opened(), method)(**parameters)
 
     def pages(self, method: str, named: str, rights: str, member: str, parameters: Mapping[str, Any]) -> Iterator[list[Any]]:
-        """The list `member` in each page of a listing, as it is asked for. Raises the errors of `call`, possibly after some pages."""
+        """The list `member` in each page of a listing. A page is fetched when it is consumed. Raises the errors of `call`, possibly after
+        some pages.
+        """
         with service_errors(named, rights):
             for page in self.opened().get_paginator(method).paginate(**parameters):
                 found = page.get(member)

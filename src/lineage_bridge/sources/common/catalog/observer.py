@@ -32,7 +32,7 @@ class CatalogObserver(Observer[SettingsT]):
             yield Check(f"list {listing}", True, f"{text}; no namespace is known for {unknown}" if unknown else text)
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Poll once; see Observer. If more has changed than one poll reports, the next one goes on where this one ended."""
+        """Poll once; see Observer. If more has changed than one poll reports, the next poll continues where this one ended."""
         del shared
         return self._walk.observe(before, now_us)
 

@@ -45,7 +45,7 @@ class CatalogListings(Protocol):
         """A page of a listing; the cursor of the first one is empty. Raises SourceError."""
 
     def missing(self, listing: str, ids: Sequence[str]) -> set[str]:
-        """Those of these assets that do not exist. Raises SourceError."""
+        """The ids of those of these assets that do not exist in the catalog. Raises SourceError."""
 
     def selects(self, listing: str, id_: str) -> bool:
         """Whether the settings select an asset. The graph keeps what it has about an asset that is not selected."""
@@ -82,7 +82,9 @@ class _Walk:
 
 
 class _Poll:
-    """What one poll has so far: events, what could not be seen, errors of listings, and how many bytes it may still report."""
+    """The results of one poll so far: events, what could not be read, errors of listings, and how many bytes of assets may still be
+    reported.
+    """
 
     def __init__(self, now_us: int) -> None:
         self.now_us, self.room, self.pages, self.has_read = now_us, MOST_BYTES, 0, False

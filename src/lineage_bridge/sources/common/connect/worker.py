@@ -65,7 +65,7 @@ class ConnectorState(NamedTuple):
 
     @property
     def waiting(self) -> bool:
-        """Whether none of the connector's tasks runs yet, or runs again."""
+        """Whether no task of the connector runs: its tasks have not started yet or, after a failure, not again."""
         statuses = self.tasks.values() or (self.status,)
         return all(status.state in (*_WAITING, FAILED) for status in statuses)
 

@@ -136,7 +136,7 @@ class DataHubNames:
 
 
 def column_of(path: str) -> str:
-    """The column that a field path is about. Paths of version 2 have types between the names, and mark the key of a topic."""
+    """The column to which a field path of DataHub belongs. Paths of version 2 have types between the names, and mark the key of a topic."""
     if "[" not in path:
         return path
     parts = [(found[0], found.start()) for found in _PATH_PART.finditer(path)]

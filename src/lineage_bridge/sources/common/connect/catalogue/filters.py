@@ -1,5 +1,5 @@
-"""The filters of templates. Each is a function of a text, the filter's argument, the settings and the names in scope. It returns the
-changed text, or None if the filter does not apply to it.
+"""The filters of templates. Each is a function of a text, the filter's argument, the settings and the names in scope. Each returns the
+changed text, or None if the filter does not apply to the text.
 """
 
 import re

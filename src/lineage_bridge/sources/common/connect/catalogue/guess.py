@@ -73,7 +73,7 @@ _SUFFIX = re.compile(r"(?:\.(?:address|format|list|names?))+$")
 _STORES = (("s3", re.compile(r"s3|minio|aws", re.IGNORECASE)), ("gs", re.compile(r"gcs|\bgs\b|google", re.IGNORECASE)))
 """Object stores, by words in the name of a class or a setting."""
 _LAST_WORD = re.compile(r"bucket(?:\.(?:address|format|list|names?))*$")
-"""The words that the setting of a bucket ends with: the setting of a folder in it has another."""
+"""The end of the name of a setting that contains a bucket. The name of a setting for a folder in a bucket ends with other words."""
 _WEB = re.compile(r"(?:http|ws)s?://", re.IGNORECASE)
 _QUEUE = re.compile(r"https?://sqs\.[^/]+/\d+/[^/]+", re.IGNORECASE)
 _NOT_ITS_OWN = ("transforms", "predicates", "errors", "key", "value", "producer", "consumer", "admin", "header", "reporter")

@@ -19,7 +19,7 @@ _OF_PARTITIONS = {
     "source.cluster.alias": "cluster",
     "file": "filename",
 }
-"""Settings to the member of a source's offset partitions that contains their value."""
+"""For some settings, the member of a source's offset partitions that contains the value of the setting."""
 _PREFIXES = ("topic.prefix", "database.server.name")
 _TABLES = ("table.include.list", "table.whitelist", "collection.include.list", "tables")
 

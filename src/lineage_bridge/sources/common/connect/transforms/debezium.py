@@ -18,7 +18,9 @@ from lineage_bridge.sources.common.connect.transforms.transform import Transform
 
 
 def convert_zone(record: Record, transform: Transform) -> Record:
-    """Apply Debezium's time-zone conversion to the named fields, or to all times, which are only identified by type."""
+    """Apply Debezium's time-zone conversion to the named fields. If none are named, it converts all times, but which fields are times is
+    unknown here, so the record stays the same.
+    """
     names = [name.rpartition(":")[2] for name in transform.options_list("include.list")]
     fields = record.part(VALUE)
     converted = [path for path in fields if any(is_in(path, prefix + name) for name in names for prefix in ("", "after.", "before."))]

@@ -18,7 +18,7 @@ from lineage_bridge.sources.common.connect.transforms.records import (
 from lineage_bridge.sources.common.connect.transforms.transform import Transform
 
 MADE: Origins = frozenset()
-"""The origins of a field that a transform creates."""
+"""The origins of a field that a transform creates: it has none."""
 
 
 def keep(record: Record, _: Transform) -> Record:
