@@ -175,10 +175,11 @@ def _is_too_costly(event: JudgedEvent) -> bool:
 
 def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, key: bytes) -> JudgedEvent:
     if (len(raw) > SAMPLE_BYTES or _is_nested(raw)) and (refused := unreadable(raw)):
-        if len(raw) <= SAMPLE_BYTES and not suspicious_offsets(raw):
-            return _rejected(raw, refused, sender, arrival_us, is_whole=True)
-        kept = beginning(raw, _COSTLY_SAMPLE_BYTES if refused.code == "too_deep" else SAMPLE_BYTES)
-        return _rejected(mask_beginning(kept, effort.spend, key), refused, sender, arrival_us)
+        kept = raw
+        if len(raw) > SAMPLE_BYTES or suspicious_offsets(raw):
+            kept = beginning(raw, _COSTLY_SAMPLE_BYTES if refused.code == "too_deep" else SAMPLE_BYTES)
+            kept = mask_beginning(kept, effort.spend, key)
+        return _rejected(kept, refused, sender, arrival_us, is_whole=kept is raw)
     effort.spend(raw.count(b"{") * OBJECT_NS)
     masked = mask(raw, effort.spend, key)
     verdict = judge(masked, arrival_us, effort.spend)
