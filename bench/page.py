@@ -8,34 +8,32 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from random import Random
 from statistics import median
 from types import MappingProxyType
-from typing import Any
 from urllib.parse import urlencode
 
 import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.api.support import Server, running
-from tests.events import KEY, dataset, facet, run_event
+from tests.events import KEY
 from tests.page.conftest import ROOT, listening
 from tests.servers.chromium import chromium
 
 from bench.meter import Result
+from bench.page_lineages import COLUMNS, NAMESPACE, changed_event, events, layout_request
 from bench.progress import report
 from lineage_bridge.api.app import create_app
 from lineage_bridge.graph.facts.names import Names
+from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.store.write.apply import GraphWriter
 
 STATIC = ROOT / "src" / "lineage_bridge" / "api" / "web" / "static"
-NAMESPACE = "kafka://broker:9092"
-COLUMNS = 10
-FAN_OUT = 3
 FRAMES = 90
 TICKS = 4
 PAINTS = 5
 """Browsers whose first paint is measured: each differs from the next."""
 PAINTED = "Lineage: 199 nodes"
+COMPARED = "0 added, 0 removed, 2 changed"
 SETTLED_S = 1.5
 POLLED_MS = 250
 """How often it is looked whether the rates have changed; to look at every frame would cost more than what is measured."""
@@ -44,11 +42,12 @@ BUDGETS = {
     "layout_500_ms": 100,
     "layout_2000_ms": 400,
     "first_paint_200_ms": 400,
+    "compare_200_wall_ms": 1000,
     "pan_500_ms_per_frame": 10,
     "tick_700_links_ms": 20,
     "idle_core_percent": 1,
 }
-"""What each figure should not exceed: milliseconds are of the main thread, or of the layout's worker."""
+"""What each figure should not exceed: milliseconds are of the main thread, or of the layout's worker, if not of the clock (wall)."""
 
 _LAY_OUT = """async ({url, requests}) => {
     const worker = window.benchWorker = new Worker(url, {type: 'module'});
@@ -60,6 +59,7 @@ _LAY_OUT = """async ({url, requests}) => {
 }"""
 _RATES = "() => document.querySelector('.lines').dataset.rates"
 _CHANGED = f"before => ({_RATES})() !== before"
+_SUMMARY = "text => document.querySelector('.time-bar .summary')?.textContent === text"
 _FRAME = "() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
 
 
@@ -73,7 +73,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
         server.parts.now_us = time.time_ns() // 1000
         report("page: folding the lineages")
         for jobs in (100, 250):
-            server.send(*_events(jobs, 0, server.parts.now_us))
+            server.send(*events(jobs, 0, server.parts.now_us))
 
         def launch() -> Browser:
             return playwright.chromium.launch(
@@ -98,6 +98,7 @@ def _figures(launch: Callable[[], Browser], server: Server, url: str, *, quick: 
             "first_paint_200_all_threads_ms": median(every for _, every in paints),
             "empty_page_ms": median(main for main, _ in empty),
             "empty_page_all_threads_ms": median(every for _, every in empty),
+            **bench.compare(1 if quick else PAINTS),
             "layout_500_ms": bench.layout(500, 672, rounds=2 if quick else 7),
             "layout_2000_ms": bench.layout(2000, 2857, rounds=2 if quick else 7),
             **bench.at_500(quick=quick),
@@ -144,11 +145,29 @@ class _Bench:
         self.page.wait_for_timeout(SETTLED_S * 1000)
         return round(_spent("main") - before[0], 1), round(_spent("") - before[1], 1)
 
+    def compare(self, rounds: int) -> Result:
+        """Milliseconds from the navigation to a lineage of 200 nodes, compared with the time before a dataset got a column and its job
+        another statement, until exactly these two changes are shown: of the clock, and of the main thread. The median of all rounds.
+        """
+        report("page: compare")
+        now_us = self.server.parts.now_us
+        self.server.send(changed_event(100, now_us - 10_000_000))
+        self.page.goto(self._view(100))
+        self._settle()
+        wall, main = [], []
+        for _ in range(rounds):
+            before, started = _spent("main"), time.perf_counter()
+            self.page.goto(self._view(100, {"bar": "24", "from": format_time(now_us - 20_000_000)}))
+            self.page.wait_for_function(_SUMMARY, arg=COMPARED, timeout=60_000)
+            wall.append((time.perf_counter() - started) * 1000)
+            main.append(_spent("main") - before)
+        return {"compare_200_wall_ms": round(median(wall), 1), "compare_200_ms": round(median(main), 1)}
+
     def layout(self, boxes: int, links: int, rounds: int) -> Result:
         """Milliseconds of a new worker for its first layout, and for the middle one of those that follow."""
         report(f"page: layout of {boxes}")
         (asset,) = STATIC.glob("assets/layout.worker-*.js")
-        request = _request(boxes, links)
+        request = layout_request(boxes, links)
         self.page.goto(self.url)  # a worker begins only in a page that its own server sent, with a policy that allows it
         self.page.wait_for_load_state("networkidle", timeout=120_000)
         spent = []
@@ -210,7 +229,7 @@ class _Bench:
         for tick in range(1, ticks + 1):
             shown = self.page.evaluate(_RATES)
             before = _spent("main")
-            self.server.send(*_events(250, tick, self.server.parts.now_us))
+            self.server.send(*events(250, tick, self.server.parts.now_us))
             self.page.wait_for_function(_CHANGED, arg=shown, timeout=120_000, polling=POLLED_MS)
             self.page.wait_for_timeout(SETTLED_S * 1000)
             spent.append(_spent("main") - before)
@@ -224,43 +243,6 @@ class _Bench:
     def _view(self, jobs: int, parameters: Mapping[str, str] = MappingProxyType({})) -> str:
         query = {"kind": "dataset", "namespace": NAMESPACE, "name": f"s{jobs}.t0", "up": 0, "down": 8, **parameters}
         return f"{self.url}view/lineage?{urlencode(query)}"
-
-
-def _events(jobs: int, generation: int, time_us: int) -> Iterator[bytes]:
-    """Jobs that each read two datasets and write one of their own, with rows that differ from generation to generation."""
-    random = Random(jobs)
-    fields = [{"name": f"column_{number}", "type": "STRING"} for number in range(COLUMNS)]
-
-    def described(number: int) -> dict[str, Any]:
-        return dataset(f"s{jobs}.t{number}", NAMESPACE, schema=facet(fields=fields))
-
-    for number in range(1, jobs):
-        first = (number - 1) // FAN_OUT
-        second = random.randrange(max(1, first + 1))
-        rows = facet(rowCount=1000 * (generation + 1) + number)
-        written = described(number)
-        written["outputFacets"] = {"outputStatistics": rows}
-        yield run_event(
-            run=f"00000000-0000-4000-8000-{jobs:04}{generation:03}{number:05}",
-            job=f"job{jobs}.{number}",
-            time_us=time_us - 60_000_000 + generation * 1_000_000,
-            inputs=[described(first), described(second)],
-            outputs=[written],
-        )
-
-
-def _request(boxes: int, links: int) -> Result:
-    """The layout of a graph in ranks, the same each time: most links lead to one of the next twelve boxes."""
-    random = Random(boxes)
-    ends = [
-        (source, source + 1 + random.randrange(min(12, boxes - source - 1)))
-        for source in (random.randrange(boxes - 1) for _ in range(links))
-    ]
-    return {
-        "boxes": [{"id": f"n{number}", "width": 220, "height": 67 + number % 3 * 19} for number in range(boxes)],
-        "links": [{"source": f"n{source}", "target": f"n{target}"} for source, target in ends],
-        "before": {},
-    }
 
 
 def _script_kb() -> float:

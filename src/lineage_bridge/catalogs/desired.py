@@ -17,6 +17,7 @@ from lineage_bridge.catalogs.target import InexpressibleError, Json, ObjectKey, 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.openlineage.event_builder import OWN_FACETS, encode
+from lineage_bridge.openlineage.facets.from_catalog import FROM_CATALOG
 from lineage_bridge.openlineage.facets.publication import PUBLICATION, installations_in
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.projections.event_shapes import ViewEvent
@@ -57,13 +58,23 @@ def desired_state(graph: GraphReader, target: Target[Any], installation: str, no
     settings: TargetSettings = target.settings
     state = DesiredState()
     views = state_events(graph, now_us, settings.names, make_filter(settings))
-    named = (renamed(marked(view, installation), settings.map_namespaces, settings.map_names) for view in views)
-    for event in target.arranged(named):
+    events = (event for view in views if (event := _event_for(target, view, installation, state)))
+    for event in target.arranged(renamed(event, settings.map_namespaces, settings.map_names) for event in events):
         add_object(state, target, event)
     for edge in graph.inventory.direct(now_us=now_us):
         if NodeKind.JOB in (edge.source.kind, edge.target.kind):
             state.not_expressible["edges from job to job"] += 1
     return state
+
+
+def _event_for(target: Target[Any], view: ViewEvent, installation: str, state: DesiredState) -> Json | None:
+    """The marked event of a view; None, which is counted, if a source read its lineage from a catalog of the target's kind."""
+    event = marked(view, installation)
+    mark = event["job" if "job" in event else "dataset"]["facets"].pop(FROM_CATALOG, None)
+    if target.catalog and isinstance(mark, dict) and mark.get("catalog") == target.catalog:
+        state.not_expressible["jobs and datasets whose lineage was read from such a catalog"] += 1
+        return None
+    return event
 
 
 def add_object(state: DesiredState, target: Target[Any], event: Json) -> None:
@@ -88,7 +99,8 @@ def marked(view: ViewEvent, installation: str) -> Json:
     del event["eventTime"]
     kind = "job" if "job" in event else "dataset"
     for dataset in (*event.get("inputs", ()), *event.get("outputs", ())):
-        dataset.get("facets", {}).pop(PUBLICATION, None)
+        for key in (PUBLICATION, FROM_CATALOG):
+            dataset.get("facets", {}).pop(key, None)
     facets = event[kind].setdefault("facets", {})
     before = {PUBLICATION: encode(facets[PUBLICATION])} if PUBLICATION in facets else {}
     through = [text for text in installations_in(before) if text != installation]

@@ -84,11 +84,13 @@ def _once(request: Callable[[], AnswerT], /) -> AnswerT:
 class Target(ABC, Generic[SettingsT]):
     """A system to which lineage is published. Thread-safe.
 
-    `deletes`, `reads`: whether its objects can be deleted, and read back. `batch`: how many operations one call of `write` takes,
-    `read_batch` how many keys one call of `read` takes. `paces_itself`: `read` and `write` make requests, each by `repeated`; for others,
-    each `read` and `write` is one call. `wait` waits the given seconds, and raises StoppedError as soon as the publication is stopped.
+    `catalog`: the kind of source that reads such a system, whose lineage is not published back to it; empty if none does. `deletes`,
+    `reads`: whether its objects can be deleted, and read back. `batch`: how many operations one call of `write` takes, `read_batch` how
+    many keys one call of `read` takes. `paces_itself`: `read` and `write` make requests, each by `repeated`; for others, each `read` and
+    `write` is one call. `wait` waits the given seconds, and raises StoppedError as soon as the publication is stopped.
     """
 
+    catalog = ""
     deletes = False
     reads = False
     batch = 1

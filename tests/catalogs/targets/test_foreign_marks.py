@@ -5,14 +5,22 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.api.support import Server
-from tests.catalogs.conftest import published
-from tests.events import dataset, job_event
+from tests.catalogs.conftest import added, published
+from tests.catalogs.places import make_place
+from tests.events import KEY, dataset, job_event
 
+from lineage_bridge.catalogs.desired import desired_state
 from lineage_bridge.catalogs.http import HttpAnswer, outcome_of
 from lineage_bridge.catalogs.target import ObjectKey, Operation
 from lineage_bridge.errors import SourceError
+from lineage_bridge.graph.ids import graph_id
+from lineage_bridge.openlineage.event_builder import EventBuilder, encode
+from lineage_bridge.openlineage.facets.from_catalog import FROM_CATALOG
 from lineage_bridge.openlineage.facets.publication import PUBLICATION, installations_in
+from lineage_bridge.sources.common.catalog.assets import Asset, AssetEvents
+from lineage_bridge.sources.common.catalog.reading import source_of
 
+CATALOGS = ("datahub", "openmetadata", "google")
 DEEP = b"[" * 5000 + b"]" * 5000
 
 
@@ -79,3 +87,30 @@ def test_targets_of_the_same_file_do_not_lose_lines_of_each_other(ours: Server) 
 
 def test_an_answer_that_only_looks_like_json_is_a_success() -> None:
     assert outcome_of(HttpAnswer(200, b"{accepted}", "")).done
+
+
+@pytest.mark.parametrize("kind", ["datahub", "openmetadata", "google", "files"])
+def test_what_a_source_read_from_a_catalog_is_not_published_back_to_one(request: pytest.FixtureRequest, ours: Server, kind: str) -> None:
+    namespace, build = "s3://bucket", EventBuilder("https://example.org/test")
+    read, written = ([build.dataset((namespace, name))] for name in ("a", "b"))
+    flow = build.dataset_lineage([source_of((namespace, "b"))], {})
+    for catalog in CATALOGS:
+        seen, at_us = AssetEvents(catalog, "source"), ours.parts.now_us
+        job = Asset((namespace, f"job of {catalog}"), {}, is_job=True, inputs=tuple(read), outputs=tuple(written))
+        table = Asset((namespace, f"table of {catalog}"), {"lineage": flow})
+        ours.send(*(encode(seen.stated(asset, at_us)) for asset in (job, table)))
+    wrong = {FROM_CATALOG: {"_producer": "p", "_schemaURL": "s", "catalog": 5}}
+    ours.send(job_event("own", inputs=[dataset("a", namespace)], outputs=[dataset("b", namespace)], job_facets=wrong))
+    added(ours, make_place(kind, request, ours))
+    target = ours.targets.target("there")
+    try:
+        with ours.pool.reader() as reader:
+            state = desired_state(reader, target, graph_id(KEY), ours.parts.now_us)
+    finally:
+        target.close()
+    others = [catalog for catalog in CATALOGS if catalog != kind]
+    names = {key.name for key in state.objects}
+    assert {"own", *(f"job of {catalog}" for catalog in others)} <= names
+    assert not {f"job of {kind}", f"table of {kind}"} & names
+    assert state.not_expressible["jobs and datasets whose lineage was read from such a catalog"] == 2 * (kind in CATALOGS)
+    assert not any(FROM_CATALOG.encode() in encode(made.event()) for made in state.objects.values())

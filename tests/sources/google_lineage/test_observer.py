@@ -191,7 +191,7 @@ def test_the_kind_is_offered_and_tested(lineage: Catalog) -> None:
     assert KINDS.load("google").settings is GoogleSourceSettings
     lineage.there.plant("a", "r", NOON, (TOPIC, RAW))
     assert [(check.step, check.works, check.message) for check in lineage.source().test()] == [
-        ("list processes", True, "1 of the first 1 say something")
+        ("list processes", True, "1 of the first 1 have metadata to report")
     ]
     with pytest.raises(ValueError, match="takes no user"):
         lineage.source(username="x", token=None)

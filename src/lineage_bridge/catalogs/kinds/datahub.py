@@ -70,6 +70,7 @@ class DataHubSettings(HttpTargetSettings):
 class DataHubTarget(Target[DataHubSettings]):
     """Publishes to DataHub: writes aspects, reads inputs and outputs of jobs back, and deletes jobs."""
 
+    catalog = "datahub"
     deletes = True
     reads = True
     batch = 10

@@ -47,6 +47,7 @@ class OpenMetadataTarget(Target[OpenMetadataSettings]):
     found.
     """
 
+    catalog = "openmetadata"
     batch = 50
     paces_itself = True
 

@@ -52,7 +52,7 @@ def by_speaker(facets: Facets, naming: Container[str]) -> Iterator[tuple[int, Fa
     lineage and other names count whoever states them.
     """
     if FROM_CATALOG in facets:
-        described = {key: text for key, text in facets.items() if key not in naming and key != FROM_CATALOG}
+        described = {key: text for key, text in facets.items() if key not in naming}
         if described:
             yield int(Side.CATALOG), described
         facets = {key: text for key, text in facets.items() if key in naming}

@@ -44,6 +44,7 @@ _RIGHTS: Final = {
 class GoogleTarget(Target[GoogleSettings]):
     """Keeps a process for each job, with links between datasets and columns; or sends each job as a completed run."""
 
+    catalog = "google"
     read_batch = 20
     paces_itself = True
 

@@ -1,7 +1,7 @@
 """Assets of a data catalog, and the events that state them. Pure.
 
 What a catalog states about a dataset is sent in DatasetEvents with the facet `lineagebridge_catalog`, so that statements of producers take
-precedence over it.
+precedence over it. JobEvents have it too: what a catalog has stated is not published back to a catalog of its kind.
 """
 
 from collections.abc import Iterable, Mapping
@@ -75,12 +75,13 @@ class AssetEvents:
         """The event of an asset that is no longer in the catalog. It deletes the facets that this source stated; the dataset itself does
         not end.
         """
-        ended = {*was.facets, "lineage"} if was.is_job else was.facets
+        ended = {*was.facets, FROM_CATALOG, *(("lineage",) if was.is_job else ())}
         return self._event(Asset((was.namespace, was.name), {}, was.is_job), ended, now_us)
 
     def _event(self, asset: Asset, ended: Iterable[str], now_us: int) -> Json:
-        facets = {**asset.facets, **{key: self._events.deleted_facet() for key in sorted(ended)}}
+        kind = "Job" if asset.is_job else "Dataset"
+        mark = self._events.own_facet("1-0-0", f"LineageBridgeCatalog{kind}Facet", catalog=self._kind)
+        facets = {FROM_CATALOG: mark, **asset.facets, **{key: self._events.deleted_facet() for key in sorted(ended)}}
         if asset.is_job:
             return self._events.job_event(now_us, asset.name, job_facets=facets, inputs=asset.inputs, outputs=asset.outputs)
-        speaks = self._events.own_facet("1-0-0", "LineageBridgeCatalogDatasetFacet", catalog=self._kind)
-        return self._events.dataset_event(now_us, asset.name, {FROM_CATALOG: speaks, **facets})
+        return self._events.dataset_event(now_us, asset.name, facets)
