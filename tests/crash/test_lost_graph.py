@@ -36,7 +36,7 @@ def test_a_lost_graph_is_computed_again_while_events_come_in(tmp_path: Path) -> 
     with serving(tmp_path) as served:
         assert edges(served) == before
         assert served.paths.graph.with_name("graph.db.damaged").read_bytes() == b"garbage" * 10_000
-        assert "set aside" in (tmp_path / "output").read_text()
+        assert "is damaged; it was renamed" in (tmp_path / "output").read_text()
         stop_all_at_once(tmp_path)
     assert "Traceback" not in (tmp_path / "output").read_text()
 

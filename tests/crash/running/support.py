@@ -39,6 +39,7 @@ from lineage_bridge.store.schema.sqlite import connect_reader
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring.graph import differences
 from lineage_bridge.wiring.processes import now_us
+from lineage_bridge.wiring.processes import pipeline_status as read_status
 from lineage_bridge.wiring.shared import state_database
 
 ROOT = Path(__file__).parents[3]
@@ -149,11 +150,8 @@ def nothing_left(folder: Path) -> Iterator[None]:
 
 
 def pipeline_status(settings: Settings) -> dict[str, Any]:
-    try:
-        status: dict[str, Any] = json.loads(settings.paths.pipeline_status.read_bytes())
-    except FileNotFoundError:
-        return {}
-    return status
+    """The status of the pipeline, empty if it wrote none, or a fault has torn the file."""
+    return read_status(settings.paths) or {}
 
 
 def is_running(settings: Settings, pid: int, batches: int = 0) -> bool:
