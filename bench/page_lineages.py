@@ -35,6 +35,7 @@ def events(jobs: int, generation: int, time_us: int) -> Iterator[bytes]:
             time_us=time_us - 60_000_000 + generation * 1_000_000,
             inputs=[described(first), described(second)],
             outputs=[written],
+            job_facets={"sql": facet(query=f"INSERT INTO t{number} SELECT 1")},
         )
 
 
@@ -43,7 +44,7 @@ def changed_event(jobs: int, time_us: int) -> bytes:
     *_, event = events(jobs, 1, time_us)
     changed = json.loads(event)
     changed["eventTime"] = format_time(time_us)
-    changed["job"].setdefault("facets", {})["sql"] = facet(query="INSERT INTO t SELECT * FROM s")
+    changed["job"]["facets"]["sql"] = facet(query="INSERT INTO t SELECT * FROM s")
     changed["outputs"][0]["facets"]["schema"]["fields"].append({"name": "added", "type": "STRING"})
     return json.dumps(changed).encode()
 
