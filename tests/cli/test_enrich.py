@@ -73,4 +73,4 @@ def test_catalogs_are_read_and_followed_to_their_end(call: Callable[..., Outcome
     failed = call("enrich", "lake", "--url", url)
     assert (failed.code, "failed: no answer (ring)" in failed.out) == (1, True)
     unknown = call("enrich", "nowhere", "--url", url)
-    assert (unknown.code, "there is no source or target nowhere" in unknown.err) == (1, True)
+    assert (unknown.code, "there is no source or target nowhere (lineage-bridge source list and" in unknown.err) == (1, True)

@@ -32,6 +32,7 @@ _LISTS = {
     "/api/v1/inputs/": "lineage-bridge input list lists the inputs",
     "/api/v1/targets/": "lineage-bridge target list lists the targets",
     "/api/v1/sessions/": "lineage-bridge session list lists the sessions",
+    "/api/v1/tasks/enrich": "lineage-bridge source list and lineage-bridge target list list them",
     "/api/v1/tasks/": "lineage-bridge task list lists the tasks",
 }
 """For a path of the API, the hint that names the command which lists its objects. All other paths are about datasets and jobs."""
