@@ -10,6 +10,7 @@ from tests.api.support import Server
 from tests.catalogs.standins.datahub import AUDIT, DataHub
 from tests.catalogs.standins.server import answering
 from tests.events import T0, dataset, run_event
+from tests.sources.catalog_facets import facets_beside_jobs
 
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError, StoppedError
 from lineage_bridge.openlineage.event_builder import encode
@@ -93,19 +94,6 @@ def hub() -> Iterator[Catalog]:
         yield Catalog(there, url)
 
 
-def facets_of(seen: Observation) -> dict[str, dict[str, Any]]:
-    """Each reported dataset's facets, without who says them."""
-    return {
-        event["dataset"]["name"]: {
-            key: {member: value for member, value in facet.items() if not member.startswith("_") or member == "_deleted"}
-            for key, facet in event["dataset"]["facets"].items()
-            if key != "lineagebridge_catalog"
-        }
-        for event in seen.events
-        if "dataset" in event
-    }
-
-
 def test_a_dataset_has_what_the_catalog_has_about_it(hub: Catalog) -> None:
     hub.plant_estate()
     hub.there.plant(
@@ -118,7 +106,7 @@ def test_a_dataset_has_what_the_catalog_has_about_it(hub: Catalog) -> None:
         },
     )
     seen = hub.poll()
-    assert facets_of(seen)["shop.public.orders"] == {
+    assert facets_beside_jobs(seen)["shop.public.orders"] == {
         "schema": {
             "fields": [
                 {"name": "id", "type": "NUMBER(38,0)", "ordinal_position": 1},
@@ -173,7 +161,7 @@ def test_producers_outrank_the_catalog_and_lose_nothing_to_it(hub: Catalog, grap
     first = hub.poll()
     hub.there.remove(ORDERS)
     second = hub.poll(first)
-    assert all(facet == {"_deleted": True} for facet in facets_of(second)["shop.public.orders"].values())
+    assert all(facet == {"_deleted": True} for facet in facets_beside_jobs(second)["shop.public.orders"].values())
     graph.send(writes, *map(encode, (*first.events, *second.events)))
     found = graph.ask("/lineage/datasets/detail", namespace=SNOWFLAKE, name="shop.public.orders")
     text = json.dumps(found)
@@ -232,7 +220,7 @@ def test_what_a_list_leaves_out_is_gone_only_if_it_does_not_exist(hub: Catalog) 
     assert "right to view" in denied.unseen[0].hint
     hub.there.failing = {}
     hub.there.plant(REVENUE, status={"removed": True})
-    assert facets_of(hub.poll(denied)).keys() == {"shop.public.revenue"}
+    assert facets_beside_jobs(hub.poll(denied)).keys() == {"shop.public.revenue"}
 
 
 @pytest.mark.parametrize("entry", [None, {}, {"urn": None}, 5])
@@ -295,7 +283,7 @@ def test_a_list_that_fails_ends_nothing_and_the_other_one_is_read(hub: Catalog, 
     partly = hub.poll(first)
     assert ([entry.what for entry in partly.unseen], [event["job"]["name"] for event in partly.events]) == (["datasets"], ["nightly.load"])
     hub.there.failing = {}
-    assert facets_of(hub.poll(partly)).keys() == {"shop.public.orders"}
+    assert facets_beside_jobs(hub.poll(partly)).keys() == {"shop.public.orders"}
 
 
 def test_an_answer_without_a_list_is_no_empty_list(hub: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,7 +314,7 @@ def test_odd_entities_are_left_out_one_by_one(hub: Catalog, monkeypatch: pytest.
     ]
     monkeypatch.setattr("lineage_bridge.sources.common.http.HttpClient.send", lambda *_: {"entities": odd})
     seen = hub.poll(jobs=False)
-    assert facets_of(seen) == {"shop.public.orders": {"schema": {"fields": [{"name": "id", "ordinal_position": 1}]}}}
+    assert facets_beside_jobs(seen) == {"shop.public.orders": {"schema": {"fields": [{"name": "id", "ordinal_position": 1}]}}}
     assert [(entry.what, entry.why) for entry in seen.unseen] == [("datasets: entries without an id", "2 entries")]
 
 
@@ -354,7 +342,7 @@ def test_a_cursor_that_has_expired_begins_the_list_again(hub: Catalog, monkeypat
     first = hub.poll()
     hub.there.expired = {first.snapshot["cursor"]}
     hub.there.plant(urn("snowflake", "0"), datasetProperties={"description": "new"})
-    assert facets_of(hub.poll(first)).keys() == {"0"}
+    assert facets_beside_jobs(hub.poll(first)).keys() == {"0"}
 
 
 def test_more_hidden_entities_than_one_poll_asks_for_are_asked_for_in_turn(hub: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -368,7 +356,7 @@ def test_more_hidden_entities_than_one_poll_asks_for_are_asked_for_in_turn(hub: 
     second = hub.poll(first)
     third = hub.poll(second)
     assert (second.events, third.events) == ((), ())
-    assert facets_of(hub.poll(third)).keys() == {"t4"}
+    assert facets_beside_jobs(hub.poll(third)).keys() == {"t4"}
 
 
 def test_patterns_choose_and_what_is_not_chosen_any_more_stays_as_it_was(hub: Catalog) -> None:
@@ -376,7 +364,7 @@ def test_patterns_choose_and_what_is_not_chosen_any_more_stays_as_it_was(hub: Ca
     first = hub.poll()
     second = hub.poll(first, datasets=("snowflake/*.orders",))
     assert (second.events, len(second.snapshot["assets"]["datasets"])) == ((), 2)
-    assert facets_of(hub.poll(datasets=("snowflake/*.orders",))).keys() == {"shop.public.orders"}
+    assert facets_beside_jobs(hub.poll(datasets=("snowflake/*.orders",))).keys() == {"shop.public.orders"}
 
 
 def test_a_namespace_that_becomes_known_moves_the_dataset(hub: Catalog) -> None:

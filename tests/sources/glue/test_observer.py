@@ -11,6 +11,7 @@ from tests.catalogs.standins.glue import CATALOG, REGION, Fault, Glue
 from tests.catalogs.standins.server import answering
 from tests.events import T0, dataset, run_event
 from tests.servers.kinesis import Kinesis
+from tests.sources.catalog_facets import facets_of
 
 from lineage_bridge.catalogs.kinds.glue.definitions import changed_definition
 from lineage_bridge.errors import ForbiddenError
@@ -72,18 +73,6 @@ def lake(moto: Kinesis) -> Iterator[Warehouse]:
     there = Glue(moto.url)
     with answering(there.handle) as url:
         yield Warehouse(there, url)
-
-
-def facets_of(seen: Observation) -> dict[str, dict[str, Any]]:
-    """Each reported table's facets, without who says them."""
-    return {
-        event["dataset"]["name"]: {
-            key: {member: value for member, value in facet.items() if not member.startswith("_") or member == "_deleted"}
-            for key, facet in event["dataset"]["facets"].items()
-            if key != "lineagebridge_catalog"
-        }
-        for event in seen.events
-    }
 
 
 def test_a_table_is_a_dataset_with_what_the_catalog_has_about_it(lake: Warehouse) -> None:

@@ -9,6 +9,7 @@ from tests.api.support import Server
 from tests.catalogs.standins.openmetadata import OpenMetadata
 from tests.catalogs.standins.server import Answer, answering
 from tests.events import T0, dataset, run_event
+from tests.sources.catalog_facets import facets_of
 
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
 from lineage_bridge.openlineage.event_builder import encode
@@ -79,18 +80,6 @@ def om() -> Iterator[Catalog]:
     there = OpenMetadata()
     with answering(there.handle) as url:
         yield Catalog(there, url)
-
-
-def facets_of(seen: Observation) -> dict[str, dict[str, Any]]:
-    """Each reported dataset's facets, without who says them."""
-    return {
-        event["dataset"]["name"]: {
-            key: {member: value for member, value in facet.items() if not member.startswith("_") or member == "_deleted"}
-            for key, facet in event["dataset"]["facets"].items()
-            if key != "lineagebridge_catalog"
-        }
-        for event in seen.events
-    }
 
 
 def test_a_table_has_what_the_catalog_has_about_it(om: Catalog) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
+from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.catalog.assets import Asset
 from lineage_bridge.sources.common.catalog.observer import CatalogObserver
-from lineage_bridge.sources.common.catalog.reading import object_in, required_list, text_in
+from lineage_bridge.sources.common.catalog.reading import hints, object_in, required_list, text_in
 from lineage_bridge.sources.common.catalog.walk import MOST_PAGES, Page
 from lineage_bridge.sources.common.datahub.urns import UNKNOWN
 from lineage_bridge.sources.common.http import HttpClient
@@ -73,12 +73,8 @@ class DataHubListings:
         return read_dataset(entity, urn, names) if self._settings.selects(urn) else None
 
     def _send(self, path: str, body: Any) -> Any:  # noqa: ANN401  # JSON
-        try:
+        with hints(_RIGHTS, _ADDRESS):
             return self._http.send("POST", path, body)
-        except ForbiddenError as error:
-            raise type(error)(str(error), _RIGHTS) from error
-        except MissingError as error:
-            raise MissingError(str(error), _ADDRESS) from error
 
 
 class DataHubObserver(CatalogObserver[DataHubSourceSettings]):

@@ -6,7 +6,7 @@ from typing import Any, Final
 from lineage_bridge.errors import ConfigError, ForbiddenError, MissingError, SourceError
 from lineage_bridge.sources.common.catalog.assets import Asset
 from lineage_bridge.sources.common.catalog.observer import CatalogObserver
-from lineage_bridge.sources.common.catalog.reading import list_in, text_in
+from lineage_bridge.sources.common.catalog.reading import hints, list_in, text_in
 from lineage_bridge.sources.common.catalog.walk import Page
 from lineage_bridge.sources.common.google.naming import UNKNOWN
 from lineage_bridge.sources.common.http import HttpClient
@@ -101,12 +101,8 @@ class GoogleListings:
         raise SourceError(f"{run} has more lineage events than are read")
 
     def _get(self, path: str, **parameters: Any) -> Any:  # noqa: ANN401  # JSON
-        try:
+        with hints(_RIGHTS, _ADDRESS):
             return self._http.get(path, **parameters)
-        except ForbiddenError as error:
-            raise type(error)(str(error), _RIGHTS) from error
-        except MissingError as error:
-            raise MissingError(str(error), _ADDRESS) from error
 
 
 class GoogleObserver(CatalogObserver[GoogleSourceSettings]):

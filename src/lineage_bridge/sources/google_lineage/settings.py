@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from lineage_bridge.sources.common.google.settings import check_login, location_path
 from lineage_bridge.sources.common.settings import HttpSettings, Secret, Url
 
 
@@ -19,16 +20,13 @@ class GoogleSourceSettings(HttpSettings):
 
     @model_validator(mode="after")
     def _one_way_in_to_google(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
-        if self.username or self.password:
-            raise ValueError("set credentials or token; Google takes no user and password")
-        if self.credentials and self.token:
-            raise ValueError("set either credentials or token")
+        check_login(self, self.credentials)
         return self
 
     @property
     def parent(self) -> str:
         """The resource name of the location."""
-        return f"projects/{self.project}/locations/{self.location}"
+        return location_path(self.project, self.location)
 
     @property
     def address(self) -> str:

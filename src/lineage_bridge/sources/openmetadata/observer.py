@@ -8,7 +8,7 @@ from urllib.parse import quote
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
 from lineage_bridge.sources.common.catalog.assets import Asset
 from lineage_bridge.sources.common.catalog.observer import CatalogObserver
-from lineage_bridge.sources.common.catalog.reading import list_in, object_in, required_list, text_in
+from lineage_bridge.sources.common.catalog.reading import hints, list_in, object_in, required_list, text_in
 from lineage_bridge.sources.common.catalog.walk import MOST_PAGES, Page
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import SourceKind
@@ -70,12 +70,8 @@ class OpenMetadataListings:
         return read_asset(document, _KINDS[listing], self._settings) if self._settings.selects(name) else None
 
     def _get(self, path: str, **parameters: Any) -> Any:  # noqa: ANN401  # JSON
-        try:
+        with hints(_RIGHTS, _ADDRESS):
             return self._http.get(path, **parameters)
-        except ForbiddenError as error:
-            raise type(error)(str(error), _RIGHTS) from error
-        except MissingError as error:
-            raise MissingError(str(error), _ADDRESS) from error
 
 
 class OpenMetadataObserver(CatalogObserver[OpenMetadataSourceSettings]):

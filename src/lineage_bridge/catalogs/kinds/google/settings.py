@@ -5,6 +5,7 @@ from typing import Any, Final, Literal
 from pydantic import Field, model_validator
 
 from lineage_bridge.catalogs.settings import HttpTargetSettings
+from lineage_bridge.sources.common.google.settings import check_login, location_path
 from lineage_bridge.sources.common.settings import Secret, Url
 
 LARGEST: Final = 5_000_000
@@ -39,16 +40,13 @@ class GoogleSettings(HttpTargetSettings):
 
     @model_validator(mode="after")
     def _one_way_in_to_google(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
-        if self.username or self.password:
-            raise ValueError("set credentials or token; Google takes no user and password")
-        if self.credentials and self.token:
-            raise ValueError("set either credentials or token")
+        check_login(self, self.credentials)
         return self
 
     @property
     def parent(self) -> str:
         """The resource name of the location."""
-        return f"projects/{self.project}/locations/{self.location}"
+        return location_path(self.project, self.location)
 
     @property
     def destination(self) -> str:

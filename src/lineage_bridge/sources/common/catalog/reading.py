@@ -1,12 +1,24 @@
-"""Reads parts of a catalog's answers. What has another form than expected counts as absent. Pure."""
+"""Reads parts of a catalog's answers. What has another form than expected counts as absent."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from lineage_bridge.errors import SourceError
+from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
+
+
+@contextmanager
+def hints(rights: str, address: str) -> Iterator[None]:
+    """Give the errors of a call hints: `rights` if the catalog does not allow it, `address` if it does not know the path."""
+    try:
+        yield
+    except ForbiddenError as error:
+        raise type(error)(str(error), rights) from error
+    except MissingError as error:
+        raise MissingError(str(error), address) from error
 
 
 def text_in(value: Any, *path: str) -> str:  # noqa: ANN401  # JSON

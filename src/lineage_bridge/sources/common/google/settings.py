@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from lineage_bridge.sources.common.settings import SourceContext
+from lineage_bridge.sources.common.settings import HttpSettings, SourceContext
 
 
 class GoogleLogin(Protocol):
@@ -23,3 +23,16 @@ class GoogleLogin(Protocol):
     @property
     def context(self) -> SourceContext:
         """What this process allows."""
+
+
+def check_login(settings: HttpSettings, credentials: str | None) -> None:
+    """Raise ValueError if the settings of a call, with the key of a service account, have a login that Google does not take, or two."""
+    if settings.username or settings.password:
+        raise ValueError("set credentials or token; Google takes no user and password")
+    if credentials and settings.token:
+        raise ValueError("set either credentials or token")
+
+
+def location_path(project: str, location: str) -> str:
+    """The resource name of a location of a project, with which the paths of its lineage begin."""
+    return f"projects/{project}/locations/{location}"
