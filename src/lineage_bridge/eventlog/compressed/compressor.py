@@ -39,7 +39,7 @@ _LOCAL_DISK: Final = LocalDisk()
 _log = logging.getLogger(__name__)
 
 
-class _StoppedError(Exception):
+class _ClosedError(Exception):
     """The compressor was closed."""
 
 
@@ -71,7 +71,7 @@ class LogCompressor:
             pause = TICK_S
             try:
                 compress_closed(self._directory, self._disk, self._go_on)
-            except _StoppedError:
+            except _ClosedError:
                 return
             except (OSError, LogError) as error:
                 _log.warning("a segment of the event log cannot be compressed, and stays as it is: %s", error)
@@ -79,7 +79,7 @@ class LogCompressor:
 
     def _go_on(self) -> None:
         if self._stop.is_set():
-            raise _StoppedError
+            raise _ClosedError
 
 
 def compress_closed(directory: Path, disk: Disk, on_piece: Callable[[], None] = lambda: None, least: int = LEAST_BYTES) -> int:

@@ -136,8 +136,8 @@ def xor(pieces: Sequence[bytes]) -> bytes:
 def _placed(size: int, frames: Sequence[tuple[int, int]], parities: Sequence[tuple[int, int]]) -> FrameTable:
     """The table with the place of each piece: each parity follows the frames of its group."""
     order = [entry for at in range(len(parities)) for entry in (*frames[at * GROUP : (at + 1) * GROUP], parities[at])]
-    places = accumulate((length for length, _ in order), initial=table_size(len(frames)))
-    placed = [StoredPiece(first, *entry) for first, entry in zip(places, order, strict=False)]
+    starts = accumulate((length for length, _ in order), initial=table_size(len(frames)))
+    placed = [StoredPiece(first, *entry) for first, entry in zip(starts, order, strict=False)]
     behind = {(at + 1) * (GROUP + 1) - 1 for at in range(len(parities))} | {len(order) - 1}
     return FrameTable(
         size,
