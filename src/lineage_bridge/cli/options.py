@@ -52,7 +52,7 @@ QUESTIONS = (
     "question_wait_s",
 )
 SPARK = ("spark_master", "spark_memory", "trigger_ms", "batch_bytes", "batch_frames", "derived_rows")
-LOG = ("segment_bytes", "compress_log", "pending_bytes")
+LOG = ("segment_bytes", "pending_bytes")
 FORMATS = ("table", "json")
 
 
