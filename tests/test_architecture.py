@@ -268,6 +268,7 @@ NAMED_ELSEWHERE = {
     "pandas": "pyspark imports it in the workers that run mapInArrow",
 }
 NOT_DECLARED = {
+    "compression": "Python's own from version 3.14 on; backports-zstd is the same for older ones",
     "gssapi": "it compiles against the system's Kerberos library, so users who need it install it themselves",
 }
 

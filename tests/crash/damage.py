@@ -20,7 +20,10 @@ from tests.events import T0, columns, dataset, run_event
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import LineageBridgeError, StoreDamagedError, StoreError
 from lineage_bridge.eventlog.check import check_log
+from lineage_bridge.eventlog.compressed.compressor import compress_closed, decompress_segment
+from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.eventlog.segment import list_segments
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind
@@ -36,8 +39,8 @@ from lineage_bridge.wiring.graph import differences
 from lineage_bridge.wiring.pipeline import check_key, open_store
 from lineage_bridge.wiring.shared import state_database
 
-EVENTS = 120
-SEGMENT_BYTES = 24_000
+EVENTS = 180
+SEGMENT_BYTES = 20_000
 URL = "http://127.0.0.1"
 QUESTIONS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/lineage/events", {"limit": "200"}),
@@ -117,8 +120,17 @@ def loaded(folder: Path) -> list[str]:
             assert client.get(f"/api/v1{path}", params=query).status_code == 200, path
     settings.paths.pipeline_status.write_text('{"state": "running", "pid": 1, "beat_us": 5}')
     settings.paths.serve_status.write_text('{"host": "127.0.0.1", "port": 8000, "pid": 1}')
-    assert list(settings.paths.log.glob("*.log"))[2:]
+    _compress_some(settings.paths.log)
     return ids
+
+
+def _compress_some(log: Path) -> None:
+    """Compress every second segment, as a server does that was stopped meanwhile."""
+    numbers = list_segments(log)
+    assert len(numbers) > 4
+    assert compress_closed(log, LocalDisk(), least=0) == len(numbers) - 1
+    for number in numbers[::2]:
+        decompress_segment(log, number, LocalDisk())
 
 
 def _analyse(settings: Settings) -> None:

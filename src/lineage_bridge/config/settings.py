@@ -117,6 +117,7 @@ class Settings(BaseModel):
         default=True, description="infer flows between a run that only writes and the streaming run around it that only reads"
     )
     segment_bytes: int = Field(default=64 * MIB, ge=4096, le=1024 * MIB, description="size at which the log starts a new file")
+    compress_log: bool = Field(default=True, description="whether files of the log that are no longer written are compressed")
     sources: Annotated[dict[str, dict[str, Any]], BeforeValidator(_decoded)] = Field(
         default_factory=dict, description="sources to observe, by name: each with its kind and settings"
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from lineage_bridge.errors import LogError, RecordError
+from lineage_bridge.eventlog.compressed.file import damaged_frames, segment_size, stored_path
 from lineage_bridge.eventlog.mark import read_mark
 from lineage_bridge.eventlog.segment import (
     HEADER_BYTES,
@@ -32,8 +33,8 @@ class Damage(NamedTuple):
     `header` of a segment.
 
     `first` and `end` are byte positions in the segment. For a missing segment, `end` is 0 if its length is unknown. Damage of the
-    archive has the path of its `file` in the archive instead of a segment; a `changed` file can be read, but differs from what was
-    written.
+    archive has the path of its `file` in the archive instead of a segment. What is `changed` can be read, but differs from what was
+    written: a file of the archive, or a part of a compressed segment whose bytes are restored from its parity.
     """
 
     kind: Kind
@@ -65,11 +66,18 @@ class LogCheck(NamedTuple):
     new: tuple[Damage, ...]
     files: int = 0
 
+    @property
+    def unreadable_bytes(self) -> int:
+        """The number of bytes that cannot be read, as far as it is known."""
+        return sum(item.size for item in self.damage if item.kind != "changed")
+
     def __str__(self) -> str:
         if not self.damage:
             return "all records can be read"
         damaged = f"{len(self.damage)} damaged {'place' if len(self.damage) == 1 else 'places'}"
-        return f"{damaged}, {sum(item.size for item in self.damage):,} bytes cannot be read"
+        if all(item.kind == "changed" for item in self.damage):
+            return f"{damaged}, all records can be read"
+        return f"{damaged}, {self.unreadable_bytes:,} bytes cannot be read"
 
 
 def check_log(directory: Path, on_piece: Callable[[], None] = lambda: None) -> LogCheck:
@@ -86,6 +94,8 @@ def check_log(directory: Path, on_piece: Callable[[], None] = lambda: None) -> L
             records += _count_records(directory, number, _limit(directory, number, following, durable), gaps.append, on_piece)
         name = segment_path(directory, number).name
         damage += [Damage("unreadable", number, gap.first, gap.end, f"{name}, byte {gap.first}: {gap.reason}") for gap in gaps]
+        with suppress(FileNotFoundError):
+            damage += _check_compressed(segment_path(directory, number), number)
     damage.sort(key=lambda item: (item.segment, item.first, item.kind))
     return LogCheck(len(numbers), records, tuple(damage), unacknowledged(directory, damage))
 
@@ -157,9 +167,16 @@ def _limit(directory: Path, number: int, following: int | None, durable: int) ->
 
 def _check_size(directory: Path, number: int, limit: int) -> Iterator[Damage]:
     path = segment_path(directory, number)
-    size = path.stat().st_size
+    size = segment_size(path)
     if size < limit:
         yield Damage("shortened", number, size, limit, f"{path.name} ends at byte {size}, its records ended at byte {limit}")
+
+
+def _check_compressed(path: Path, number: int) -> Iterator[Damage]:
+    for frame in damaged_frames(path):
+        if frame.is_restored:
+            what = f"bytes {frame.first} to {frame.end} are restored" if frame.end else "a table or parity is damaged; nothing is lost"
+            yield Damage("changed", number, frame.first, frame.end, f"{stored_path(path).name}: {what}")
 
 
 def _count_records(
@@ -167,7 +184,7 @@ def _count_records(
 ) -> int:
     """Read a segment, report its unreadable bytes, and return the number of records."""
     path, count = segment_path(directory, number), 0
-    stop = min(path.stat().st_size, limit)
+    stop = min(segment_size(path), limit)
     for count, _ in enumerate(walk_records(path, HEADER_BYTES, stop, stop, on_gap), start=1):
         if count % _PIECE_RECORDS == 0:
             on_piece()

@@ -4,8 +4,9 @@ import fcntl
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
+_PIECES: Final = min(1024, os.sysconf("SC_IOV_MAX"))
 _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
 
 
@@ -87,3 +88,24 @@ def replace_file(path: Path, content: bytes) -> None:
         disk.sync(file.fileno())
     new.replace(path)
     disk.sync_directory(path.parent)
+
+
+def write_all(disk: Disk, fd: int, pieces: Sequence[bytes], byte: int) -> None:
+    """Write all pieces. After a short write, the rest is written again, so that the system reports the cause. Raises OSError."""
+    for first in range(0, len(pieces), _PIECES):
+        rest: list[bytes | memoryview] = list(pieces[first : first + _PIECES])
+        while rest:
+            written = disk.write(fd, rest, byte)
+            if written <= 0:
+                raise OSError(f"a write at byte {byte} wrote nothing")
+            byte += written
+            rest = _behind(rest, written)
+
+
+def _behind(pieces: list[bytes | memoryview], written: int) -> list[bytes | memoryview]:
+    """The rest of the pieces after the first `written` bytes."""
+    for index, piece in enumerate(pieces):
+        if written < len(piece):
+            return [memoryview(piece)[written:], *pieces[index + 1 :]]
+        written -= len(piece)
+    return []

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from lineage_bridge.errors import LogError, RecordError
+from lineage_bridge.eventlog.compressed.compressor import decompress_segment
+from lineage_bridge.eventlog.compressed.file import open_segment, segment_size
 from lineage_bridge.eventlog.disk import Disk
 from lineage_bridge.eventlog.mark import DurableMark, read_mark
 from lineage_bridge.eventlog.segment import (
@@ -51,6 +53,8 @@ class Recovery(NamedTuple):
 def recover(directory: Path, disk: Disk, mark: DurableMark) -> Recovery:
     """Make the log end with durable records, and set the durable mark to its end. The caller holds the lock. Raises OSError."""
     published = _published(directory)
+    for number in list_segments(directory)[-1:]:
+        decompress_segment(directory, number, disk)
     healed = _heal_last_header(directory, published or 0, disk)
     number = max(list_segments(directory), default=0)
     byte, cut_bytes, saved = _cut_torn(directory, number, published, disk) if number else (0, 0, None)
@@ -81,7 +85,7 @@ def _heal_last_header(directory: Path, published: int, disk: Disk) -> bool:
         path = segment_path(directory, number)
         if _has_header(directory, number):
             return False
-        if path.stat().st_size > HEADER_BYTES or published >= make_offset(number, HEADER_BYTES):
+        if segment_size(path) > HEADER_BYTES or published >= make_offset(number, HEADER_BYTES):
             write_header(directory, number, disk)
             return True
         path.unlink()
@@ -145,12 +149,10 @@ def _durable_byte(path: Path, size: int, number: int, published: int) -> int:
 
 def save(path: Path, first: int, end: int, target: Path) -> Path:
     """Copy the bytes of a segment from `first` up to `end` into a file of their own, durably. Raises OSError."""
-    with path.open("rb") as source, target.open("wb") as copy:
-        source.seek(first)
-        left = end - first
-        while left > 0 and (piece := source.read(min(left, _COPY_BYTES))):
+    with open_segment(path) as source, target.open("wb") as copy:
+        while first < end and (piece := source.read(min(end - first, _COPY_BYTES), first)):
             copy.write(piece)
-            left -= len(piece)
+            first += len(piece)
         copy.flush()
         os.fsync(copy.fileno())
     return target

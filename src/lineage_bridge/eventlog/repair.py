@@ -12,6 +12,8 @@ from zlib import crc32
 
 from lineage_bridge.errors import RecordError
 from lineage_bridge.eventlog.check import Damage, check_log
+from lineage_bridge.eventlog.compressed.compressor import decompress_segment
+from lineage_bridge.eventlog.compressed.file import segment_size
 from lineage_bridge.eventlog.disk import Disk
 from lineage_bridge.eventlog.record_format import CHECKED_FROM, HEAD, START, decode_record, filler
 from lineage_bridge.eventlog.recovery import cut_path, save, write_header
@@ -37,11 +39,18 @@ class RepairOutcome(NamedTuple):
 
 
 def repair_log(directory: Path, disk: Disk) -> list[RepairOutcome]:
-    """Repair all damage of the log in place, and return one outcome per damage. The caller holds the log's lock. Raises OSError."""
-    return [_repair(directory, damage, disk) for damage in check_log(directory).damage]
+    """Repair all damage of the log in place, and return one outcome per damage. The caller holds the log's lock. Raises OSError.
+
+    Damaged compressed segments are decompressed first, and kept in a file.
+    """
+    found = check_log(directory).damage
+    saved = {number: decompress_segment(directory, number, disk) for number in sorted({damage.segment for damage in found})}
+    return [_repair(directory, damage, disk, saved[damage.segment]) for damage in found]
 
 
-def _repair(directory: Path, damage: Damage, disk: Disk) -> RepairOutcome:
+def _repair(directory: Path, damage: Damage, disk: Disk, compressed: Path | None) -> RepairOutcome:
+    if damage.kind == "changed":
+        return RepairOutcome(damage, "corrected", compressed)
     if damage.kind == "header":
         saved = save(segment_path(directory, damage.segment), 0, HEADER_BYTES, cut_path(directory, damage.segment, 0))
         write_header(directory, damage.segment, disk)
@@ -115,7 +124,7 @@ def restore_records(writer: LogWriter, known: Iterable[LogRecord], files: Iterab
     present = {_identity(record) for record in known}
     count = 0
     for path in _segments_in(files):
-        size = path.stat().st_size
+        size = segment_size(path)
         for _, _, record in walk_records(path, 0, size, size):
             if record.kind != RecordKind.ERASED and _identity(record) not in present:
                 present.add(_identity(record))

@@ -5,7 +5,6 @@ ended. So a reader knows where every segment but the newest ends, even if a fail
 32 | byte`; segments are numbered from 1.
 """
 
-import os
 import re
 import struct
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 from lineage_bridge.errors import RecordError
+from lineage_bridge.eventlog.compressed.file import SegmentFile, open_segment, segment_size
 from lineage_bridge.eventlog.record_format import HEAD, TOTAL, read_head, read_parts
 from lineage_bridge.eventlog.resync import next_record
 from lineage_bridge.graph.log_record import LogRecord
@@ -27,7 +27,7 @@ CHUNK_BYTES: Final = 1 << 20
 _BYTE_MASK: Final = (1 << 32) - 1
 _FIELDS: Final = struct.Struct("<8sIIII")
 _CRC: Final = struct.Struct("<I")
-_NAME: Final = re.compile(r"\d{10}\.log")
+_NAME: Final = re.compile(r"\d{10}\.log(\.zst)?")
 
 
 class SegmentHeader(NamedTuple):
@@ -54,14 +54,14 @@ def byte_of(offset: int) -> int:
 
 
 def segment_path(directory: Path, number: int) -> Path:
-    """The path of a segment's file."""
+    """The path of a segment's file. A compressed segment is beside it, with `.zst` added to its name; `open_segment` opens either."""
     return directory / f"{number:010d}.log"
 
 
 def list_segments(directory: Path) -> list[int]:
-    """The numbers of the existing segments, ascending; empty if the directory does not exist. Raises OSError."""
+    """The numbers of the existing segments, compressed or not, ascending; empty if the directory does not exist. Raises OSError."""
     try:
-        return sorted(int(path.stem) for path in directory.iterdir() if _NAME.fullmatch(path.name))
+        return sorted({int(path.name[:10]) for path in directory.iterdir() if _NAME.fullmatch(path.name)})
     except FileNotFoundError:
         return []
 
@@ -78,8 +78,8 @@ def read_header(directory: Path, number: int) -> SegmentHeader:
     Raises RecordError if it is incomplete, damaged, of another version or of another segment; OSError if it cannot be read.
     """
     path = segment_path(directory, number)
-    with path.open("rb", buffering=0) as file:
-        data = file.read(HEADER_BYTES)
+    with open_segment(path) as file:
+        data = file.read(HEADER_BYTES, 0)
     if len(data) < HEADER_BYTES or _CRC.pack(crc32(data[: _FIELDS.size])) != data[_FIELDS.size :]:
         raise RecordError(f"the header of segment {path} is incomplete or damaged", _HINT)
     magic, version, *header = _FIELDS.unpack_from(data)
@@ -95,7 +95,7 @@ def segment_end(directory: Path, number: int, following: int | None) -> int:
             header = read_header(directory, following)
             if header.previous == number:
                 return header.previous_end
-    return segment_path(directory, number).stat().st_size
+    return segment_size(segment_path(directory, number))
 
 
 class UnreadableBytes(NamedTuple):
@@ -109,8 +109,8 @@ class UnreadableBytes(NamedTuple):
 class ReadBuffer:
     """A read buffer over a segment file. It reads large pieces, and never a byte at or after `limit`."""
 
-    def __init__(self, fd: int, limit: int) -> None:
-        self._fd = fd
+    def __init__(self, file: SegmentFile, limit: int) -> None:
+        self._file = file
         self.limit = limit
         self._base = 0
         self._data = b""
@@ -126,7 +126,7 @@ class ReadBuffer:
     def find(self, pattern: bytes, start: int) -> int | None:
         """The first byte at or after `start` where a pattern begins; None if it does not occur before the limit."""
         while start < self.limit:
-            data = os.pread(self._fd, min(CHUNK_BYTES, self.limit - start), start)
+            data = self._file.read(min(CHUNK_BYTES, self.limit - start), start)
             at = data.find(pattern)
             if at >= 0:
                 return start + at
@@ -137,7 +137,7 @@ class ReadBuffer:
 
     def _refill(self, byte: int, size: int) -> None:
         self.require(byte + size)
-        self._data = os.pread(self._fd, min(max(size, CHUNK_BYTES), self.limit - byte), byte)
+        self._data = self._file.read(min(max(size, CHUNK_BYTES), self.limit - byte), byte)
         self._base = byte
         if len(self._data) < size:
             raise RecordError("the segment ends before the record does")
@@ -161,8 +161,8 @@ def walk_records(
     reading continues at the next complete record.
     """
     byte = start
-    with path.open("rb", buffering=0) as file:
-        buffer = ReadBuffer(file.fileno(), limit)
+    with open_segment(path) as file:
+        buffer = ReadBuffer(file, limit)
         while byte < stop:
             try:
                 data, at = buffer.locate(byte, HEAD.size)
@@ -181,8 +181,8 @@ def walk_records(
 def walk_sizes(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[int, int]]:
     """Yield (byte, size) for each record that begins in [start, stop), from the headers alone; damaged ones are skipped."""
     byte = start
-    with path.open("rb", buffering=0) as file:
-        buffer = ReadBuffer(file.fileno(), limit)
+    with open_segment(path) as file:
+        buffer = ReadBuffer(file, limit)
         while byte < stop:
             try:
                 size = read_head(*buffer.locate(byte, HEAD.size))[TOTAL]
@@ -203,8 +203,8 @@ def _report_gap(buffer: ReadBuffer, byte: int, error: RecordError, on_gap: Calla
 
 def record_in(path: Path, byte: int, limit: int) -> LogRecord:
     """The record that begins at a byte of a segment. Raises RecordError, which names segment and byte, if there is no complete one."""
-    with path.open("rb", buffering=0) as file:
-        buffer = ReadBuffer(file.fileno(), limit)
+    with open_segment(path) as file:
+        buffer = ReadBuffer(file, limit)
         try:
             head = read_head(*buffer.locate(byte, HEAD.size))
             return read_parts(*buffer.locate(byte, head[TOTAL]), head)
@@ -215,7 +215,7 @@ def record_in(path: Path, byte: int, limit: int) -> LogRecord:
 
 def records_end(path: Path, limit: int | None = None) -> int:
     """The end of the last complete record of a segment (before `limit`, if given), even if there is damage between records."""
-    size = path.stat().st_size
+    size = segment_size(path)
     limit = size if limit is None else min(size, limit)
     return max((byte + length for byte, length, _ in walk_records(path, HEADER_BYTES, limit, limit)), default=HEADER_BYTES)
 

@@ -4,10 +4,9 @@ import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 from lineage_bridge.errors import LogError
-from lineage_bridge.eventlog.disk import Disk, is_linked
+from lineage_bridge.eventlog.disk import Disk, is_linked, write_all
 from lineage_bridge.eventlog.mark import DurableMark
 from lineage_bridge.eventlog.recovery import Recovery
 from lineage_bridge.eventlog.segment import (
@@ -20,8 +19,6 @@ from lineage_bridge.eventlog.segment import (
     segment_of,
     segment_path,
 )
-
-_PIECES: Final = min(1024, os.sysconf("SC_IOV_MAX"))
 
 
 class Tail:
@@ -76,7 +73,7 @@ class Tail:
 
     def _write_records(self, pieces: Sequence[bytes]) -> None:
         try:
-            _write_all(self._disk, self._fd, pieces, self._byte)
+            write_all(self._disk, self._fd, pieces, self._byte)
         except OSError:
             self._must_roll = not self._cut_back()
             raise
@@ -111,7 +108,7 @@ class Tail:
         fd = self._disk.create(path)
         try:
             header = encode_header(SegmentHeader(self._next_number, self._number, self._byte))
-            _write_all(self._disk, fd, [header], 0)
+            write_all(self._disk, fd, [header], 0)
             self._disk.sync(fd)
             self._disk.sync_directory(self._directory)
         except OSError:
@@ -121,24 +118,3 @@ class Tail:
         self._fd, self._path, self._number, self._byte = fd, path, self._next_number, HEADER_BYTES
         self._next_number += 1
         self._must_roll = False
-
-
-def _write_all(disk: Disk, fd: int, pieces: Sequence[bytes], byte: int) -> None:
-    """Write all pieces. After a short write, the rest is written again, so that the system reports the cause. Raises OSError."""
-    for first in range(0, len(pieces), _PIECES):
-        rest: list[bytes | memoryview] = list(pieces[first : first + _PIECES])
-        while rest:
-            written = disk.write(fd, rest, byte)
-            if written <= 0:
-                raise OSError(f"a write at byte {byte} wrote nothing")
-            byte += written
-            rest = _behind(rest, written)
-
-
-def _behind(pieces: list[bytes | memoryview], written: int) -> list[bytes | memoryview]:
-    """The rest of the pieces after the first `written` bytes."""
-    for index, piece in enumerate(pieces):
-        if written < len(piece):
-            return [memoryview(piece)[written:], *pieces[index + 1 :]]
-        written -= len(piece)
-    return []

@@ -18,6 +18,7 @@ from lineage_bridge.config import Settings
 from lineage_bridge.config.tls import server_certificate
 from lineage_bridge.errors import StoreMissingError
 from lineage_bridge.eventlog.check import LogCheck
+from lineage_bridge.eventlog.compressed.compressor import LogCompressor
 from lineage_bridge.eventlog.disk import Disk as LogDisk
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.eventlog.recovery import Recovery
@@ -102,6 +103,8 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         )
         stack.enter_context(writer)
         _report(writer.recovery)
+        if settings.compress_log:
+            stack.callback(LogCompressor(paths.log).close)
         stack.callback(StateCopies(settings).close)
         watch = LogWatch(paths.log, paths.archive)
         stack.callback(watch.close)
@@ -187,7 +190,7 @@ def _log_health(found: LogCheck | None) -> "LogHealth":
 
     if found is None:
         return LogHealth(checked=False)
-    return LogHealth(True, len(found.damage), len(found.new), sum(item.size for item in found.damage), str(found))
+    return LogHealth(True, len(found.damage), len(found.new), found.unreadable_bytes, str(found))
 
 
 def _tasks(

@@ -20,6 +20,7 @@ from lineage_bridge.eventlog.archive.files import ArchivedPartition, files_in
 from lineage_bridge.eventlog.archive.manifest import NAME as LISTING
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.check import LogCheck
+from lineage_bridge.eventlog.compressed.file import compressed_path
 from lineage_bridge.eventlog.mark import write_mark
 from lineage_bridge.eventlog.segment import byte_of, list_segments, segment_of, segment_path
 from lineage_bridge.store.damage import copy_database, is_sound, set_aside
@@ -59,8 +60,7 @@ def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
     end = log_reader(settings).durable_end()
     for number in list_segments(paths.log):
         if number <= segment_of(end):
-            on_file(f"log/{number:010d}.log")
-            _copy(segment_path(paths.log, number), segment_path(copy.log, number), byte_of(end) if number == segment_of(end) else None)
+            _copy_segment(segment_path(paths.log, number), copy.log, byte_of(end) if number == segment_of(end) else None, on_file)
     for beside in (*sorted(paths.log.glob("*.cut")), *paths.log.glob("acknowledged.json")):
         on_file(f"log/{beside.name}")
         _copy(beside, copy.log / beside.name)
@@ -184,6 +184,16 @@ def _copy_partition(of: ArchivedPartition, archive: Path, target: Path, on_file:
             if not file.end:
                 break
             at = file.end
+
+
+def _copy_segment(path: Path, folder: Path, size: int | None, on_file: OnFile) -> None:
+    """Copy a segment, up to the byte `size`, in the form in which it is stored; a compressed one is copied whole."""
+    on_file(f"log/{path.name}")
+    try:
+        _copy(path, folder / path.name, size)
+    except FileNotFoundError:
+        stored = compressed_path(path)
+        _copy(stored, folder / stored.name)
 
 
 def _copy(source: Path, target: Path, size: int | None = None) -> None:
