@@ -2,7 +2,6 @@
 
 import random
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -32,7 +31,7 @@ class ClusterPosting:
         until(lambda: self.pair.asking.applied() >= position, SPARK_S, what)
 
 
-def test_executors_fold_the_log_and_may_die_at_any_time(tmp_path: Path, report: Callable[[str], None]) -> None:
+def test_executors_fold_the_log_and_may_die_at_any_time(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     with spark_cluster(tmp_path / "cluster", workers=2) as cluster, nothing_left(folder):
@@ -46,7 +45,6 @@ def test_executors_fold_the_log_and_may_die_at_any_time(tmp_path: Path, report: 
             assert sorted(executors.values()) == [0, 1]
             parents = {_executor_above(pid) for pid in pipeline_status(settings)["workers"]}
             assert parents <= executors.keys(), "the events were folded by other processes than the executors"
-            report(f"folded by executors {sorted(parents)}")
 
             slow = cluster.executors(0)[0]
             slow.suspend()
@@ -58,12 +56,10 @@ def test_executors_fold_the_log_and_may_die_at_any_time(tmp_path: Path, report: 
             end = posting.post(150)
             cluster.kill(1)
             posting.post(100)
-            report("killed a worker with its executor")
             posting.wait_for(end, "the batches of a killed worker")
 
             posting.post(60)
             pair.running["pipeline"].kill()
-            report("killed the driver")
             pair.start("pipeline")
             posting.post(60)
             pair.settle()
