@@ -25,7 +25,7 @@ PARTS = ("impact", "cycle", "orphan", "unused")
     "--unused-days", type=click.IntRange(1, 36_500), default=30, show_default=True, help="days without a read that make a dataset unused"
 )
 @with_output("print the analysis as JSON")
-@with_settings(*FOLDER, "spark_master", "spark_memory")
+@with_settings(*FOLDER, "spark_master", "spark_driver_host", "spark_memory")
 def analyse(settings: Settings, last: bool, parts: tuple[str, ...], limit: int, unused_days: int, as_json: bool) -> None:
     """Measure the whole graph on Spark.
 

@@ -51,7 +51,7 @@ QUESTIONS = (
     "whole_graph_queue",
     "question_wait_s",
 )
-SPARK = ("spark_master", "spark_memory", "trigger_ms", "batch_bytes", "batch_frames", "derived_rows")
+SPARK = ("spark_master", "spark_driver_host", "spark_memory", "trigger_ms", "batch_bytes", "batch_frames", "derived_rows")
 LOG = ("segment_bytes", "pending_bytes")
 FORMATS = ("table", "json")
 

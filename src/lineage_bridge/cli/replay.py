@@ -23,7 +23,7 @@ from lineage_bridge.wiring.processes import configure_telemetry
 )
 @click.option("--anyway", is_flag=True, help="even if the log holds fewer events than the graph in use")
 @with_output("print the comparison as JSON")
-@with_settings(*FOLDER, "spark_master", "spark_memory")
+@with_settings(*FOLDER, "spark_master", "spark_driver_host", "spark_memory")
 def replay(settings: Settings, to: Path | None, anyway: bool, as_json: bool) -> None:
     """Recompute the graph from the log, and replace the current one.
 

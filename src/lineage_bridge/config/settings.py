@@ -108,6 +108,11 @@ class Settings(BaseModel):
         default=60.0, gt=0, le=3600, description="maximum seconds that a stopped server takes to end before the rest is killed"
     )
     spark_master: str = Field(default="local[*]", min_length=1, description="where Spark runs")
+    spark_driver_host: str = Field(
+        default="",
+        max_length=253,
+        description="name or address at which the executors of a Spark cluster reach this machine; empty: the machine's name",
+    )
     spark_memory: str = Field(default="1g", pattern="^[1-9][0-9]*[kmgKMG]$", description="heap of Spark's driver, as Java writes it")
     trigger_ms: int = Field(default=250, ge=1, le=60_000, description="time between two batches")
     batch_bytes: int = Field(default=48 * MIB, ge=1, description="maximum bytes of a batch with more than one record")

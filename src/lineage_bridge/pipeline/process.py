@@ -30,11 +30,11 @@ _QUERY = "=== Streaming Query ==="
 class SparkProcess:
     """A Spark session and the Java process in which it runs. The process works in `folder`; its output goes to `log_path`."""
 
-    def __init__(self, folder: Path, log_path: Path, *, master: str, memory: str, jars: Sequence[Path] = ()) -> None:
+    def __init__(self, folder: Path, log_path: Path, *, master: str, memory: str, driver_host: str = "", jars: Sequence[Path] = ()) -> None:
         self.scratch = _fresh(folder)
         log_path.parent.mkdir(parents=True, exist_ok=True)
         with _output_to(log_path):
-            self.session: SparkSession = start_session(self.scratch, master=master, memory=memory, jars=jars)
+            self.session: SparkSession = start_session(self.scratch, master=master, memory=memory, driver_host=driver_host, jars=jars)
         gateway = self.session.sparkContext._gateway  # noqa: SLF001 - Spark has no public way to its own process
         if gateway is None:
             raise UnavailableError("Spark runs outside of LineageBridge's processes", "unset SPARK_REMOTE and SPARK_CONNECT_MODE")

@@ -18,6 +18,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import LineageBridgeError, StoreLockedError, UnavailableError
 from lineage_bridge.graph.relations import EVENT_RECORD
+from lineage_bridge.pipeline.executors import check_executors
 from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess, gist, text_of
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
 from lineage_bridge.pipeline.status import StatusFile
@@ -68,7 +69,12 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile, 
         with _beating(status):
             log.info("starting Spark (%s, %s)", settings.spark_master, settings.spark_memory)
             spark = SparkProcess(
-                paths.spark, paths.logs / SPARK_LOG, master=settings.spark_master, memory=settings.spark_memory, jars=streams.jars
+                paths.spark,
+                paths.logs / SPARK_LOG,
+                master=settings.spark_master,
+                memory=settings.spark_memory,
+                driver_host=settings.spark_driver_host,
+                jars=streams.jars,
             )
             stack.callback(spark.end)
             # Spark installs its own SIGINT handler when it starts.
@@ -77,6 +83,7 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile, 
             limits = Limits(settings.batch_bytes, settings.batch_frames, settings.derived_rows, settings.trigger_ms)
             serve = Serve(store, key, limits, _counter(status))
             stack.callback(serve.close)
+            check_executors(spark.session, settings.spark_master, spark.scratch)
             warm_up(spark.session, key)
             query = serve.start(spark.session, paths.log, spark.scratch)
         stop = threading.Event()

@@ -1,6 +1,7 @@
-"""The embedded Spark session: one driver, local workers, no user interface, no dependency resolution at start."""
+"""The Spark session: one driver, with local workers or the executors of a cluster, no user interface, no dependency resolution at start."""
 
 import os
+import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,8 +13,6 @@ _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
@@ -30,20 +29,34 @@ _SETTINGS = {
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "spark.log.level": "ERROR",
 }
+_LOOPBACK = "127.0.0.1"
+_CLUSTER_SETTINGS = {
+    "spark.scheduler.minRegisteredResourcesRatio": "0.8",
+    "spark.scheduler.maxRegisteredResourcesWaitingTime": "30s",
+}
 
 
-def start_session(scratch: Path, *, master: str, memory: str, jars: Sequence[Path] = ()) -> SparkSession:
+def is_local(master: str) -> bool:
+    """Whether a master of Spark runs its workers in the driver's own process, as `local[2]` does."""
+    return master.partition("[")[0] == "local"
+
+
+def start_session(scratch: Path, *, master: str, memory: str, driver_host: str = "", jars: Sequence[Path] = ()) -> SparkSession:
     """Start a session that keeps its files in `scratch`. `memory` is the size of the driver's heap in Java's notation (1g).
 
-    `jars` are Java archives beside Spark's own.
+    `driver_host` is where the executors of a cluster reach the driver; empty: the name of this machine. `jars` are Java archives beside
+    Spark's own.
     """
     scratch.mkdir(parents=True, exist_ok=True)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    host = _LOOPBACK if is_local(master) else driver_host or socket.getfqdn()
     # Spark asks for the address of this machine's name before it reads any setting, and ends if the name has none.
-    os.environ["SPARK_LOCAL_IP"] = _SETTINGS["spark.driver.host"]
+    os.environ["SPARK_LOCAL_IP"] = host
     builder = SparkSession.builder.appName("lineage-bridge").master(master)
-    for name, value in _SETTINGS.items():
+    for name, value in {**_SETTINGS, **({} if is_local(master) else _CLUSTER_SETTINGS), "spark.driver.host": host}.items():
         builder = builder.config(name, value)
+    if is_local(master):
+        builder = builder.config("spark.driver.bindAddress", _LOOPBACK)
     builder = builder.config("spark.driver.memory", memory).config("spark.local.dir", str(scratch))
     builder = builder.config("spark.sql.warehouse.dir", str(scratch / "warehouse"))
     builder = builder.config("spark.driver.extraJavaOptions", _JVM.format(scratch=scratch))
