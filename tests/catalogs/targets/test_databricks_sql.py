@@ -1,0 +1,117 @@
+"""The statements that change tables of Unity Catalog, run by Spark and parsed by sqlglot as far as these know them."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+import sqlglot
+from sqlglot import exp
+from tests.catalogs.standins.databricks_sql import SqlError, SqlTables
+
+from lineage_bridge.catalogs.kinds.databricks import statements
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TABLE = "spark_catalog.default.changed_by_statements"
+HOSTILE = [
+    "it's",
+    "a\\",
+    "\\'; DROP TABLE x; --",
+    "${spark.app.name} ${env:HOME} $1",
+    "`x`",
+    "line\nbreak",
+    "\u2028 é 🎈",
+    "100%_\\%",
+    '"',
+    "\\u0041 \\n \\101",
+    "''",
+    "/* */ -- ",
+]
+
+
+def test_literals_are_the_texts_to_spark_to_sqlglot_and_to_the_stand_in(spark: "SparkSession") -> None:
+    query = ", ".join(statements.literal(text) for text in HOSTILE)
+    assert list(spark.sql(f"SELECT {query}").collect()[0]) == HOSTILE
+    parsed = sqlglot.parse_one(f"SELECT {query}", dialect="databricks")
+    assert [found.this for found in parsed.expressions] == HOSTILE
+
+
+def test_spark_sets_and_removes_the_properties_and_comments(spark: "SparkSession") -> None:
+    spark.sql(f"CREATE TABLE {TABLE} (id INT) USING parquet")
+    try:
+        properties = {f"lineagebridge.p{number}'`\\": text for number, text in enumerate(HOSTILE)}
+        spark.sql(statements.set_properties(TABLE, "MANAGED", properties))
+        spark.sql(statements.set_comment(TABLE, "", HOSTILE[2]))
+        found = {row["key"]: row["value"] for row in spark.sql(f"SHOW TBLPROPERTIES {TABLE}").collect()}
+        assert {name: found.get(name) for name in properties} == properties
+        assert [row["data_type"] for row in spark.sql(f"DESCRIBE EXTENDED {TABLE}").collect() if row["col_name"] == "Comment"] == [
+            HOSTILE[2]
+        ]
+        spark.sql(statements.unset_properties(TABLE, "MANAGED", [*properties, "never.set"]))
+        spark.sql(statements.set_comment(TABLE, "", ""))
+        assert not properties.keys() & {row["key"] for row in spark.sql(f"SHOW TBLPROPERTIES {TABLE}").collect()}
+    finally:
+        spark.sql(f"DROP TABLE {TABLE}")
+
+
+def test_spark_and_the_stand_in_read_the_same_tags(spark: "SparkSession") -> None:
+    there = SqlTables()
+    there.tags = {
+        ("main.sales.orders", ""): {"tier": "gold", "only": ""},
+        ("main.sales.orders", "Id"): {"pii": "1"},
+        ("a.b.c", ""): {"x": "1"},
+    }
+    given = {"t0": "main.sales.orders", "t1": "no.such.table"}
+    text = statements.tags_of(2)
+    for table, more in (("table_tags", ""), ("column_tags", ", 'Id' AS column_name")):
+        rows = []
+        for (name, column), tags in there.tags.items():
+            catalog, schema, short = name.split(".")
+            placed = f"'{catalog.upper()}' AS catalog_name, '{schema}' AS schema_name, '{short}' AS table_name"
+            pairs = tags.items() if bool(column) == bool(more) else ()
+            rows += [f"SELECT {placed}, '{key}' AS tag_name, nullif('{value}', '') AS tag_value{more}" for key, value in pairs]
+        spark.sql(" UNION ALL ".join(rows)).createOrReplaceTempView(f"unity_{table}")
+        text = text.replace(f"system.information_schema.{table}", f"unity_{table}")
+    found = sorted(list(row) for row in spark.sql(text, args=given).collect())
+    for table in ("table_tags", "column_tags"):
+        spark.catalog.dropTempView(f"unity_{table}")
+    assert found == [
+        ["main.sales.orders", "", "only", ""],
+        ["main.sales.orders", "", "tier", "gold"],
+        ["main.sales.orders", "Id", "pii", "1"],
+    ]
+    assert sorted(there.rows(statements.tags_of(2), given)) == found
+
+
+def test_comments_of_columns_are_those_of_the_dialect() -> None:
+    parsed = sqlglot.parse_one(statements.set_comment("a.b.c`d", "co`l", HOSTILE[2]), dialect="databricks")
+    assert isinstance(parsed, exp.Comment)
+    assert (parsed.args["kind"], parsed.expression.this) == ("COLUMN", HOSTILE[2])
+    assert [part.name for part in parsed.this.parts] == ["a", "b", "c`d", "co`l"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sql_state"),
+    [
+        ("ALTER STREAMING TABLE `a`.`b`.`s` SET TBLPROPERTIES ('x' = '1')", "42601"),
+        ("ALTER TABLE `a`.`b`.`v` SET TBLPROPERTIES ('x' = '1')", "42809"),
+        ("ALTER TABLE `a`.`b`.`t` SET TAGS ('a.b' = '1')", "22023"),
+        ("ALTER TABLE `a`.`b`.`t` SET TAGS ('x' = '1'", "42601"),
+        ("ALTER TABLE `a`.`b`.`t` SET TAGS ('x' = 'it's')", "42601"),
+        ("ALTER TABLE `a`.`b`.`t` SET TBLPROPERTIES ('x' = '1', 'x' = '2')", "42713"),
+        ("ALTER TABLE `a`.`b`.`none` SET TAGS ('x' = '1')", "42P01"),
+        ("ALTER TABLE `a`.`b`.`t` ALTER COLUMN `none` SET TAGS ('x' = '1')", "42703"),
+        ("COMMENT ON COLUMN `a`.`b`.`t` IS 'x'", "42601"),
+        ("COMMENT ON TABLE `a`.`b`.`t` IS 'x'; DROP TABLE x", "42601"),
+    ],
+)
+def test_the_stand_in_refuses_what_is_not_documented(text: str, sql_state: str) -> None:
+    there = SqlTables()
+    for name, kind in (("t", "MANAGED"), ("v", "VIEW"), ("s", "STREAMING_TABLE")):
+        there.add(f"a.b.{name}", "id", kind=kind)
+    try:
+        there.rows(text, {})
+    except (SqlError, sqlglot.errors.TokenError) as error:
+        assert getattr(error, "sql_state", "42601") == sql_state  # noqa: PT017  # a text that is no statement has no tokens
+    else:
+        pytest.fail("it was not refused")
