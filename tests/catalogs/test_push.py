@@ -126,8 +126,8 @@ def test_options_are_compared_with_their_types_and_repeated_only_in_part(request
         answer = ours.client.post("/api/v1/push/databricks_uc", json=options)
         assert (answer.status_code, len(answer.json()["error"]["message"]) < 300) == (422, True)
     assert refusal(ours, "databricks_uc", {"set_properties": False}) == (422, "bad_argument")
-    options = {"set_properties": True, "set_comments": True, "bridge_table_name": None}
-    assert push(ours, "databricks_uc", options)["errors"] == []
+    asked = {"set_properties": True, "set_comments": True, "bridge_table_name": None}
+    assert push(ours, "databricks_uc", asked)["errors"] == []
     added(ours, make_place("databricks", request, ours), warehouse_id="")
     assert refusal(ours, "databricks_uc", {"set_comments": True}) == (422, "bad_argument")
     assert push(ours, "databricks_uc", {"set_properties": False, "set_comments": False})["errors"] == []

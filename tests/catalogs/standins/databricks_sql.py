@@ -9,9 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.databricks import Databricks
-from sqlglot.tokens import Token, TokenType
 
 Json = dict[str, Any]
 ALTERED = {"VIEW": "VIEW", "METRIC_VIEW": "VIEW", "STREAMING_TABLE": "STREAMING TABLE", "MATERIALIZED_VIEW": "MATERIALIZED VIEW"}
@@ -172,13 +171,17 @@ class SqlTables:
         if altered in ("TABLE", "VIEW") and not column and statement.is_next("UNSET", "TBLPROPERTIES"):
             statement.expect("IF", "EXISTS")
             names = statement.listed(statement.literal)
-            return lambda name, _: [self.tables[name]["properties"].pop(key, None) for key in names] and None
+            return lambda name, _: self._unset(name, names)
         if statement.is_next("SET", "TAGS"):
             tags = dict(_unique(statement.listed(statement.pair)))
             return lambda name, of: self._tag(name, of, tags)
         statement.expect("UNSET", "TAGS")
         keys = statement.listed(statement.literal)
         return lambda name, of: self._untag(name, of, keys)
+
+    def _unset(self, name: str, keys: list[str]) -> None:
+        for key in keys:
+            self.tables[name]["properties"].pop(key, None)
 
     def _tag(self, name: str, column: str, tags: dict[str, str]) -> None:
         self._may_tag(name)

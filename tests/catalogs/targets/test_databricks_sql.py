@@ -1,13 +1,17 @@
 """The statements that change tables of Unity Catalog, run by Spark and parsed by sqlglot as far as these know them."""
 
-from typing import TYPE_CHECKING
+import copy
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import sqlglot
+from hypothesis import given
+from hypothesis import strategies as st
 from sqlglot import exp
 from tests.catalogs.standins.databricks_sql import SqlError, SqlTables
 
 from lineage_bridge.catalogs.kinds.databricks import statements
+from lineage_bridge.catalogs.kinds.databricks.changes import NOTHING, FoundTable, TableGoal, changes_of, content_of, state_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -115,3 +119,50 @@ def test_the_stand_in_refuses_what_is_not_documented(text: str, sql_state: str) 
         assert getattr(error, "sql_state", "42601") == sql_state  # noqa: PT017  # a text that is no statement has no tokens
     else:
         pytest.fail("it was not refused")
+
+
+TEXTS = st.sampled_from(["", "a", "b'", "c\\"])
+TAGS = st.dictionaries(st.sampled_from(["", "id"]), st.dictionaries(st.sampled_from(["k", "l'"]), st.sampled_from(["1", "2"]), max_size=2))
+COMMENTS = st.dictionaries(st.sampled_from(["", "id"]), TEXTS.filter(bool))
+PROPERTIES = st.dictionaries(st.sampled_from(["lineagebridge.a", "lineagebridge.b"]), TEXTS, min_size=1)
+GOALS = st.lists(st.tuples(PROPERTIES, COMMENTS, TAGS), min_size=1, max_size=3)
+KINDS = st.sampled_from(["MANAGED", "VIEW", "STREAMING_TABLE"])
+
+
+def _found(there: SqlTables) -> FoundTable:
+    table = there.tables["a.b.c"]
+    tags = {column.lower(): found for (_, column), found in there.tags.items()}
+    return FoundTable(
+        "a.b.c", table["table_type"], table["properties"], {"": table["comment"], "id": table["columns"]["Id"]}, {"id": "Id"}, tags
+    )
+
+
+def _changed(there: SqlTables, goal: TableGoal, cut: int) -> str:
+    """Change a table, first to the statement at which the process ends, then whole. Returns why it is refused."""
+    for end in (cut, None):
+        changes = changes_of(_found(there), goal, "lineagebridge", "now")
+        for statement in changes.statements[:end]:
+            there.rows(statement.text, {})
+    return changes.obstacle
+
+
+def _shown(there: SqlTables) -> tuple[dict[str, Any], dict[tuple[str, str], dict[str, str]]]:
+    return copy.deepcopy(there.tables), {key: dict(found) for key, found in there.tags.items() if found}
+
+
+@given(KINDS, COMMENTS, TAGS, GOALS, st.integers(0, 6))
+def test_whatever_ends_it_a_table_gets_its_goal_and_in_the_end_has_what_others_wrote(
+    kind: str, comments: dict[str, str], tags: dict[str, dict[str, str]], goals: list[tuple[Any, Any, Any]], cut: int
+) -> None:
+    there = SqlTables()
+    table = there.add("a.b.c", "Id", kind=kind, comment=comments.get("", ""))
+    table["properties"]["theirs"] = "1"
+    table["columns"]["Id"] = comments.get("id", "")
+    there.tags = {("a.b.c", "Id" if column else ""): dict(found) for column, found in tags.items()}
+    before = _shown(there)
+    for properties, described, tagged in goals:
+        goal = TableGoal(content_of(properties, described, tagged), properties, described, tagged)
+        if not _changed(there, goal, cut):
+            assert state_of(_found(there), "lineagebridge") == goal.content
+    _changed(there, NOTHING, cut)
+    assert _shown(there) == before

@@ -19,6 +19,7 @@ from lineage_bridge.catalogs.desired import desired_state
 from lineage_bridge.catalogs.kinds.databricks.naming import table_of
 from lineage_bridge.catalogs.kinds.databricks.objects import job_objects
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
+from lineage_bridge.errors import StoppedError
 from lineage_bridge.graph.ids import NodeKind, graph_id
 from lineage_bridge.sources.confluent.tableflow.parse import UNITY, ClusterLocation, Integration
 from lineage_bridge.sources.confluent.tableflow.parse import table_of as tableflow_table
@@ -450,6 +451,16 @@ def test_a_statement_that_does_not_end_is_cancelled_and_comes_again(ours: Server
     assert there.cancelled == ["statement-0"]
     there.under_way = 0
     assert of_tables(published(ours)) == {TABLE: ("update", "done")}
+
+
+def test_a_statement_is_cancelled_when_the_publication_is(ours: Server, there: UnityCatalog) -> None:
+    def stop(_: float) -> None:
+        raise StoppedError("the publication was stopped")
+
+    there.under_way, ours.wait = 3, stop
+    ours.send(sink())
+    report = published(ours)
+    assert (report.state, there.cancelled) == ("cancelled", ["statement-0"])
 
 
 @pytest.mark.usefixtures("there")
