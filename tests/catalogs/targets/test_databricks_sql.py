@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import sqlglot
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlglot import exp
 from tests.catalogs.standins.databricks_sql import SqlError, SqlTables
@@ -150,7 +150,14 @@ def _shown(there: SqlTables) -> tuple[dict[str, Any], dict[tuple[str, str], dict
     return copy.deepcopy(there.tables), {key: dict(found) for key, found in there.tags.items() if found}
 
 
+OLD, NEW = (({"lineagebridge.a": ""}, {"": text, "id": text}, {"": {"k": text}, "id": {"k": text}}) for text in ("a", "b'"))
+
+
 @given(KINDS, COMMENTS, TAGS, GOALS, st.integers(0, 6))
+@example("MANAGED", {}, {}, [OLD, NEW], 1)
+@example("MANAGED", {}, {}, [OLD, NEW], 2)
+@example("VIEW", {"": "a"}, {"": {"k": "1"}}, [OLD, NEW], 3)
+@example("STREAMING_TABLE", {}, {}, [OLD, NEW], 1)
 def test_whatever_ends_it_a_table_gets_its_goal_and_in_the_end_has_what_others_wrote(
     kind: str, comments: dict[str, str], tags: dict[str, dict[str, str]], goals: list[tuple[Any, Any, Any]], cut: int
 ) -> None:
@@ -164,5 +171,6 @@ def test_whatever_ends_it_a_table_gets_its_goal_and_in_the_end_has_what_others_w
         goal = TableGoal(content_of(properties, described, tagged), properties, described, tagged)
         if not _changed(there, goal, cut):
             assert state_of(_found(there), "lineagebridge") == goal.content
+            assert kind == "STREAMING_TABLE" or comments.get("") or there.tables["a.b.c"]["comment"] == described.get("", "")
     _changed(there, NOTHING, cut)
     assert _shown(there) == before
