@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from tests.api.support import Server
 from tests.catalogs.standins import atlan
-from tests.catalogs.standins.databricks import TOKEN, UnityCatalog
+from tests.catalogs.standins.databricks import TOKEN, WAREHOUSE, UnityCatalog
 from tests.catalogs.standins.datahub import DataHub
 from tests.catalogs.standins.datazone import DOMAIN, REGION, DataZone
 from tests.catalogs.standins.google import LOCATION, NUMBER, PROJECT, DataLineage
@@ -171,7 +171,7 @@ def _databricks(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
     url = _serving(request, answering(there.handle))
     secret = request.getfixturevalue("tmp_path") / "databricks-token"
     secret.write_text(TOKEN)
-    settings = {"url": url, "token": f"${{file:{secret}}}"}
+    settings = {"url": url, "token": f"${{file:{secret}}}", "warehouse_id": WAREHOUSE}
 
     def plant(job: str) -> None:
         """Somebody else's lineage of a job that has the name of ours."""

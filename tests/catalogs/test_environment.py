@@ -17,6 +17,7 @@ from lineage_bridge.store.state.targets import PublicationLedger, TargetReposito
 
 EVERY = {name: f"value of {name}" for name in VARIABLES} | {
     "LINEAGE_BRIDGE_DATABRICKS_WORKSPACE_URL": "https://dbc-1.cloud.databricks.com",
+    "LINEAGE_BRIDGE_DATABRICKS_WAREHOUSE_ID": "a1b2c3d4",
     "LINEAGE_BRIDGE_AWS_REGION": "eu-central-1",
     "LINEAGE_BRIDGE_AWS_DATAZONE_DOMAIN_ID": "dzd_4k2m8example",
     "LINEAGE_BRIDGE_GCP_PROJECT_ID": "sales-prod",
@@ -46,6 +47,7 @@ def test_the_prototypes_variables_define_targets_and_stop_no_command() -> None:
             "kind": "databricks",
             "url": "https://dbc-1.cloud.databricks.com",
             "token": "${env:LINEAGE_BRIDGE_DATABRICKS_TOKEN}",
+            "warehouse_id": "a1b2c3d4",
         },
         "datazone": {"kind": "datazone", "region": "eu-central-1", "domain": "dzd_4k2m8example"},
         "google": {"kind": "google", "project": "sales-prod", "location": "europe-west3"},

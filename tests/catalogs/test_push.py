@@ -125,7 +125,12 @@ def test_options_are_compared_with_their_types_and_repeated_only_in_part(request
     for options in ({"x" * 5000: True}, {"set_properties": ["x" * 5000]}):
         answer = ours.client.post("/api/v1/push/databricks_uc", json=options)
         assert (answer.status_code, len(answer.json()["error"]["message"]) < 300) == (422, True)
-    assert push(ours, "databricks_uc", {"set_properties": False, "bridge_table_name": None})["errors"] == []
+    assert refusal(ours, "databricks_uc", {"set_properties": False}) == (422, "bad_argument")
+    asked = {"set_properties": True, "set_comments": True, "bridge_table_name": None}
+    assert push(ours, "databricks_uc", asked)["errors"] == []
+    added(ours, make_place("databricks", request, ours), warehouse_id="")
+    assert refusal(ours, "databricks_uc", {"set_comments": True}) == (422, "bad_argument")
+    assert push(ours, "databricks_uc", {"set_properties": False, "set_comments": False})["errors"] == []
 
 
 def test_pushes_take_the_room_of_publications(request: pytest.FixtureRequest, ours: Server) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 import tenacity
 
 from lineage_bridge.catalogs.pace import Pace
-from lineage_bridge.catalogs.target import AnswerT, Target
+from lineage_bridge.catalogs.target import AnswerT, ObjectForbiddenError, Target
 from lineage_bridge.errors import BusyError, SourceError, StoppedError, TimedOutError, UnreachableError
 
 LONGEST_WAIT_S, LONGEST_ASKED_S = 30.0, 600.0
@@ -49,6 +49,10 @@ class TargetCalls:
             answer = self._tried(call, asked)
         except (BusyError, TimedOutError) as error:
             self._count(error)
+            if len(asked) == 1:
+                yield asked, error
+                return
+        except ObjectForbiddenError as error:
             if len(asked) == 1:
                 yield asked, error
                 return

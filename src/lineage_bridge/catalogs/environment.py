@@ -50,7 +50,8 @@ def _defined(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     if "DATABRICKS_WORKSPACE_URL" in named and "DATABRICKS_TOKEN" in named:
         token = f"${{env:{PREFIX}DATABRICKS_TOKEN}}"
-        found["databricks"] = {"kind": "databricks", "url": named["DATABRICKS_WORKSPACE_URL"], "token": token}
+        warehouse = {"warehouse_id": named["DATABRICKS_WAREHOUSE_ID"]} if "DATABRICKS_WAREHOUSE_ID" in named else {}
+        found["databricks"] = {"kind": "databricks", "url": named["DATABRICKS_WORKSPACE_URL"], "token": token, **warehouse}
     if "AWS_DATAZONE_DOMAIN_ID" in named:
         region = named.get("AWS_REGION", _REGION)
         found["datazone"] = {"kind": "datazone", "region": region, "domain": named["AWS_DATAZONE_DOMAIN_ID"]}

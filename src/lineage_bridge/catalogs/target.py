@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from lineage_bridge.catalogs.settings import TargetSettings
-from lineage_bridge.errors import LineageBridgeError
+from lineage_bridge.errors import ForbiddenError, LineageBridgeError
 from lineage_bridge.model.sources import SourceCheck
 
 Json = dict[str, Any]
@@ -30,6 +30,10 @@ class ObjectKey(NamedTuple):
 
 class InexpressibleError(LineageBridgeError):
     """The target cannot represent an object; the message gives the reason, by which such objects are counted."""
+
+
+class ObjectForbiddenError(ForbiddenError):
+    """Privileges on one object are missing. They are granted for each, so calls for others may succeed."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ class Target(ABC, Generic[SettingsT]):
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
         """Read which of these objects the target has, whoever created them, with a digest as in `visible`. Only if `reads`.
 
-        Raises the errors of `write`.
+        Raises the errors of `write`, and ObjectForbiddenError if one of them may not be read.
         """
         raise NotImplementedError
 

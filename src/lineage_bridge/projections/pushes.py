@@ -13,7 +13,8 @@ class PushProvider(NamedTuple):
     """A catalog to which pushes can go, through targets of the kind `kind`. These targets need the package's extra `extra`, which installs
     `library`.
 
-    `options` are the options of the prototype, each with the setting of the target that decides its value, or with its only allowed value.
+    `options` are the options of the prototype, each with the setting of the target that decides its value (with several settings: whether
+    all are set), or with its only allowed value.
     `takes_events`: one event is published to the catalog for each object.
     """
 
@@ -23,7 +24,7 @@ class PushProvider(NamedTuple):
     system: str
     extra: str
     library: str
-    options: Mapping[str, str | bool | None] = {}
+    options: Mapping[str, str | tuple[str, ...] | bool | None] = {}
     takes_events: bool = False
 
 
@@ -36,8 +37,8 @@ PROVIDERS: Final = (
         "databricks",
         "databricks-sdk",
         {
-            "set_properties": False,
-            "set_comments": False,
+            "set_properties": ("warehouse_id",),
+            "set_comments": ("warehouse_id", "comments"),
             "create_bridge_table": False,
             "bridge_table_name": None,
             "use_native_lineage": True,
@@ -81,6 +82,8 @@ def check_options(provider: PushProvider, options: Mapping[str, Any], settings: 
             raise RequestError(f"{provider.name} has no option {_shown(name)}", f"its options: {known}")
         setting = provider.options[name]
         expected = settings.get(setting) if isinstance(setting, str) else setting
+        if isinstance(setting, tuple):
+            expected, setting = all(map(settings.get, setting)), " and ".join(setting)
         if type(value) is not type(expected) or value != expected:  # 0 equals False
             hint = f"leave the option out, or change {setting} of the target" if isinstance(setting, str) else "leave the option out"
             raise RequestError(f"option {name} is {_shown(value)}, but target {target} is set to {expected!r}", hint)

@@ -1,8 +1,10 @@
-"""Unity Catalog's external metadata and external lineage as far as publications meet them, with what the service refuses.
+"""Unity Catalog's external metadata, external lineage, tables and SQL statements as far as publications meet them, with what the service
+refuses.
 
 Requests and answers are held against the typed models of databricks-sdk: what their classes do not have is refused, or never answered.
 """
 
+import inspect
 import json
 import re
 import uuid
@@ -16,11 +18,14 @@ from databricks.sdk.service.catalog import (
     LineageDirection,
     ListExternalLineageRelationshipsResponse,
     ListExternalMetadataResponse,
+    TableInfo,
     UpdateRequestExternalLineage,
 )
+from databricks.sdk.service.sql import StatementExecutionAPI, StatementParameterListItem, StatementResponse
+from tests.catalogs.standins.databricks_sql import SqlError, SqlTables
 from tests.catalogs.standins.server import Answer, Request
 
-TOKEN, CLIENT, SECRET = "dapi-test", "service-principal", "its secret"
+TOKEN, CLIENT, SECRET, WAREHOUSE = "dapi-test", "service-principal", "its secret", "a1b2c3"
 _NAME = re.compile(r"[^./ \x00-\x1f\x7f]{1,255}")
 _CHANGEABLE = {"columns", "description", "entity_type", "properties", "system_type", "url"}
 Json = dict[str, Any]
@@ -36,7 +41,8 @@ class _RefusedError(Exception):
 class UnityCatalog:
     """A metastore: `tables` with their columns, `metadata` by name, `lineage` by its ends; `denied` tables give no rights.
 
-    Lists have one object a page, and a page without any before the first. Tokens of the service principal are those in `issued`.
+    Lists have one object a page, and a page without any before the first. Tokens of the service principal are those in `issued`. `sql` has
+    the tables that statements change, in a warehouse that answers a statement `under_way` times before it ends.
     """
 
     def __init__(self) -> None:
@@ -47,6 +53,13 @@ class UnityCatalog:
         self.issued: list[str] = []
         self.may_create = True
         self.page = 1
+        self.sql = SqlTables()
+        self.statements: list[str] = []
+        self.under_way = 1
+        self.failing: list[Json] = []
+        """The states in which the next statements end, instead of being run."""
+        self.running: dict[str, list[Json]] = {}
+        self.cancelled: list[str] = []
         self.requests: list[str] = []
 
     def handle(self, request: Request) -> Answer:
@@ -58,14 +71,21 @@ class UnityCatalog:
         query = "&".join(f"{name}={value}" for name, value in sorted(request.query.items()))
         self.requests.append(f"{request.method} /{'/'.join(request.parts)}?{query}")
         try:
-            match request.parts:
-                case ("api", "2.0", "lineage-tracking", "external-metadata", *name):
-                    return Answer(200, self._of_metadata(request, name[0] if name else ""))
-                case ("api", "2.0", "lineage-tracking", "external-lineage"):
-                    return Answer(200, self._of_lineage(request))
+            return Answer(200, self._answer(request))
         except _RefusedError as error:
             return error.answer
-        return Answer(404, {"error_code": "ENDPOINT_NOT_FOUND", "message": "no such endpoint"})
+
+    def _answer(self, request: Request) -> Json:
+        match request.parts:
+            case ("api", "2.0", "lineage-tracking", "external-metadata", *name):
+                return self._of_metadata(request, name[0] if name else "")
+            case ("api", "2.0", "lineage-tracking", "external-lineage"):
+                return self._of_lineage(request)
+            case ("api", "2.1", "unity-catalog", "tables", name):
+                return self._table(name)
+            case ("api", "2.0", "sql", "statements", *rest):
+                return self._of_statements(request, rest)
+        raise _RefusedError(404, "ENDPOINT_NOT_FOUND", "no such endpoint")
 
     def _login(self, request: Request) -> Answer:
         if request.headers.get("authorization") != "Basic c2VydmljZS1wcmluY2lwYWw6aXRzIHNlY3JldA==":
@@ -74,6 +94,62 @@ class UnityCatalog:
             return Answer(400, {"error": "invalid_request", "error_description": "unsupported grant"})
         self.issued = [f"token-{uuid.uuid4()}"]
         return Answer(200, {"access_token": self.issued[0], "token_type": "Bearer", "expires_in": 3600})
+
+    # tables and statements
+
+    def _table(self, name: str) -> Json:
+        if name not in self.sql.tables:
+            raise _RefusedError(404, "TABLE_DOES_NOT_EXIST", f"Table '{name}' does not exist.")
+        if name in self.denied:
+            raise _RefusedError(403, "PERMISSION_DENIED", f"User does not have SELECT on Table '{name}'.")
+        found, (catalog, schema, short) = self.sql.tables[name], name.split(".")
+        columns = [{"name": column, "comment": comment} if comment else {"name": column} for column, comment in found["columns"].items()]
+        about = {"full_name": name, "catalog_name": catalog, "schema_name": schema, "name": short, "table_type": found["table_type"]}
+        every = {**about, "columns": columns, "comment": found["comment"], "properties": dict(found["properties"])}
+        answer = {member: value for member, value in every.items() if value}
+        assert TableInfo.from_dict(answer).as_dict() == answer
+        return answer
+
+    def _of_statements(self, request: Request, path: list[str]) -> Json:
+        if not path:
+            asked = json.loads(request.body)
+            for parameter in asked.get("parameters", ()):
+                _checked(StatementParameterListItem, json.dumps(parameter).encode())
+            if unknown := asked.keys() - inspect.signature(StatementExecutionAPI.execute_statement).parameters.keys():
+                raise _RefusedError(400, "INVALID_PARAMETER_VALUE", f"unknown members {sorted(unknown)}")
+            wait = int(asked.get("wait_timeout", "10s").removesuffix("s"))
+            if not asked.get("statement") or (wait and not 5 <= wait <= 50):
+                raise _RefusedError(400, "INVALID_PARAMETER_VALUE", "wait_timeout is 0 s, or between 5 and 50 s")
+            if asked.get("warehouse_id") != WAREHOUSE:
+                raise _RefusedError(404, "RESOURCE_DOES_NOT_EXIST", "no such warehouse")
+            named = f"statement-{len(self.statements)}"
+            self.statements.append(asked["statement"])
+            waiting: list[Json] = [{"state": state} for state in ("PENDING", "RUNNING", *["RUNNING"] * self.under_way)[: self.under_way]]
+            self.running[named] = [*({"status": status} for status in waiting), self._ended(asked)]
+        elif path[1:] == ["cancel"]:
+            self.cancelled.append(path[0])
+            return {}
+        named = path[0] if path else named
+        steps = self.running[named]
+        answer = {"statement_id": named, **(steps.pop(0) if len(steps) > 1 else steps[0])}
+        assert StatementResponse.from_dict(answer).as_dict() == answer
+        return answer
+
+    def _ended(self, asked: Json) -> Json:
+        if self.failing:
+            return {"status": self.failing.pop(0)}
+        try:
+            given = {parameter["name"]: parameter["value"] for parameter in asked.get("parameters", ())}
+            rows = self.sql.rows(asked["statement"], given)
+        except SqlError as error:
+            failed = {"error_code": "BAD_REQUEST", "message": str(error)}
+            return {"status": {"state": "FAILED", "sql_state": error.sql_state, "error": failed}}
+        manifest = {"format": "JSON_ARRAY", "total_row_count": len(rows), "truncated": False}
+        return {
+            "status": {"state": "SUCCEEDED"},
+            "manifest": manifest,
+            "result": {"row_count": len(rows), "data_array": rows} if rows else {},
+        }
 
     # external metadata
 

@@ -39,7 +39,7 @@ HERE = f"unitycatalog://{HOST}"
 @pytest.fixture
 def place(request: pytest.FixtureRequest, ours: Server) -> Place:
     made = make_place("databricks", request, ours)
-    made.settings["url"] = made.settings["url"].replace("127.0.0.1", HOST)
+    made.settings |= {"url": made.settings["url"].replace("127.0.0.1", HOST), "warehouse_id": ""}
     added(ours, made)
     return made
 
@@ -324,7 +324,8 @@ def test_answers_that_make_no_sense_end_the_publication(ours: Server, place: Pla
 
 def test_without_the_library_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "databricks.sdk.service.catalog", None)
-    monkeypatch.delitem(sys.modules, "lineage_bridge.catalogs.kinds.databricks.databricks_target", raising=False)
+    for module in ("databricks_target", "lineage", "unity_tables"):
+        monkeypatch.delitem(sys.modules, f"lineage_bridge.catalogs.kinds.databricks.{module}", raising=False)
     with pytest.raises(ConfigError) as caught:
         TargetKinds(tmp_path).make("there", "databricks", {"url": "https://workspace.example", "token": "${env:PATH}"})
     assert caught.value.hint == "install it with: pip install 'lineage-bridge[databricks]'"

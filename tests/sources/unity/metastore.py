@@ -12,6 +12,7 @@ from databricks.sdk.service.catalog import (
     ListSchemasResponse,
     ListTablesResponse,
     TableExistsResponse,
+    TableInfo,
 )
 from databricks.sdk.service.sql import ResultData, StatementResponse
 from tests.catalogs.standins.server import Answer, Request
@@ -99,6 +100,10 @@ class Metastore:
                 answer = {"table_exists": name in self.tables}
                 assert TableExistsResponse.from_dict(answer).as_dict() == answer
                 return self._refused(name) or Answer(200, answer)
+            case ["tables", name]:
+                assert name not in self.tables or TableInfo.from_dict(self.tables[name]).as_dict() == self.tables[name]
+                missing = Answer(404, {"error_code": "TABLE_DOES_NOT_EXIST", "message": f"Table '{name}' does not exist."})
+                return self._refused(name) or (Answer(200, self.tables[name]) if name in self.tables else missing)
         return _NOWHERE
 
     def _parts(self, count: int, prefix: str) -> list[str]:

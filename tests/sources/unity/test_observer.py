@@ -17,6 +17,7 @@ from lineage_bridge.sources.common.catalog import walk
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.settings import Secrets, SourceContext
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA
+from lineage_bridge.sources.common.unity.marks import Marks, comment_id, short_digest, tag_id
 from lineage_bridge.sources.runtime.kinds import KINDS
 from lineage_bridge.sources.unity import statements
 from lineage_bridge.sources.unity.observer import UnityObserver
@@ -477,3 +478,36 @@ def test_a_workspace_that_does_not_answer_is_not_blamed_on_the_credentials(wareh
         warehouse.poll(url="http://127.0.0.1:9", **login)
     with pytest.raises(UnauthenticatedError):
         warehouse.poll(**{**login, "client_secret": "${given:token}"})
+
+
+@pytest.mark.parametrize("is_walked", [True, False])
+def test_comments_and_tags_that_were_published_do_not_come_back(warehouse: Warehouse, is_walked: bool) -> None:
+    items = {
+        comment_id(""): (short_digest("One row each."),),
+        comment_id("ID"): (short_digest("Its number."), short_digest("older")),
+        tag_id("", "tier"): (short_digest("gold"),),
+        tag_id("id", "pii"): (short_digest("true"),),
+    }
+    mark = Marks(short_digest("content"), short_digest("properties"), items).text
+    warehouse.there.table(ORDERS, properties={"lineagebridge.marks": mark, "other.marks": "theirs"})
+    warehouse.there.table(REVENUE)
+    own = [(ORDERS, "", "tier", "gold"), (ORDERS, "id", "pii", ""), (REVENUE, "", "lineagebridge", mark), (REVENUE, "", "tier", "gold")]
+    warehouse.there.tags = [*own, (ORDERS, "", "theirs", "1"), (ORDERS, "id", "tier", "gold")]
+    if not is_walked:
+        warehouse.there.denied = {"main.sales"}
+    seen = warehouse.poll()
+    found = stated(seen)
+    assert found[ORDERS]["tags"]["tags"] == [
+        {"key": "theirs", "value": "1", "source": "UNITY_CATALOG"},
+        {"key": "tier", "value": "gold", "source": "UNITY_CATALOG", "field": "id"},
+    ]
+    assert "tags" not in found.get(REVENUE, {})
+    if is_walked:
+        assert "documentation" not in found[ORDERS]
+        assert found[ORDERS]["schema"] == {"fields": [{"name": "id", "type": "bigint", "ordinal_position": 1}]}
+        assert found[REVENUE]["documentation"] == {"description": "One row each."}
+    warehouse.there.tags = own
+    assert stated(warehouse.poll(seen))[ORDERS]["tags"] == {"_deleted": True}
+    warehouse.there.tables[ORDERS]["comment"] = "Theirs now."
+    warehouse.there.denied = set()
+    assert stated(warehouse.poll(seen))[ORDERS]["documentation"] == {"description": "Theirs now."}

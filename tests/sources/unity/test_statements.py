@@ -12,7 +12,7 @@ from lineage_bridge.sources.unity.statements import ANY_FLOW, FLOWS, TAGS, Group
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ENDS = "workspace_id STRING, entity_type STRING, entity_id STRING, source_table_full_name STRING, source_path STRING, "
+ENDS = "metastore_id STRING, workspace_id STRING, entity_type STRING, entity_id STRING, source_table_full_name STRING, source_path STRING, "
 ENDS += "source_table_catalog STRING, target_table_full_name STRING, target_path STRING, event_date DATE"
 TAGGED = "catalog_name STRING, schema_name STRING, table_name STRING, tag_name STRING, tag_value STRING"
 TABLES = {
@@ -24,8 +24,10 @@ TABLES = {
 JOB, ORDERS, REVENUE = ("7", "JOB", "55"), "main.sales.orders", "main.sales.revenue"
 
 
-def seen(entity: tuple[str | None, ...], source: str | None, target: str | None, *columns: str | None, age: int = 0) -> str:
-    ends = (*entity, source, "s3://raw/orders" if source else None, source.split(".")[0] if source else None, target, None)
+def seen(
+    entity: tuple[str | None, ...], source: str | None, target: str | None, *columns: str | None, age: int = 0, metastore: str = "ours"
+) -> str:
+    ends = (metastore, *entity, source, "s3://raw/orders" if source else None, source.split(".")[0] if source else None, target, None)
     values = [f"'{value}'" if value is not None else "NULL" for value in ends]
     named = [f"'{column}'" if column is not None else "NULL" for column in columns]
     return f"SELECT {', '.join([*values, f'date_sub(current_date(), {age})', *named])}"
@@ -39,10 +41,12 @@ ROWS = {
         seen(("7", "NOTEBOOK", "9"), ORDERS, None),
         seen(("7", "JOB", "1"), ORDERS, REVENUE, age=100),
         seen((None, None, None), ORDERS, None),
+        seen(("8", "JOB", "2"), ORDERS, REVENUE, metastore="theirs"),
     ],
     "system.access.column_lineage": [
         seen(JOB, ORDERS, REVENUE, "id", "total"),
         seen(JOB, ORDERS, REVENUE, "id", None),
+        seen(("8", "JOB", "2"), ORDERS, REVENUE, "id", "total", metastore="theirs"),
     ],
     "system.information_schema.table_tags": ["SELECT 'Main', 'sales', 'orders', 'tier', 'gold'"],
     "system.information_schema.column_tags": ["SELECT 'main', 'sales', 'orders', 'pii', NULL, 'id'"],
@@ -50,8 +54,17 @@ ROWS = {
 
 
 @pytest.fixture(scope="module")
-def executed(spark: "SparkSession") -> Iterator[dict[str, list[list[str]]]]:
+def in_metastore(spark: "SparkSession") -> Iterator["SparkSession"]:
+    """Spark with the function of Databricks that names the metastore."""
+    spark.sql("CREATE TEMPORARY FUNCTION current_metastore() RETURNS STRING RETURN 'aws:eu-west-1:ours'")
+    yield spark
+    spark.sql("DROP TEMPORARY FUNCTION current_metastore")
+
+
+@pytest.fixture(scope="module")
+def executed(in_metastore: "SparkSession") -> Iterator[dict[str, list[list[str]]]]:
     """The rows that each statement returns for the first page, and for the page after its first id."""
+    spark = in_metastore
     text = {FLOWS: FLOWS, TAGS: TAGS, ANY_FLOW: ANY_FLOW}
     for number, (table, columns) in enumerate(TABLES.items()):
         names = [column.split()[0] for column in columns.split(", ")]
@@ -97,3 +110,12 @@ def test_the_statements_are_in_the_dialect_of_databricks(statement: str) -> None
 )
 def test_the_last_group_of_a_full_page_is_left_to_the_next_one(rows: list[list[str | None]], found: Groups) -> None:
     assert groups_of(rows, 3) == found
+
+
+def test_only_lineage_of_this_metastore_proves_that_lineage_can_be_read(in_metastore: "SparkSession") -> None:
+    names = [column.split()[0] for column in ENDS.split(", ")]
+    for metastore, rows in (("theirs", 0), ("ours", 1)):
+        found = in_metastore.sql(seen(JOB, ORDERS, REVENUE, metastore=metastore)).toDF(*names)
+        found.createOrReplaceTempView("unity_any")
+        assert len(in_metastore.sql(ANY_FLOW.replace("system.access.table_lineage", "unity_any")).collect()) == rows
+    in_metastore.catalog.dropTempView("unity_any")

@@ -1,7 +1,7 @@
 """What a metastore lists: its tables, and by SQL statements the lineage that it has seen, and tags."""
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -11,6 +11,7 @@ from lineage_bridge.sources.common.catalog.assets import Asset
 from lineage_bridge.sources.common.catalog.reading import text_in
 from lineage_bridge.sources.common.catalog.walk import MOST_PAGES, Page
 from lineage_bridge.sources.common.observer import Unseen
+from lineage_bridge.sources.common.unity.marks import Marks, marks_in
 from lineage_bridge.sources.unity.settings import UnitySourceSettings
 from lineage_bridge.sources.unity.statements import ANY_FLOW, FLOWS, TAGS, flows_in, groups_of, tags_in
 from lineage_bridge.sources.unity.translate import SeenFlow, UnityNames, full_name_of, read_flows, read_table, read_tags
@@ -41,6 +42,8 @@ class TableListings:
         self._names = UnityNames(settings.host)
         self._schemas: list[tuple[str, str]] | None = None
         self._failed: dict[str, Unseen] = {}
+        self._marks: dict[str, list[Marks]] = {}
+        self._begun = self._is_walked = False
 
     @property
     def unseen(self) -> list[Unseen]:
@@ -52,6 +55,12 @@ class TableListings:
         catalog, schema, _ = (*full_name.split(".", 2), "", "")[:3]
         return self._settings.selects_table(full_name) and catalog not in self._failed and f"{catalog}.{schema}" not in self._failed
 
+    def marks(self, full_name: str) -> list[Marks]:
+        """What was published to a table, as the last whole walk found it; if this process has made none, it is asked for. Raises
+        SourceError.
+        """
+        return self._marks.get(full_name, []) if self._is_walked else marks_in(self._workspace.properties(full_name))
+
     def close(self) -> None:
         """Close the connections."""
         self._workspace.close()
@@ -59,7 +68,7 @@ class TableListings:
     def page(self, _: str, cursor: str) -> Page:
         """A page of tables. Raises SourceError if catalogs cannot be listed, or nothing at all."""
         if not cursor or self._schemas is None:
-            self._failed = {}
+            self._failed, self._marks, self._begun, self._is_walked = {}, {}, not cursor, False
             self._schemas = self.schemas()
         current = SchemaPage(*msgspec.json.decode(cursor)) if cursor else self._after(None)
         if current is None:
@@ -68,9 +77,12 @@ class TableListings:
         found: list[tuple[str, Asset | None]] = []
         for entry in entries:
             if full_name := full_name_of(entry):
+                if marks := marks_in(entry.get("properties")):
+                    self._marks[full_name] = marks
                 is_selected = self._settings.selects_table(full_name)
                 found.append((full_name, read_table(entry, full_name, self._names) if is_selected else None))
         following = current._replace(token=token) if token else self._after(current)
+        self._is_walked = following is None and self._begun and not self._failed
         return Page(found, msgspec.json.encode(following).decode() if following else "", len(entries) - len(found))
 
     def missing(self, _: str, ids: Sequence[str]) -> set[str]:
@@ -108,7 +120,7 @@ class TableListings:
         return SchemaPage(*schemas[at]) if at < len(schemas) else None
 
     def _tables(self, current: SchemaPage) -> tuple[list[Mapping[str, Any]], str]:
-        asked = {"catalog_name": current.catalog, "schema_name": current.schema, "omit_properties": "true"}
+        asked = {"catalog_name": current.catalog, "schema_name": current.schema}
         try:
             return self._workspace.page(TABLES, "tables", current.token, **asked)
         except SourceError as error:
@@ -123,8 +135,9 @@ class StatementListings:
     listings: Sequence[str] = (TAG_LISTING, LINEAGE)
     pages_at_once = MOST_PAGES
 
-    def __init__(self, settings: UnitySourceSettings, workspace: Workspace) -> None:
-        self._settings, self._workspace = settings, workspace
+    def __init__(self, settings: UnitySourceSettings, workspace: Workspace, marks: Callable[[str], Sequence[Marks]]) -> None:
+        """`marks` returns what was published to a table."""
+        self._settings, self._workspace, self._marks = settings, workspace, marks
         self._names = UnityNames(settings.host)
         self.unseen: list[Unseen] = []
         """What one page could not hold, since this was last emptied."""
@@ -133,7 +146,7 @@ class StatementListings:
         """A page of jobs with their lineage, or of tables with their tags. Raises SourceError."""
         if listing == TAG_LISTING:
             groups = groups_of(self._workspace.rows(TAGS, after=cursor))
-            made = [(id_, read_tags(id_, tags_in(rows), self._names) if self._selects(id_) else None) for id_, rows in groups.rows.items()]
+            made = list(self._tagged(groups.rows))
         else:
             groups = groups_of(self._workspace.rows(FLOWS, after=cursor, days=str(self._settings.lineage_days)))
             made = [(id_, self._read(list(flows_in(rows)))) for id_, rows in groups.rows.items()]
@@ -164,6 +177,14 @@ class StatementListings:
         except ForbiddenError:
             return False
         return True
+
+    def _tagged(self, rows: Mapping[str, list[list[str]]]) -> Iterator[tuple[str, Asset | None]]:
+        """The tables with tags; one that has only those that were published to it counts as one without."""
+        for full_name, found in rows.items():
+            if not self._selects(full_name):
+                yield full_name, None
+            elif asset := read_tags(full_name, tags_in(found), self._names, self._marks(full_name)):
+                yield full_name, asset
 
     def _read(self, flows: list[SeenFlow]) -> Asset | None:
         ends = {end for flow in flows for end in (flow.source, flow.target) if end and "/" not in end}

@@ -28,7 +28,8 @@ class UnityObserver(Observer[UnitySourceSettings]):
     def __init__(self, name: str, settings: UnitySourceSettings) -> None:
         super().__init__(name, settings)
         self.workspace = Workspace(settings, check_stop=self.check_stop)
-        self._tables, self._statements = TableListings(settings, self.workspace), StatementListings(settings, self.workspace)
+        self._tables = TableListings(settings, self.workspace)
+        self._statements = StatementListings(settings, self.workspace, self._tables.marks)
         self._table_walk = CatalogWalk(self._tables, AssetEvents(KIND_NAME, name))
         self._statement_walk = CatalogWalk(self._statements, AssetEvents(KIND_NAME, f"{name}/statements"))
 

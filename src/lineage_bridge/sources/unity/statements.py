@@ -16,7 +16,11 @@ _ENDS: Final = """
     coalesce(workspace_id, '') AS workspace, coalesce(entity_type, '') AS kind, coalesce(entity_id, '') AS entity,
     lower(coalesce(source_table_full_name, '')) AS source_table, coalesce(source_path, '') AS source_path,
     lower(coalesce(target_table_full_name, '')) AS target_table, coalesce(target_path, '') AS target_path"""
-_SEEN: Final = "event_date >= date_sub(current_date(), CAST(:days AS INT)) AND coalesce(source_table_catalog, '') <> 'system'"
+_OURS: Final = "metastore_id = element_at(split(current_metastore(), ':'), -1)"
+"""The rows of this metastore; the system tables have those of all metastores of the account in a region. `current_metastore()` is
+`cloud:region:id`.
+"""
+_SEEN: Final = f"{_OURS} AND event_date >= date_sub(current_date(), CAST(:days AS INT)) AND coalesce(source_table_catalog, '') <> 'system'"
 FLOWS: Final = f"""
 WITH seen AS (
   SELECT {_ENDS}, '' AS source_column, '' AS target_column FROM system.access.table_lineage WHERE {_SEEN}
@@ -31,7 +35,7 @@ SELECT concat_ws('/', workspace, kind, entity, if(entity = '', target, '')) AS i
 WHERE concat_ws('/', workspace, kind, entity, if(entity = '', target, '')) > :after AND (entity <> '' OR target <> '')
 ORDER BY id, target, source_column, source, target_column LIMIT {MOST_ROWS}"""
 """Rows: id of the job, then the members of SeenFlow, sorted by the id. Flows of tables come before those of their columns."""
-ANY_FLOW: Final = "SELECT 1 FROM system.access.table_lineage LIMIT 1"
+ANY_FLOW: Final = f"SELECT 1 FROM system.access.table_lineage WHERE {_OURS} LIMIT 1"
 TAGS: Final = f"""
 WITH tags AS (
   SELECT lower(concat_ws('.', catalog_name, schema_name, table_name)) AS id, '' AS column_name, tag_name, tag_value

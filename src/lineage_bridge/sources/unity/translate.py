@@ -12,6 +12,7 @@ from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.catalog.assets import Asset
 from lineage_bridge.sources.common.catalog.reading import list_in, source_of, text_in
+from lineage_bridge.sources.common.unity.marks import Marks, are_ours, comment_id, marks_in, parse_marks, tag_id
 
 _EVENTS: Final = EventBuilder("https://lineagebridge.dev/sources/unity")
 _LOCATION: Final = re.compile(r"(?P<scheme>(?:s3[an]?|gs|abfss?|wasbs?)://)(?P<host>[^/]+)/+(?P<path>.*[^/])/*", re.IGNORECASE)
@@ -73,11 +74,14 @@ def full_name_of(entry: Mapping[str, Any]) -> str:
 
 
 def read_table(entry: Mapping[str, Any], full_name: str, names: UnityNames) -> Asset:
-    """What a listing of tables has about one. Members of an unexpected form count as absent."""
+    """What a listing of tables has about one, without the comments that were published to it. Members of an unexpected form count as
+    absent.
+    """
     facets: dict[str, Json] = {}
-    if fields := list(_fields(list_in(entry, "columns"))):
+    marks = marks_in(entry.get("properties"))
+    if fields := list(_fields(list_in(entry, "columns"), marks)):
         facets["schema"] = _EVENTS.schema(schema_fields(fields))
-    if comment := text_in(entry, "comment"):
+    if (comment := text_in(entry, "comment")) and not are_ours(marks, comment_id(""), comment):
         facets["documentation"] = _EVENTS.documentation("Dataset", comment)
     if owner := text_in(entry, "owner"):
         facets["ownership"] = _EVENTS.ownership("Dataset", owner)
@@ -88,13 +92,18 @@ def read_table(entry: Mapping[str, Any], full_name: str, names: UnityNames) -> A
     return Asset(names.table(full_name), facets)
 
 
-def read_tags(full_name: str, tags: Iterable[tuple[str, str, str]], names: UnityNames) -> Asset:
-    """The tags of a table, each with its column (empty: the table itself), key and value."""
-    made = []
-    for column, key, value in sorted(set(tags)):
+def read_tags(full_name: str, tags: Iterable[tuple[str, str, str]], names: UnityNames, marks: Iterable[Marks] = ()) -> Asset | None:
+    """The tags of a table, each with its column (empty: the table itself), key and value; without those that were published to it, as
+    `marks` or a tag among them has it. None if no others are left.
+    """
+    made, found = [], sorted(set(tags))
+    every = [*marks, *(mark for column, _, value in found if not column and (mark := parse_marks(value)))]
+    for column, key, value in found:
+        if parse_marks(value) or are_ours(every, tag_id(column, key), value or _NO_VALUE):
+            continue
         tag: Json = {"key": key, "value": value or _NO_VALUE, "source": _TAGGED_BY}
         made.append({**tag, "field": column} if column else tag)
-    return Asset(names.table(full_name), {"tags": _EVENTS.dataset_tags(made)})
+    return Asset(names.table(full_name), {"tags": _EVENTS.dataset_tags(made)}) if made else None
 
 
 def read_flows(flows: Iterable[SeenFlow], names: UnityNames) -> Asset | None:
@@ -134,8 +143,10 @@ def _entry(target: DatasetName, sources: Iterable[DatasetName], columns: Mapping
     return {**entry, "fields": fields} if fields else entry
 
 
-def _fields(columns: Iterable[Any]) -> Iterator[SchemaField]:
+def _fields(columns: Iterable[Any], marks: Iterable[Marks]) -> Iterator[SchemaField]:
     placed = [column for column in columns if isinstance(column, dict) and text_in(column, "name")]
     for column in sorted(placed, key=lambda column: position if isinstance(position := column.get("position"), int) else len(placed)):
         kind = text_in(column, "type_text") or text_in(column, "type_name").lower()
-        yield SchemaField(name=text_in(column, "name"), type=kind or None, description=text_in(column, "comment") or None)
+        name, comment = text_in(column, "name"), text_in(column, "comment")
+        is_ours = are_ours(marks, comment_id(name), comment)
+        yield SchemaField(name=name, type=kind or None, description=None if is_ours else comment or None)

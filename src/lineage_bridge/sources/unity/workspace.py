@@ -85,6 +85,15 @@ class Workspace:
                 return
         raise SourceError(f"GET {path} has too many pages", _ADDRESS)
 
+    def properties(self, full_name: str) -> Any:  # noqa: ANN401  # JSON
+        """The properties of a table; None if it does not exist, or may not be read. Raises SourceError."""
+        try:
+            return object_in(self._called(lambda http: http.get(f"{TABLES}/{quote(full_name, safe='')}", include_browse="true"))).get(
+                "properties"
+            )
+        except (ForbiddenError, MissingError):
+            return None
+
     def has_table(self, full_name: str) -> bool:
         """Whether a table exists. Raises SourceError, also if that may not be asked."""
         try:

@@ -18,4 +18,8 @@ def make(name: str, settings: DatabricksSettings, folder: Path) -> Target[Databr
     return DatabricksTarget(name, settings, folder)
 
 
-KIND = TargetKind(DatabricksSettings, make, "Databricks Unity Catalog: external metadata and external lineage in a metastore")
+KIND = TargetKind(
+    DatabricksSettings,
+    make,
+    "Databricks Unity Catalog: external metadata and external lineage in a metastore, properties, comments and tags of its tables",
+)

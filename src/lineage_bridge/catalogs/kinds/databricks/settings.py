@@ -22,6 +22,17 @@ class DatabricksSettings(LoginSettings):
         "such as those of its other workspaces",
     )
 
+    warehouse_id: str = Field(
+        default="",
+        pattern=r"^[A-Za-z0-9-]*$",
+        description="id of the SQL warehouse that writes properties, comments and tags of tables; empty: none are written",
+    )
+    statement_timeout_s: float = Field(
+        default=600.0, ge=1, le=3600, description="seconds that a SQL statement may take, with the start of the warehouse"
+    )
+    comments: bool = Field(default=True, description="with a warehouse: describe tables and columns where the metastore has no comment")
+    set_tags: bool = Field(default=True, description="with a warehouse: give tables and columns the tags that they have in the graph")
+
     @property
     def destination(self) -> str:
         """The text that identifies the target: the address, and the prefix of all names."""

@@ -1,0 +1,177 @@
+"""Reads tables of a metastore, and changes their properties, comments and tags."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from databricks.sdk.service.catalog import TablesAPI
+
+from lineage_bridge.catalogs.kinds.databricks import statements
+from lineage_bridge.catalogs.kinds.databricks.changes import (
+    NO_VALUE,
+    NOTHING,
+    FoundTable,
+    TableGoal,
+    changes_of,
+    has_own_tags,
+    needs_tags,
+    state_of,
+)
+from lineage_bridge.catalogs.kinds.databricks.connection import AnsweredError, WorkspaceConnection
+from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
+from lineage_bridge.catalogs.kinds.databricks.statements import WITHOUT_PROPERTIES
+from lineage_bridge.catalogs.kinds.databricks.warehouse import FailedStatementError, Warehouse
+from lineage_bridge.catalogs.target import DONE, Json, ObjectForbiddenError, Outcome
+from lineage_bridge.errors import ForbiddenError, UnauthenticatedError
+
+_AT_ONCE: Final = 50
+"""The maximum number of tables whose tags one statement reads."""
+_MOST_KEPT: Final = 2000
+"""From this number of kept tables on, those that are as they were published are read again if they are to be changed."""
+_MOST_LEFT: Final = 10
+_READING: Final = "grant SELECT on the table, USE SCHEMA on its schema and USE CATALOG on its catalog"
+_WRITING: Final = "grant MODIFY and APPLY TAG on the table, or make the publisher the owner of a view"
+_FOREIGN: Final = "FOREIGN"
+
+
+class UnityTables:
+    """The tables of a metastore. What one publication has read is kept until it is changed. Thread-safe."""
+
+    def __init__(self, settings: DatabricksSettings, connection: WorkspaceConnection, wait: Callable[[float], None]) -> None:
+        self._settings, self._prefix = settings, settings.prefix
+        self._tables: Any = TablesAPI(connection)  # type: ignore[no-untyped-call]  # their constructor has no types
+        self._warehouse = Warehouse(settings, connection, wait)
+        self._read: dict[str, FoundTable] = {}
+        self._untagged: set[str] = set()
+        self._reading_tags = threading.Lock()
+
+    def states(self, names: Sequence[str]) -> dict[str, str]:
+        """Those of these tables to which something was published under this prefix, each with the digest of its content, or with another
+        text if it is not as it was published.
+
+        Raises ObjectForbiddenError if one may not be read.
+        """
+        found, denied = dict[str, FoundTable](), list[ObjectForbiddenError]()
+        for name in names:
+            try:
+                table = self._table(name)
+            except ObjectForbiddenError as error:  # noqa: PERF203  # each table by itself
+                denied.append(error)
+            else:
+                found |= {name: table} if table else {}
+        self._ensure_tags([name for name, table in found.items() if _is_marked_by_tags(table, self._prefix)])
+        if denied:
+            raise denied[0]
+        states = {name: state_of(self._read[name], self._prefix) for name in found}
+        if len(self._read) > _MOST_KEPT:
+            self._forget(name for name, state in states.items() if state == found[name].marks(self._prefix).content)
+        return {name: state for name, state in states.items() if state is not None}
+
+    def change(self, name: str, goal: TableGoal | None, time: str, written: Counter[str]) -> Outcome:
+        """Give a table what it should have; None removes what was published. `written` counts what is set, also if it ends early."""
+        try:
+            table = self._table(name)
+            if table is None:
+                return DONE if goal is None else Outcome(False, "there is no such table in the metastore")
+            if table.kind == _FOREIGN:
+                return Outcome(False, "it is a table of a federated catalog, whose properties and comments Databricks does not change")
+            desired = goal or NOTHING
+            if needs_tags(table, desired, self._prefix):
+                self._ensure_tags([name])
+            return self._change(self._read.pop(name, table), desired, time, written)
+        except ObjectForbiddenError as error:
+            return Outcome(False, f"{error} ({error.hint})", later=True)
+        finally:
+            self._read.pop(name, None)
+
+    def _change(self, table: FoundTable, goal: TableGoal, time: str, written: Counter[str]) -> Outcome:
+        changes = changes_of(table, goal, self._prefix, time)
+        if changes.obstacle:
+            return Outcome(False, changes.obstacle)
+        for statement in changes.statements:
+            try:
+                self._warehouse.run(statement.text)
+            except FailedStatementError as error:
+                hint = f" ({_WRITING})" if error.is_denied else ""
+                return Outcome(False, f"table {table.name}: {error}{hint}", later=error.may_pass)
+            written["tables"] = 1
+            if statement.what:
+                written[statement.what] += statement.number
+        return DONE._replace(detail=_left(changes.left))
+
+    def test(self) -> None:
+        """Try the warehouse. Raises the errors of statements."""
+        self._warehouse.rows(statements.TAGS_ANSWER, {})
+
+    # reading
+
+    def _table(self, name: str) -> FoundTable | None:
+        """A table, without its tags until `_ensure_tags` has read them; None if there is none."""
+        if (known := self._read.get(name)) is not None:
+            return known
+        try:
+            found = self._tables.get(name).as_dict()
+        except AnsweredError as error:
+            if error.is_missing:
+                return None
+            raise
+        except UnauthenticatedError:
+            raise
+        except ForbiddenError as error:
+            raise ObjectForbiddenError(f"table {name}: {error}", _READING) from error
+        table = _parsed(name, found)
+        with self._reading_tags:
+            self._read[name] = table
+            self._untagged.add(name)
+        return table
+
+    def _forget(self, names: Iterable[str]) -> None:
+        with self._reading_tags:
+            for name in names:
+                self._read.pop(name, None)
+                self._untagged.discard(name)
+
+    def _ensure_tags(self, names: Iterable[str]) -> None:
+        """Read the tags of these tables, and with them those of others that were read without."""
+        with self._reading_tags:
+            while asked := [name for name in names if name in self._untagged][:_AT_ONCE]:
+                others = sorted(self._untagged - set(asked))
+                asked += islice((name for name in others if name in self._read), _AT_ONCE - len(asked))
+                tags = self._tags_of(asked)
+                for name in asked:
+                    if name in self._read:
+                        self._read[name] = self._read[name]._replace(tags=tags.get(name, {}))
+                self._untagged -= set(asked)
+
+    def _tags_of(self, names: Sequence[str]) -> dict[str, dict[str, dict[str, str]]]:
+        parameters = {f"t{number}": name for number, name in enumerate(names)}
+        found: dict[str, dict[str, dict[str, str]]] = {}
+        for row in self._warehouse.rows(statements.tags_of(len(names)), parameters):
+            table, column, key, value = (text or "" for text in row)
+            found.setdefault(table, {}).setdefault(column.lower(), {})[key] = value or NO_VALUE
+        return found
+
+
+def _is_marked_by_tags(table: FoundTable, prefix: str) -> bool:
+    return table.kind in WITHOUT_PROPERTIES or has_own_tags(table, prefix)
+
+
+def _parsed(name: str, found: Json) -> FoundTable:
+    columns = [column for column in found.get("columns") or () if column.get("name")]
+    comments = {str(column["name"]).lower(): column.get("comment") or "" for column in columns}
+    return FoundTable(
+        name=name,
+        kind=str(found.get("table_type", "")),
+        properties={str(key): str(value) for key, value in (found.get("properties") or {}).items()},
+        comments={**comments, "": found.get("comment") or ""},
+        columns={str(column["name"]).lower(): str(column["name"]) for column in columns},
+    )
+
+
+def _left(left: Sequence[str]) -> str:
+    if not left:
+        return ""
+    more = f" and {len(left) - _MOST_LEFT} more" if len(left) > _MOST_LEFT else ""
+    return f"left as others wrote it: {', '.join(left[:_MOST_LEFT])}{more}"

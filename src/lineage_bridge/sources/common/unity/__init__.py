@@ -1,0 +1,1 @@
+"""What the target and the source of Unity Catalog share."""
