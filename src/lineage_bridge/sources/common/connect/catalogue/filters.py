@@ -244,17 +244,16 @@ def _catalog(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | 
 
 
 def _lake(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """Return the path of a table below a catalog's warehouse: `database.db/table` for Hive and Glue, otherwise `database/table`.
-
-    Hive's database `default` is in the metastore's own warehouse.
+    """Return the path of a table below a catalog's warehouse: `database.db/table` for Hive and some others, otherwise `database/table`.
+    Hive's database `default` is in the metastore's own warehouse, and the path of a table of Nessie ends with a random id.
     """
     kind = config.get("iceberg.catalog.type", "") + config.get("iceberg.catalog.catalog-impl", "")
     if has_placeholder(kind) or TO_FILL_IN.search(kind):
         return None
     kind = kind.lower()
     database, _, table = text.rpartition(".")
-    suffix = ".db" if "hive" in kind or "glue" in kind else ""
-    if "hive" in kind and database.lower() == "default":
+    suffix = ".db" if any(name in kind for name in ("bigquery", "dynamodb", "glue", "hive")) else ""
+    if "nessie" in kind or ("hive" in kind and database.lower() == "default"):
         return None
     return f"{database.replace('.', '/')}{suffix}/{table}" if database else table
 
