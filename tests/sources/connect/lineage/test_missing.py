@@ -33,7 +33,9 @@ def test_what_is_told_to_be_missing_is_what_the_name_lacks(config: dict[str, str
     assert bool(found.datasets) is not bool(missing)
 
 
-@pytest.mark.parametrize("name", ["DB_HOST", "NEO4J_URI", "YOUR-SERVER", "SQL_SERVER:1433", "XXXXXXXX"])
+@pytest.mark.parametrize(
+    "name", ["DB_HOST", "NEO4J_URI", "YOUR-SERVER", "SQL_SERVER:1433", "XXXXXXXX", "xxx:3306", "xx-xxxx", "xxx.xxx.xxx.xxx"]
+)
 def test_a_server_that_is_only_called_what_belongs_there_is_none(name: str) -> None:
     url = f"jdbc:postgresql://{name}/shop"
     assert resolve({"connector.class": JDBC, "topics": "orders", "connection.url": url}).datasets == ()
@@ -77,3 +79,10 @@ def test_the_older_name_of_the_transform_that_unwraps_documents_is_known() -> No
     kind = "io.debezium.connector.mongodb.transforms.UnwrapFromMongoDbEnvelope"
     config = {**SQL_SERVER, "database.hostname": "h", "database.dbname": "d", "transforms": "unwrap", "transforms.unwrap.type": kind}
     assert resolve(config).unknown == ()
+
+
+@pytest.mark.parametrize("pattern", ["${each.key}[.]dbo[.].*", "{{ prefix }}-.*"])
+def test_topics_of_a_pattern_that_is_still_to_be_filled_in_are_unknown(pattern: str) -> None:
+    config = {"connector.class": S3, "s3.bucket.name": "lake", "topics.regex": pattern}
+    assert resolve(config).topics_in == ()
+    assert [use.name for use in resolve({**config, "topics.regex": "(?:[a-z]{2}){2}.*"}).topics_in] == ["(?:[a-z]{2}){2}.*"]

@@ -121,11 +121,6 @@ def _path(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | Non
         return None
 
 
-def _qualified(text: str, lead: str, _config: Scope, _scope: Scope) -> str | None:
-    """Put a prefix before a name, unless the name already has several parts."""
-    return text if "." in text else f"{lead}.{text}"
-
-
 def _either(text: str, argument: str, _config: Scope, _scope: Scope) -> str | None:
     """Return the first word of the argument if the text is not empty, else the second."""
     there, _, empty = argument.partition(",")
@@ -146,11 +141,14 @@ def _unity(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
 
 
 def _bigquery(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """Return a table's name as the BigQuery sink builds it: sanitized if configured; it never contains dots."""
-    if any(TO_FILL_IN.search(config.get(key, "")) for key in ("sanitizeTopics", "sanitize.topics")):
+    """Return a table's name as the BigQuery sink builds it: sanitized if configured; it never contains dots. What Confluent Cloud does
+    with other signs, if no setting says so, is unknown.
+    """
+    chosen = (config.get("sanitizeTopics") or config.get("sanitize.topics") or "").strip().lower()
+    plain, made = text.replace(".", "_"), re.sub(r"[^A-Za-z0-9_]", "_", text)
+    if TO_FILL_IN.search(chosen) or (not chosen and "." not in config.get("connector.class", ".") and made != plain):
         return None
-    sanitized = _TRUE in (config.get("sanitizeTopics", "").lower(), config.get("sanitize.topics", "").lower())
-    return re.sub(r"[^A-Za-z0-9_]" if sanitized else r"\.", "_", text)
+    return made if chosen == _TRUE else plain
 
 
 def _underscore(text: str, signs: str, _config: Scope, _scope: Scope) -> str | None:
@@ -191,14 +189,19 @@ def _normalized(text: str, _argument: str, config: Scope, _scope: Scope) -> str 
     return re.sub(r"[^A-Za-z0-9_]", "_", text) if config.get("table.name.normalize", "").strip().lower() == _TRUE else text
 
 
-def _cased(text: str, setting: str, config: Scope, _scope: Scope) -> str | None:
-    """Return a table's name in the case in which its database stores it, unless a setting makes the connector quote all names. It quotes
-    those that SQL cannot have without quotes (`sales-Orders`) anyway.
+def _cased(text: str, rule: str, config: Scope, _scope: Scope) -> str | None:
+    """Return a table's name in the case in which its database stores it, if the connector does not quote names: `setting=value,default`
+    is the value of the setting with which it does not, and `,scheme` the database if no setting has its URL. It quotes those that SQL
+    cannot have without quotes (`sales-Orders`) anyway.
     """
-    address = read_jdbc(config.get("connection.url", ""))
-    if address is None or config.get(setting, "").strip().lower() == _TRUE:
-        return text
-    return ".".join(as_stored(address.scheme, part) if _IDENTIFIER.fullmatch(part) else part for part in text.split("."))
+    setting, _, values = rule.partition("=")
+    bare, default, *scheme = values.split(",")
+    quoting = config.get(setting, "").strip().lower() or default
+    address = None if scheme else read_jdbc(config.get("connection.url", "") or config.get("connection.urls", ""))
+    stored = address.scheme if address else "".join(scheme)
+    made = ".".join(as_stored(stored, part) if _IDENTIFIER.fullmatch(part) else part for part in text.split("."))
+    unknown = made != text and (has_placeholder(quoting) or TO_FILL_IN.search(quoting))
+    return None if unknown else made if quoting == bare else text
 
 
 def _clickhouse(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
@@ -241,17 +244,16 @@ def _catalog(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | 
 
 
 def _lake(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """Return the path of a table below a catalog's warehouse: `database.db/table` for Hive and Glue, otherwise `database/table`.
-
-    Hive's database `default` is in the metastore's own warehouse.
+    """Return the path of a table below a catalog's warehouse: `database.db/table` for Hive and some others, otherwise `database/table`.
+    Hive's database `default` is in the metastore's own warehouse, and the path of a table of Nessie ends with a random id.
     """
     kind = config.get("iceberg.catalog.type", "") + config.get("iceberg.catalog.catalog-impl", "")
     if has_placeholder(kind) or TO_FILL_IN.search(kind):
         return None
     kind = kind.lower()
     database, _, table = text.rpartition(".")
-    suffix = ".db" if "hive" in kind or "glue" in kind else ""
-    if "hive" in kind and database.lower() == "default":
+    suffix = ".db" if any(name in kind for name in ("bigquery", "dynamodb", "glue", "hive")) else ""
+    if "nessie" in kind or ("hive" in kind and database.lower() == "default"):
         return None
     return f"{database.replace('.', '/')}{suffix}/{table}" if database else table
 
@@ -280,7 +282,7 @@ FILTERS: dict[str, Filter] = {
     "normalized": _normalized,
     "path": _path,
     "project": lambda text, _argument, _config, _scope: None if _NO_PROJECT.fullmatch(text) else text,
-    "qualified": _qualified,
+    "qualified": lambda text, lead, _config, _scope: text if "." in text else f"{lead}.{text}",
     "region": lambda text, _argument, _config, _scope: text.lower().replace("_", "-"),
     "replaced": _replaced,
     "scheme": lambda text, _argument, _config, _scope: text.partition("://")[0].lower() if "://" in text else None,

@@ -21,6 +21,8 @@ from lineage_bridge.sources.common.connect.transforms.topics import ANY, TopicNa
 
 _SAMPLES = ("a1.b2", "c3.d4.e5", "f6")
 """Names of objects that have nothing in common, to find out what does not depend on the object."""
+_UNRESOLVED = re.compile(r"\$\{[A-Za-z]|\{\{")
+"""What no regular expression of topics contains: `${each.key}`, `{{ prefix }}`."""
 
 
 @dataclass
@@ -186,6 +188,7 @@ def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
     found += [(str(partition["kafka_topic"]), EvidenceKind.OFFSETS) for partition in partitions if partition.get("kafka_topic")]
     found += [(topic, EvidenceKind.OBSERVED) for topic in view.evidence.observed_topics if topic not in side]
     regex = view.setting("topics.regex")
+    regex = "" if _UNRESOLVED.search(regex) else regex
     pattern = compile_java(regex) if regex else None
     if pattern is not None:
         known = {*(view.evidence.known_topics or ()), *(topic for topic, _ in found)} - side
