@@ -28,6 +28,7 @@ from lineage_bridge.openlineage.secret_rules.members import (
 from lineage_bridge.openlineage.secret_rules.names import refers
 from lineage_bridge.openlineage.secret_rules.values import MASK, is_random, is_reference
 from lineage_bridge.openlineage.secrets import mask_text, mask_with
+from lineage_bridge.openlineage.suspicion.density import expect_work
 from lineage_bridge.openlineage.suspicion.harmless import harmful_offsets
 from lineage_bridge.openlineage.suspicion.search import is_suspicious, suspicious_offsets
 
@@ -47,8 +48,7 @@ _LONG = 2048
 """Bytes from which looking through a text costs more than remembering what came of it."""
 _TINY = 256
 """Bytes up to which reading JSON token by token costs less than looking for suspicious offsets first."""
-
-_LOOK_NS, _PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _OFFSET_NS, _FOUND_NS = 400, 8, 1_500, 2_500, 5_000, 25, 2_000, 5_000
+_LOOK_NS, _PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _FOUND_NS = 800, 8, 1_500, 2_500, 5_000, 25, 8_000
 
 
 def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
@@ -65,7 +65,8 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
         if not (is_text := not is_json(masked)) and not scan.is_unsettled:
             return masked
         if is_text:
-            spend(len(masked) * _TEXT_BYTE_NS + len(suspicious_offsets(masked)) * _OFFSET_NS)
+            spend(len(masked) * _TEXT_BYTE_NS)
+            expect_work(masked, suspicious_offsets(masked), spend)
             masked = mask_text(masked.decode("latin-1")).encode("latin-1")
         if masked == raw:
             break
@@ -85,8 +86,7 @@ class _Scan:
         offsets = suspicious_offsets(raw)
         spend(len(raw) * _PASS_NS + len(offsets) * _LOOK_NS)
         offsets = harmful_offsets(raw, offsets)
-        # What is full of secrets is refused before any of them is looked at.
-        spend(len(offsets) * _OFFSET_NS)
+        expect_work(raw, offsets, spend)
         self.plain = PlainParts(raw, offsets if not offsets or len(raw) > _TINY else None)
         self.memo: dict[tuple[bytes, bool], bytes] = {}
         self.edits: dict[int, tuple[int, bytes]] = {}
