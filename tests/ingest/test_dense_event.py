@@ -69,6 +69,14 @@ def test_a_masked_facet_keeps_its_producer_and_the_names_of_its_members() -> Non
     assert stored == {"x": {"_producer": "https://p", "_schemaURL": "https://s", "list": MASK, "language": MASK, MASK: MASK}, "y": {"a": 1}}
 
 
+@pytest.mark.parametrize("where", ["$.run", "$"])
+def test_members_that_name_each_other_are_masked_together(where: str) -> None:
+    event = json.loads(run_event(run_facets={"x": SECRETS["an array of texts"]}))
+    (event["run"] if where == "$.run" else event).update({"key": "password", "value": "hunter2"})
+    stored = json.loads(masked(json.dumps(event).encode()))
+    assert (stored["run"] if where == "$.run" else stored)["value"] == MASK
+
+
 def test_names_do_not_depend_on_how_many_secrets_there_are() -> None:
     """Of a dataset whose name has a secret, of columns, and of a parent."""
     dataset = {

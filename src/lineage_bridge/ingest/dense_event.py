@@ -98,11 +98,13 @@ class _FacetMasker:
         return encoded(dict(sorted({**kept, **(masked or {MASK: _MASKED})}.items())))
 
     def without_others(self, members: dict[str, Raw], known: Collection[str]) -> dict[str, Raw]:
-        """Mask the members without a meaning that may contain a secret."""
-        others = [key for key in members if key not in known and is_suspicious(token_of(key) + bytes(members[key]))]
-        self.has_masked |= bool(others)
-        masked = dict.fromkeys([MASK if is_suspicious(token_of(key)) else key for key in others], _MASKED)
-        return {**{key: text for key, text in members.items() if key not in others}, **masked} if others else members
+        """Mask all members without a meaning if one may contain a secret, or say that another is one."""
+        others = [key for key in members if key not in known]
+        if not any(is_suspicious(token_of(key) + bytes(members[key])) for key in others):
+            return members
+        self.has_masked = True
+        masked = {MASK if is_suspicious(token_of(key)) else key: _MASKED for key in others}
+        return {**{key: text for key, text in members.items() if key in known}, **masked}
 
 
 def is_object(text: Raw) -> bool:
