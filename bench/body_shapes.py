@@ -35,6 +35,21 @@ def _raw(make: Callable[[int], bytes]) -> Callable[[int], Payload]:
     return lambda size: Payload(make(size))
 
 
+def _events(facet: bytes) -> Callable[[int], Payload]:
+    """A payload of many events that carry this, with numbers in it."""
+
+    def make(size: int) -> Payload:
+        count = size // (len(EVENT) + len(facet))
+        return Payload(b"[" + b",".join(EVENT % facet.replace(b"%d", b"%d" % number) for number in range(count)) + b"]")
+
+    return make
+
+
+def _datasets(content: Callable[[int], bytes]) -> Callable[[int], Payload]:
+    """A payload of one event with these datasets as inputs."""
+    return lambda size: Payload((EVENT % b"{}")[:-1] + b',"inputs":[' + content(size) + b"]}")
+
+
 SHAPES: Final[Mapping[str, Callable[[int], Payload]]] = {
     "secret_array": _inside(lambda size: b'{"password":[' + _repeated(b'"x"', size) + b"]}"),
     "secret_array_distinct": _inside(lambda size: b'{"password":[' + _numbered(b'"x%d"', size) + b"]}"),
@@ -170,6 +185,25 @@ SHAPES: Final[Mapping[str, Callable[[int], Payload]]] = {
     ),
     "described_columns": _inside(
         lambda size: b"[" + _numbered(b'{"name":"c%d_access_token","type":"STRING","description":"the password of one"}', size) + b"]"
+    ),
+    "events_with_secrets": _events(b'{"password":"hunter%d","url":"https://a:b%d@c/d","fs.s3a.secret.key":"abc%d"}'),
+    "events_of_secrets": _events(b"{" + b",".join(b'"password%d":"x%%d"' % number for number in range(20)) + b"}"),
+    "signed_names": _datasets(
+        lambda size: _numbered(
+            b'{"namespace":"wasbs://c@a.blob.core.windows.net","name":"/data/p%d?sv=2020-08-04&sp=r&se=2026-01-01T00:00:00Z&sig=abcdef%%2B0123%%3D"}',
+            size,
+        )
+    ),
+    "secret_datasets": _datasets(lambda size: _numbered(b'{"namespace":"n","name":"token=%d"}', size)),
+    "secret_columns": _datasets(
+        lambda size: b'{"namespace":"n","name":"t","facets":{"schema":{"fields":[' + _numbered(b'{"name":"token=%d"}', size) + b"]}}}"
+    ),
+    "secret_descriptions": _datasets(
+        lambda size: (
+            b'{"namespace":"n","name":"t","facets":{"schema":{"fields":['
+            + _numbered(b'{"name":"c%d","description":"token=hunter2"}', size)
+            + b"]}}}"
+        )
     ),
     "gzip_members": lambda size: Payload(gzip.compress(b"") * (size // 20), compressed=True),
     "gzip_ordinary": lambda size: Payload(gzip.compress(b"\n".join([EVENT % b"{}"] * (size // 250))), compressed=True),

@@ -333,3 +333,9 @@ def test_any_planted_secret_is_masked(shape: str, levels: int, secret: str) -> N
 def test_any_bytes(raw: bytes) -> None:
     masked = mask(raw + b'{"password":"hunter2')
     assert mask(masked) is masked
+
+
+@pytest.mark.parametrize("named", ['"key": "Bearer secreta1b2c3d4e5f6"', '"name": "password sig=secret"'])
+@pytest.mark.parametrize("key", ["value", "v"])
+def test_a_value_is_masked_whose_name_is_a_secrets_only_once_it_is_masked_itself(named: str, key: str) -> None:
+    assert b"Hunter2x9Q" not in mask(f'{{{named}, "{key}": "Hunter2x9Q"}}'.encode())

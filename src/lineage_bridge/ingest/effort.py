@@ -1,17 +1,25 @@
-"""Limits the work that a payload may cause, in proportion to its bytes."""
+"""Limits the work that a payload, and the masking of each of its events, may cause, in proportion to their bytes."""
 
 from collections.abc import Sequence
-from itertools import repeat
 from typing import Final
 
 from lineage_bridge.openlineage.verdict import Rejected
 
-LEAST_NS: Final = 100_000_000
-"""The cost limit of the smallest payload, in nanoseconds. It lets plans and scripts of a megabyte that mention secrets pass."""
+LEAST_NS: Final = 70_000_000
+"""The cost limit of the smallest payload, in nanoseconds, without the masking of secrets."""
 NS_PER_BYTE: Final = 80
-FIRST_BYTES: Final = 4096
-FIRST_NS_PER_BYTE: Final = 250
-"""The additional cost limit for each of the first bytes of an event. It lets many ordinary events with a few secrets each pass."""
+LEAST_MASKING_NS: Final = 750_000
+MASKING_NS_PER_BYTE: Final = 80
+"""What finding the secrets in an event may cost before facets are masked whole. A small event with a few secrets costs less, and so does
+a script of a megabyte with a secret.
+"""
+NAMING_NS_PER_BYTE: Final = 250
+"""What finding the secrets in the rest of an event may cost then: names cannot be masked whole. Hundreds of names that are signed URLs
+cost less.
+"""
+LEAST_PAYLOAD_MASKING_NS: Final = 3_000_000
+PAYLOAD_MASKING_NS_PER_BYTE: Final = MASKING_NS_PER_BYTE + NAMING_NS_PER_BYTE
+"""What masking all events of a payload may cost. Any number of small events with three secrets each cost less."""
 OBJECT_NS: Final = 500
 EVENT_NS: Final = 20_000
 """The minimum cost of validating one object of an event, and of validating and recording an event."""
@@ -26,17 +34,36 @@ class TooCostlyError(Exception):
 
 
 class Effort:
-    """The amount of work that a payload may still cause, in estimated nanoseconds; these are counted, not measured."""
+    """The amount of work that something may still cause, in estimated nanoseconds; these are counted, not measured."""
 
-    def __init__(self, events: Sequence[bytes]) -> None:
-        sizes = list(map(len, events))
-        self.left_ns = LEAST_NS + sum(sizes) * NS_PER_BYTE + sum(map(min, sizes, repeat(FIRST_BYTES))) * FIRST_NS_PER_BYTE
+    def __init__(self, left_ns: int) -> None:
+        self.left_ns = left_ns
 
     def spend(self, nanoseconds: int) -> None:
         """Deduct the cost of work that is about to be done. Raises TooCostlyError."""
-        self.left_ns -= nanoseconds
-        if self.left_ns < 0:
+        if nanoseconds > self.left_ns:
             raise TooCostlyError
+        self.left_ns -= nanoseconds
+
+
+def judging_effort(events: Sequence[bytes]) -> Effort:
+    """The work that a payload may cause, without that of masking secrets."""
+    return Effort(LEAST_NS + sum(map(len, events)) * NS_PER_BYTE)
+
+
+def masking_effort(event: bytes) -> Effort:
+    """The work that finding the secrets in an event may cause. It depends on the event alone, not on what is sent with it."""
+    return Effort(LEAST_MASKING_NS + len(event) * MASKING_NS_PER_BYTE)
+
+
+def naming_effort(event: bytes) -> Effort:
+    """The work that finding the secrets in an event may cause whose facets were masked whole."""
+    return Effort(LEAST_MASKING_NS + len(event) * NAMING_NS_PER_BYTE)
+
+
+def payload_masking_effort(events: Sequence[bytes]) -> Effort:
+    """The work that masking the secrets in all events of a payload may cause."""
+    return Effort(LEAST_PAYLOAD_MASKING_NS + sum(map(len, events)) * PAYLOAD_MASKING_NS_PER_BYTE)
 
 
 def too_costly(events: int, size: int) -> Rejected:

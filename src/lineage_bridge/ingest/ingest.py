@@ -11,13 +11,22 @@ from lineage_bridge.graph.identity.limits import is_within, matches
 from lineage_bridge.graph.ids import event_id, graph_id
 from lineage_bridge.graph.log_record import NO_NOTE, LogRecord, RecordKind, RecordNote, read_note, write_note
 from lineage_bridge.graph.record_origin import RecordOrigin
-from lineage_bridge.ingest.cut_body import mask_beginning, mask_open_values
-from lineage_bridge.ingest.effort import EVENT_NS, LEAST_EVENT, OBJECT_NS, TINY_EVENT_NS, Effort, TooCostlyError, too_costly
+from lineage_bridge.ingest.effort import (
+    EVENT_NS,
+    LEAST_EVENT,
+    OBJECT_NS,
+    TINY_EVENT_NS,
+    Effort,
+    TooCostlyError,
+    judging_effort,
+    payload_masking_effort,
+    too_costly,
+)
+from lineage_bridge.ingest.masking import mask_event, masked_beginning, masked_sample
 from lineage_bridge.ingest.own_publication import PUBLICATION_BYTES, own_publication
-from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, beginning, split_payload
+from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, split_payload
 from lineage_bridge.model.access import Principal
 from lineage_bridge.openlineage.event import Event
-from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.suspicion.search import suspicious_offsets
 from lineage_bridge.openlineage.verdict import Rejected, Verdict, judge, unreadable
 from lineage_bridge.ports.log import EventLog, Written
@@ -25,7 +34,6 @@ from lineage_bridge.ports.log import EventLog, Written
 _WHOLE_PAYLOAD = frozenset({"not_json", "too_costly", "too_large", "too_many"})
 _ANYBODY = Principal("", frozenset())
 FOREIGN_NAMESPACE = "foreign_namespace"
-_COSTLY_SAMPLE_BYTES = 2048
 _NOTE_CHARACTERS = 2000
 _FEW_BRACKETS, _BYTES_PER_BRACKET = 1_000, 8
 """How many brackets a small event may have before it is checked whether it can be read at all."""
@@ -147,10 +155,10 @@ def ingest_operation(operation: bytes, sender: Sender, log: EventLog, arrival_us
 def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: bytes) -> list[JudgedEvent]:
     """Validate the events of a payload. If the payload is rejected as a whole, the result is that rejection."""
     size = sum(map(len, events.items))
-    effort = Effort(events.items)
+    effort, masking = judging_effort(events.items), payload_masking_effort(events.items)
     try:
         if events.rejected:
-            kept = mask_beginning(events.items[0], effort.spend, key)
+            kept = masked_beginning(events.items[0], SAMPLE_BYTES, key)
             return [_rejected(kept, events.rejected, sender, arrival_us, is_whole=not events.is_cut and kept == events.items[0])]
         tiny = sum(map(LEAST_EVENT.__gt__, map(len, events.items)))
         effort.spend(tiny * TINY_EVENT_NS + (len(events.items) - tiny) * EVENT_NS)
@@ -158,10 +166,10 @@ def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: by
         if sender.origin:
             count = len(events.items)
             senders = [sender._replace(origin=sender.event_origin(index, count)) for index in range(count)]
-        return [_judge_event(raw, effort, by, arrival_us, key) for raw, by in zip(events.items, cycle(senders), strict=False)]
+        return [_judge_event(raw, effort, masking, by, arrival_us, key) for raw, by in zip(events.items, cycle(senders), strict=False)]
     except TooCostlyError:
         verdict = events.rejected or too_costly(len(events.items), size)
-        return [_rejected(mask_beginning(beginning(events.items[0], _COSTLY_SAMPLE_BYTES), key=key), verdict, sender, arrival_us)]
+        return [_rejected(masked_sample(events.items[0], key), verdict, sender, arrival_us)]
 
 
 def _is_nested(raw: bytes) -> bool:
@@ -173,30 +181,36 @@ def _is_too_costly(event: JudgedEvent) -> bool:
     return isinstance(event.verdict, Rejected) and event.verdict.code == "too_costly"
 
 
-def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, key: bytes) -> JudgedEvent:
+def _judge_event(raw: bytes, effort: Effort, masking: Effort, sender: Sender, arrival_us: int, key: bytes) -> JudgedEvent:
     if (len(raw) > SAMPLE_BYTES or _is_nested(raw)) and (refused := unreadable(raw)):
         kept = raw
         if len(raw) > SAMPLE_BYTES or suspicious_offsets(raw):
-            kept = beginning(raw, _COSTLY_SAMPLE_BYTES if refused.code == "too_deep" else SAMPLE_BYTES)
-            kept = mask_beginning(kept, effort.spend, key)
+            kept = masked_sample(raw, key) if refused.code == "too_deep" else masked_beginning(raw, SAMPLE_BYTES, key)
         return _rejected(kept, refused, sender, arrival_us, is_whole=kept is raw)
     effort.spend(raw.count(b"{") * OBJECT_NS)
-    masked = mask(raw, effort.spend, key)
+    masked = mask_event(raw, masking, key)
+    if masked is None:
+        return _rejected(masked_sample(raw, key), unreadable(raw) or too_costly(1, len(raw)), sender, arrival_us)
     verdict = judge(masked, arrival_us, effort.spend)
     if isinstance(verdict, Rejected):
         kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked
         if verdict.code == "not_json":  # its sender may have cut it
-            kept = mask_open_values(kept, effort.spend)
+            kept = masked_beginning(kept, len(kept), key)
         return _rejected(kept, verdict, sender, arrival_us, is_whole=kept == raw)
-    if left_out := sender.left_out(verdict.event):
-        return _rejected(masked, left_out, sender, arrival_us)
-    if PUBLICATION_BYTES in masked and (own := own_publication(verdict.event, graph_id(key))):
-        return _rejected(masked, own, sender, arrival_us)
     note = sender.note if sender.first or sender.origin or sender.principal.namespaces else NO_NOTE
-    if note.namespaces and not note.waived and (foreign := _foreign_namespace(verdict.event, note)):
-        return _rejected(masked, foreign, sender, arrival_us)
+    if not_taken := _not_taken(verdict.event, masked, sender, note, key):
+        return _rejected(masked, not_taken, sender, arrival_us)
     names = sender.channel, sender.principal.name
     return JudgedEvent(verdict, LogRecord(RecordKind.EVENT, event_id(masked), arrival_us, *names, write_note(note), masked))
+
+
+def _not_taken(event: Event, masked: bytes, sender: Sender, note: RecordNote, key: bytes) -> Rejected | None:
+    """Reject an event that is not to be taken from this sender, although it can be read."""
+    if left_out := sender.left_out(event):
+        return left_out
+    if PUBLICATION_BYTES in masked and (own := own_publication(event, graph_id(key))):
+        return own
+    return _foreign_namespace(event, note) if note.namespaces and not note.waived else None
 
 
 def _fitting(event: JudgedEvent, limits: RecordLimits) -> JudgedEvent:

@@ -13,6 +13,7 @@ from itertools import islice
 from lineage_bridge.openlineage.json_text import SMALL, PlainParts, Spend, edited, is_json, masked_token, no_limit, text_of, token_of
 from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.secret_rules.commands import argument_secret
+from lineage_bridge.openlineage.secret_rules.companions import is_valued
 from lineage_bridge.openlineage.secret_rules.embedded import mask_embedded
 from lineage_bridge.openlineage.secret_rules.members import (
     NAMES_OF_VALUES,
@@ -28,6 +29,7 @@ from lineage_bridge.openlineage.secret_rules.members import (
 from lineage_bridge.openlineage.secret_rules.names import refers
 from lineage_bridge.openlineage.secret_rules.values import MASK, is_random, is_reference
 from lineage_bridge.openlineage.secrets import mask_text, mask_with
+from lineage_bridge.openlineage.suspicion.density import expect_work
 from lineage_bridge.openlineage.suspicion.harmless import harmful_offsets
 from lineage_bridge.openlineage.suspicion.search import is_suspicious, suspicious_offsets
 
@@ -36,19 +38,14 @@ _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.
 _MASKED = json.dumps(MASK).encode()
 _COLUMN_MAPS, _NAMES = frozenset(("fields", "columnMetrics")), frozenset(("namespace", "name"))
 _NO_SECRET = frozenset((b'""', b'"true"', b'"false"', b'"null"', b'"none"', b'"default"', b"true", b"false", b"null", _MASKED))
-_DEEPEST = 6
-"""How deep JSON in strings in JSON is read as JSON."""
 # Masking one value can make the text around it look like the name of a secret; no known text needs more than three passes.
-_PASSES = 8
-_TOKENS_AT_ONCE = 512
+# JSON in strings in JSON is read as JSON up to a depth.
+_PASSES, _DEEPEST, _TOKENS_AT_ONCE = 8, 6, 512
 _SHORT, _REMEMBERED = 256, 4096
 """The maximum size, in bytes, of a text whose masked form is cached, and the number of cached texts."""
-_LONG = 2048
-"""Bytes from which looking through a text costs more than remembering what came of it."""
-_TINY = 256
-"""Bytes up to which reading JSON token by token costs less than looking for suspicious offsets first."""
-
-_LOOK_NS, _PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _OFFSET_NS, _FOUND_NS = 400, 8, 1_500, 2_500, 5_000, 25, 2_000, 5_000
+_LONG, _TINY = 2048, 256
+"""Above `_LONG` bytes, looking through a text costs more than remembering the result; up to `_TINY`, reading tokens costs less."""
+_LOOK_NS, _PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _FOUND_NS = 800, 8, 1_500, 2_500, 5_000, 25, 8_000
 
 
 def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
@@ -62,10 +59,12 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
             break
         scan = _Scan(raw, spend, key)
         masked = scan.masked()
-        if not (is_text := not is_json(masked)) and not scan.is_unsettled:
+        is_settled = not scan.is_unsettled and not (scan.is_renamed and is_valued(raw, 0, len(raw)))
+        if not (is_text := not is_json(masked)) and is_settled:
             return masked
         if is_text:
-            spend(len(masked) * _TEXT_BYTE_NS + len(suspicious_offsets(masked)) * _OFFSET_NS)
+            spend(len(masked) * _TEXT_BYTE_NS)
+            expect_work(masked, suspicious_offsets(masked), spend)
             masked = mask_text(masked.decode("latin-1")).encode("latin-1")
         if masked == raw:
             break
@@ -76,7 +75,8 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
 class _Scan:
     """Reads the tokens of a body once, and collects the edits that mask secrets. It never fails, even if brackets do not match.
 
-    `is_unsettled`: a text was masked that names another one (a key, a name, an argument), so the masked body has to be read again.
+    `is_unsettled`: a text was masked that names another one (a key, an argument), so the masked body has to be read again. `is_renamed`:
+    a name was, which may name the value of a member beside it.
     """
 
     def __init__(self, raw: bytes, spend: Spend, key: bytes, depth: int = 0) -> None:
@@ -85,12 +85,11 @@ class _Scan:
         offsets = suspicious_offsets(raw)
         spend(len(raw) * _PASS_NS + len(offsets) * _LOOK_NS)
         offsets = harmful_offsets(raw, offsets)
-        # What is full of secrets is refused before any of them is looked at.
-        spend(len(offsets) * _OFFSET_NS)
+        expect_work(raw, offsets, spend)
         self.plain = PlainParts(raw, offsets if not offsets or len(raw) > _TINY else None)
         self.memo: dict[tuple[bytes, bool], bytes] = {}
         self.edits: dict[int, tuple[int, bytes]] = {}
-        self.frames, self.is_unsettled = [Container(is_object=False)], False
+        self.frames, self.is_unsettled, self.is_renamed = [Container(is_object=False)], False, False
 
     def masked(self) -> bytes:
         if self.plain.is_plain(0, len(self.raw)):
@@ -227,7 +226,8 @@ class _Scan:
         elif frame.sink is not None:
             frame.sink.append(token.span())
         if self.edit_text(token, is_name=frame.key in _NAMES):
-            self.is_unsettled |= is_first or frame.key in NAMES_OF_VALUES
+            self.is_unsettled |= is_first
+            self.is_renamed |= frame.key in NAMES_OF_VALUES
 
     def edit_argument(self, frame: Container, token: "re.Match[bytes]") -> bool:
         """Mask the secret in an element of an array, if the element is an argument of a command that contains one."""

@@ -1,5 +1,6 @@
 """Sets up and runs the API's process."""
 
+import gc
 import logging
 import signal
 import socket
@@ -286,4 +287,5 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
         # uvicorn raises the signal once more when it is done; also, a signal may come before uvicorn handles signals.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+        gc.freeze()  # what is loaded stays until the end, so no collection of garbage has to pass through it
         server.run(sockets=[listener])

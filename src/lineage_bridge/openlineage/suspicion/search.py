@@ -1,6 +1,7 @@
 """Finds the positions in JSON at which a secret, or the name of one, may begin."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -45,7 +46,19 @@ def suspicious_offsets(raw: bytes) -> list[int]:
     """The sorted positions in a body where a secret, or the name of one, may begin. Pieces without such a position are not suspicious."""
     lower = raw.lower()
     marks = [start for _, start, _ in _ANY_MARK.find_matches_as_indexes(lower)]
-    return sorted((*marks, *_formats(raw, lower), *_user_infos(raw), *foreign_offsets(raw)))
+    offsets = sorted((*marks, *_formats(raw, lower), *_user_infos(raw), *foreign_offsets(raw)))
+    return _unmasked(raw, offsets) if offsets and b"********" in raw else offsets
+
+
+def _unmasked(raw: bytes, offsets: list[int]) -> list[int]:
+    """Those of the sorted positions that are not in a setting whose value is masked."""
+    kept: list[int] = []
+    at = 0
+    for found in _MASKED.finditer(raw):
+        start = bisect_left(offsets, found.start(), at)
+        kept += offsets[at:start]
+        at = bisect_left(offsets, found.end(), start)
+    return kept + offsets[at:]
 
 
 def _formats(raw: bytes, lower: bytes) -> Iterator[int]:

@@ -1,0 +1,47 @@
+"""Masks the secrets of received events within limits of work, and the beginnings of bodies that no event can be read from."""
+
+from lineage_bridge.ingest.cut_body import mask_beginning
+from lineage_bridge.ingest.dense_event import mask_facets
+from lineage_bridge.ingest.effort import Effort, TooCostlyError, masking_effort, naming_effort
+from lineage_bridge.ingest.payload import beginning
+from lineage_bridge.openlineage.redaction import mask
+
+_LONGEST_SAMPLE, _SHORTEST_SAMPLE, _BYTES_PER_SAMPLED = 2048, 128, 32
+"""Of what costs too much, one byte of so many is kept, within these limits."""
+
+
+def mask_event(raw: bytes, shared: Effort, key: bytes) -> bytes | None:
+    """Mask the secrets of an event; its facets as a whole if they have too many. None if that would still cost too much.
+
+    The result depends on the event and the installation's `key` alone, so it is the same however the event is sent. `shared` is what
+    masking all events of the payload may cost. Raises TooCostlyError if that is exceeded.
+    """
+    masked = _within_limit(raw, masking_effort(raw), shared, key)
+    if masked is None and (rest := mask_facets(raw)) is not None:
+        return _within_limit(rest, naming_effort(rest), shared, key)
+    return masked
+
+
+def _within_limit(raw: bytes, effort: Effort, shared: Effort, key: bytes) -> bytes | None:
+    allowed = effort.left_ns
+    try:
+        masked = mask(raw, effort.spend, key)
+    except TooCostlyError:
+        masked = None
+    shared.spend(allowed - effort.left_ns)
+    return masked
+
+
+def masked_beginning(raw: bytes, most: int, key: bytes) -> bytes:
+    """Mask the first `most` bytes of a body at most; fewer if that would cost too much."""
+    kept = beginning(raw, most)
+    try:
+        return mask_beginning(kept, masking_effort(kept).spend, key)
+    except TooCostlyError:
+        return masked_sample(raw, key)
+
+
+def masked_sample(raw: bytes, key: bytes) -> bytes:
+    """Mask the beginning of what costs too much. It is so short that this costs little for what the body weighs."""
+    most = min(_LONGEST_SAMPLE, max(_SHORTEST_SAMPLE, len(raw) // _BYTES_PER_SAMPLED))
+    return mask_beginning(beginning(raw, most), key=key)

@@ -1,0 +1,30 @@
+"""Estimates what masking the secrets in a body costs at least, before any of its texts is read."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from lineage_bridge.openlineage.json_text import Spend
+
+_OFFSET_NS, _TEXT_NS = 2_000, 9_000
+"""What looking at a suspicious offset costs, and at least at a text that contains any, in nanoseconds."""
+_FEW: Final = 32
+"""Of more offsets than this, the texts that contain them are counted."""
+
+
+def expect_work(raw: bytes, offsets: Sequence[int], spend: Spend) -> None:
+    """Spend what looking at these suspicious offsets, which are sorted, costs. Raises what `spend` raises, also if the texts that contain
+    them are too many, which are not charged here, but when they are read.
+    """
+    spend(len(offsets) * _OFFSET_NS)
+    if len(offsets) > _FEW:
+        texts = _texts_with(raw, offsets) * _TEXT_NS
+        spend(texts)
+        spend(-texts)
+
+
+def _texts_with(raw: bytes, offsets: Sequence[int]) -> int:
+    """How many of the parts of a body between quotes contain any of the offsets."""
+    quotes = np.flatnonzero(np.frombuffer(raw, np.uint8) == ord('"'))
+    return 1 + int(np.count_nonzero(np.diff(np.searchsorted(quotes, offsets))))
