@@ -60,7 +60,7 @@ class GlueObserver(Observer[GlueSourceSettings]):
     def __init__(self, name: str, settings: GlueSourceSettings) -> None:
         super().__init__(name, settings)
         self.service = _service(settings)
-        self._stated = AssetEvents("glue", name)
+        self._stated = AssetEvents("glue", name, lambda asset: asset[0])
         self._unfinished = 0
 
     def test(self) -> Iterator[Check]:

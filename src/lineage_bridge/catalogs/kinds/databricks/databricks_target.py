@@ -21,7 +21,7 @@ from databricks.sdk.service.catalog import (
 )
 
 from lineage_bridge.catalogs.kinds.databricks.connection import AnsweredError, WorkspaceConnection
-from lineage_bridge.catalogs.kinds.databricks.naming import is_own_lineage
+from lineage_bridge.catalogs.kinds.databricks.naming import metastore_addresses
 from lineage_bridge.catalogs.kinds.databricks.objects import (
     JobObjects,
     RelationshipEnd,
@@ -32,7 +32,7 @@ from lineage_bridge.catalogs.kinds.databricks.objects import (
     job_objects,
 )
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
-from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, InexpressibleError, Json, ObjectKey, Operation, Outcome, Target
+from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import ForbiddenError, UnauthenticatedError
 from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.openlineage.event_builder import digest_of
@@ -53,6 +53,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
     deleted.
     """
 
+    catalog = "unity"
     deletes = True
     reads = True
     read_batch = 20
@@ -66,10 +67,13 @@ class DatabricksTarget(Target[DatabricksSettings]):
         self._turns = tuple(threading.Lock() for _ in range(_TURNS))
         self._written: dict[str, str] = {}
 
+    @property
+    def addresses(self) -> frozenset[str]:
+        """The metastore's workspaces, as far as the settings name them."""
+        return metastore_addresses(self.settings)
+
     def express(self, event: Json) -> Expressed:
-        """Convert an event to a completed run. Raises InexpressibleError, also for what Databricks has seen itself."""
-        if is_own_lineage(event, self.settings):
-            raise InexpressibleError("jobs whose lineage Databricks has seen itself")
+        """Convert an event to a completed run. Raises InexpressibleError."""
         return express_job(event)
 
     def visible(self, event: Json) -> str:
