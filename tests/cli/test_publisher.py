@@ -1,13 +1,18 @@
-"""The process that publishes continuously, killed while its target is down: a second server gets everything in the end."""
+"""The process that publishes continuously, killed (SIGKILL) while its target is down, or in the middle of what it sends: a second server
+has everything once in the end.
+"""
 
 import json
 import os
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from uuid import NAMESPACE_URL, uuid5
 
-from tests.cli.conftest import COMMAND, Server
+import pytest
+from tests.cli.conftest import COMMAND, Server, serving
 from tests.events import dataset, run_event
 from tests.servers.web.faulty import Faulty
 
@@ -74,3 +79,44 @@ def test_a_killed_publisher_goes_on_where_it_was(server: Server, faulty: Callabl
             client.post(f"/api/v1/targets/{name}/pause")
             assert stands()["state"] == "paused"
         client.delete(f"/api/v1/targets/{name}")
+
+
+def test_a_publisher_killed_while_it_sends_loses_and_doubles_nothing(
+    server: Server, faulty: Callable[[str], Faulty], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    jobs, name = {f"half-{number:02}" for number in range(30)}, "second"
+    with serving(tmp_path_factory.mktemp("second")) as second, Client(server.url) as client, Client(second.url) as there:
+        proxy = faulty(second.url)
+        settings = {"url": proxy.url, "publish": "continuous", "debounce_s": 0.2, "at_once": 2, "namespaces": ["halves"], "tries": 1}
+
+        def sent() -> int:
+            return sum(request.startswith("POST /api/v1/lineage") for request in proxy.requests)
+
+        def is_idle() -> bool:
+            server.fold()
+            found: Json = client.get(f"/api/v1/targets/{name}")["continuous"]
+            return bool(found["state"] == "idle" and found.get("lag_changes") == 0)
+
+        for job in sorted(jobs):
+            event = run_event(
+                run=str(uuid5(NAMESPACE_URL, job)), job=job, inputs=[dataset("p", "halves")], outputs=[dataset(job, "halves")]
+            )
+            client.post_events(event, "application/json")
+        server.fold()
+        client.post("/api/v1/targets", json.dumps({"name": name, "kind": "openlineage", "settings": settings}).encode())
+        before = 0
+        for _ in range(3):  # each is killed while requests are under way whose answers break off, so what became of them is unknown
+            proxy.cut("/lineage")
+            with publishing(server):
+                until(lambda before=before: sent() > before + 1, lambda: proxy.requests)
+            proxy.mend()
+            before = sent()
+        with publishing(server):
+            until(is_idle, lambda: (client.get(f"/api/v1/targets/{name}"), sent()))
+        client.delete(f"/api/v1/targets/{name}")
+        second.fold()
+        listed = there.get("/api/v1/graph/runs?namespace=jobs&limit=1000")["runs"]
+        assert Counter(run["job"]["name"] for run in listed) == Counter(jobs)
+        for job in sorted(jobs):
+            (run,) = (run for run in listed if run["job"]["name"] == job)
+            assert run["state"] == "COMPLETED", run

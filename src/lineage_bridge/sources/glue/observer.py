@@ -188,10 +188,11 @@ class GlueObserver(Observer[GlueSourceSettings]):
         gone: list[str] = []
         first: SourceError | None = None
         for name in tables:
+            self.check_stop()
             try:
                 if not self.service.has_table(database, name):
                     gone.append(name)
-            except SourceError as error:  # noqa: PERF203  # each table by itself
+            except SourceError as error:  # each table by itself
                 first = first or error
                 if not isinstance(error, ForbiddenError):
                     break

@@ -9,7 +9,7 @@ import msgspec
 from lineage_bridge.errors import ForbiddenError, SourceError
 from lineage_bridge.sources.common.catalog.assets import Asset
 from lineage_bridge.sources.common.catalog.reading import text_in
-from lineage_bridge.sources.common.catalog.walk import MOST_PAGES, Page
+from lineage_bridge.sources.common.catalog.walk import MOST_ASKED, MOST_PAGES, Page
 from lineage_bridge.sources.common.observer import Unseen
 from lineage_bridge.sources.unity.settings import UnitySourceSettings
 from lineage_bridge.sources.unity.statements import ANY_FLOW, FLOWS, TAGS, flows_in, groups_of, tags_in
@@ -35,6 +35,7 @@ class TableListings:
 
     listings: Sequence[str] = (TABLE_LISTING,)
     pages_at_once = 500
+    asked_at_once = 20
 
     def __init__(self, settings: UnitySourceSettings, workspace: Workspace) -> None:
         self._settings, self._workspace = settings, workspace
@@ -122,6 +123,8 @@ class StatementListings:
 
     listings: Sequence[str] = (TAG_LISTING, LINEAGE)
     pages_at_once = MOST_PAGES
+    asked_at_once = MOST_ASKED
+    """All at once: one statement answers for all jobs, and each call to the workspace can be stopped."""
 
     def __init__(self, settings: UnitySourceSettings, workspace: Workspace) -> None:
         self._settings, self._workspace = settings, workspace
