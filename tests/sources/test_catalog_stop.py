@@ -30,7 +30,8 @@ class Endless:
         self.stop.set()
         return Page((), str(int(cursor or 0) + 1))
 
-    def missing(self, *_: object) -> set[str]:
+    def missing(self, listing: str, ids: Sequence[str]) -> set[str]:
+        del listing, ids
         return set()
 
     def selects(self, *_: object) -> bool:

@@ -65,7 +65,7 @@ def test_a_withdrawal_hides_nothing_of_another_catalog_in_any_order(writer: Grap
         add(writer, event)
         assert facets_of(writer)["documentation"]["description"] == ("B", "A", "B")[number]
         assert columns_of(writer) == [("b", "a", "b")[number]]
-    exports = set()
+    exports: set[bytes] = set()
     for order in permutations(events):
         with opened() as other:
             for event in order:

@@ -24,8 +24,6 @@ JOIN facet_set c ON c.facet_set = s.facet_set JOIN facet f ON f.facet = c.facet
 JOIN facet_set b ON b.facet_set = s.facet_set AND b.key = '{FROM_CATALOG}' JOIN facet m ON m.facet = b.facet
 WHERE s.node = ? AND s.side = ?"""
 _REMOVE = "DELETE FROM current_facet WHERE node = ? AND job = 0 AND key = ? AND rank < ? RETURNING facet"
-CurrentFacet = tuple[int, int, str, bytes]
-"""Node, owner, key and facet."""
 
 
 class CurrentFacetWriter:
@@ -49,7 +47,7 @@ class CurrentFacetWriter:
                 candidate = facet_rank(key, side), last, event, facet
                 best[row_key] = max(best.get(row_key, candidate), candidate)
         before = self._removed(of_catalogs)
-        rows = [(*row_key, facet, rank, time, event) for row_key, (rank, time, event, facet) in best.items()]
+        rows: list[Row] = [(*row_key, facet, rank, time, event) for row_key, (rank, time, event, facet) in best.items()]
         changed = self._merged(rows)
         changed += self._merged(list(self._of_catalogs(of_catalogs.keys())))
         return self._recorded(before, changed)
@@ -88,12 +86,12 @@ class CurrentFacetWriter:
                 found[node, 0, key] = row[0]
         return found
 
-    def _of_catalogs(self, wanted: Collection[tuple[int, str]]) -> Iterator[Row]:
+    def _of_catalogs(self, touched: Collection[tuple[int, str]]) -> Iterator[Row]:
         """The facets that count of all that catalogs state under these keys."""
-        for node in sorted({node for node, _ in wanted}):
+        for node in sorted({node for node, _ in touched}):
             statements: dict[str, list[CatalogStatement]] = {}
             for key, stated in self._stated(node):
-                if (node, key) in wanted:
+                if (node, key) in touched:
                     statements.setdefault(key, []).append(stated)
             for key, some in sorted(statements.items()):
                 if found := current_of_catalogs(some):
