@@ -115,7 +115,7 @@ def test_a_publisher_killed_while_it_sends_loses_and_doubles_nothing(
             until(is_idle, lambda: (client.get(f"/api/v1/targets/{name}"), sent()))
         client.delete(f"/api/v1/targets/{name}")
         second.fold()
-        listed = there.get("/api/v1/lineage/datasets?namespace=halves&limit=1000")
+        listed = there.get("/api/v1/lineage/datasets", namespace="halves", limit=1000)
         assert sorted(found["name"] for found in listed) == [*sorted(jobs), "p"]
-        runs = [there.get(f"/api/v1/graph/runs?namespace=jobs&name={job}")["runs"] for job in sorted(jobs)]
+        runs = [there.get("/api/v1/graph/runs", namespace="jobs", name=job)["runs"] for job in sorted(jobs)]
         assert {len(of_job) for of_job in runs} == {1}, runs

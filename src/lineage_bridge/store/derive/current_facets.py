@@ -49,7 +49,8 @@ class CurrentFacetWriter:
         before = self._removed(of_catalogs)
         rows: list[Row] = [(*row_key, facet, rank, time, event) for row_key, (rank, time, event, facet) in best.items()]
         changed = self._merged(rows)
-        changed += self._merged(list(self._of_catalogs(of_catalogs.keys())))
+        if of_catalogs:
+            changed += self._merged(list(self._of_catalogs(of_catalogs.keys())))
         return self._recorded(before, changed)
 
     def _merged(self, rows: list[Row]) -> list[Row]:
