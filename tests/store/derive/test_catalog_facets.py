@@ -31,7 +31,7 @@ def mark(address: str, *, deleted: bool = False) -> dict[str, Any]:
 
 
 def states(at: int, address: str, producer: str, **facets: Any) -> bytes:
-    return dataset_event(dataset("a", **{KEY: mark(address)}, **facets), T0 + at * MINUTE, producer)
+    return dataset_event(dataset("a", lineagebridge_catalog=mark(address), **facets), T0 + at * MINUTE, producer)
 
 
 def facets_of(writer: GraphWriter, name: str = "a", kind: NodeKind = NodeKind.DATASET) -> dict[str, Any]:
