@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from uuid import NAMESPACE_URL, uuid5
 
 import pytest
@@ -92,6 +93,9 @@ def test_a_publisher_killed_while_it_sends_loses_and_doubles_nothing(
             server.fold()  # also the head of the audit trail
             return sum(request.startswith("POST /api/v1/lineage") for request in proxy.requests)
 
+        def has_sent(requests: int) -> bool:
+            return sent() >= requests
+
         def is_idle() -> bool:
             sent()
             found: Json = client.get(f"/api/v1/targets/{name}")["continuous"]
@@ -108,7 +112,7 @@ def test_a_publisher_killed_while_it_sends_loses_and_doubles_nothing(
         for _ in range(3):  # each is killed while requests are under way whose answers break off, so what became of them is unknown
             proxy.cut("/lineage")
             with publishing(server):
-                until(lambda before=before: sent() > before + 1, lambda: proxy.requests)
+                until(partial(has_sent, before + 2), lambda: proxy.requests)
             proxy.mend()
             before = sent()
         with publishing(server):

@@ -1,6 +1,7 @@
 """Unity Catalog: what jobs and datasets become there, tables and their rights, logins, and what Databricks' own client makes of it."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -409,6 +410,10 @@ def test_the_metastore_refuses_what_the_service_would(there: UnityCatalog, their
             their_client.api_client.do("POST", "/api/2.0/lineage-tracking/external-metadata", body={**made.as_dict(), "name": "n", **wrong})
 
 
+def _at(address: str, _: object) -> str:
+    return address
+
+
 def test_lineage_that_a_source_read_in_the_metastore_is_not_published_back(ours: Server, place: Place, there: UnityCatalog) -> None:
     added(ours, place, table_namespaces=["unitycatalog://other.example"])
     address = ours.targets.target("there").settings.address
@@ -418,7 +423,7 @@ def test_lineage_that_a_source_read_in_the_metastore_is_not_published_back(ours:
         [("unity", address), ("unity", "https://other.example"), ("unity", "https://elsewhere.example"), ("datahub", address)]
     ):
         job = Asset((f"databricks://{HOST}", f"7/job/{number}"), {}, is_job=True, inputs=sides[:1], outputs=sides[1:])
-        ours.send(encode(AssetEvents(kind, "source", lambda _, read_at=read_at: read_at).stated(job, at_us)))
+        ours.send(encode(AssetEvents(kind, "source", partial(_at, read_at)).stated(job, at_us)))
     there.tables |= {name: ["id"] for name in ("main.sales.orders", "main.sales.revenue")}
     report = published(ours)
     assert report.not_expressible["jobs and datasets whose lineage was read from this catalog"] == 2

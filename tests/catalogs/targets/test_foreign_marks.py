@@ -2,6 +2,7 @@
 
 import errno
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import product
 
 import pytest
@@ -90,6 +91,10 @@ def test_an_answer_that_only_looks_like_json_is_a_success() -> None:
     assert outcome_of(HttpAnswer(200, b"{accepted}", "")).done
 
 
+def _at(address: str, _: object) -> str:
+    return address
+
+
 @pytest.mark.parametrize("kind", ["datahub", "openmetadata", "google", "files"])
 def test_what_a_source_read_from_a_catalog_is_not_published_back_to_one(request: pytest.FixtureRequest, ours: Server, kind: str) -> None:
     namespace, build = "s3://bucket", EventBuilder("https://example.org/test")
@@ -100,14 +105,14 @@ def test_what_a_source_read_from_a_catalog_is_not_published_back_to_one(request:
     here = min(target.addresses - {"https://proxy.example/here"})
     addresses = {"here": here, "proxy": "https://proxy.example/here", "else": "https://else.example"}
     for catalog, (place, address) in product(CATALOGS, addresses.items()):
-        seen, at_us = AssetEvents(catalog, "source", lambda _, address=address: address), ours.parts.now_us
+        seen, at_us = AssetEvents(catalog, "source", partial(_at, address)), ours.parts.now_us
         job = Asset((namespace, f"job of {catalog} {place}"), {}, is_job=True, inputs=tuple(read), outputs=tuple(written))
         table = Asset((namespace, f"table of {catalog} {place}"), {"lineage": flow})
         ours.send(*(encode(seen.stated(asset, at_us)) for asset in (job, table)))
     for catalog in CATALOGS:  # an event of an earlier version, whose mark has no address
         earlier = {FROM_CATALOG: {"_producer": "p", "_schemaURL": "s", "catalog": catalog}}
-        io = {"inputs": [dataset("a", namespace)], "outputs": [dataset("b", namespace)]}
-        ours.send(job_event(f"earlier job of {catalog}", job_facets=earlier, **io))
+        sides = [dataset("a", namespace)], [dataset("b", namespace)]
+        ours.send(job_event(f"earlier job of {catalog}", job_facets=earlier, inputs=sides[0], outputs=sides[1]))
     wrong = {FROM_CATALOG: {"_producer": "p", "_schemaURL": "s", "catalog": 5}}
     ours.send(job_event("own", inputs=[dataset("a", namespace)], outputs=[dataset("b", namespace)], job_facets=wrong))
     try:
