@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,12 +50,12 @@ class Server:
         writer.close()
 
 
-@pytest.fixture(scope="package")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder, port = tmp_path_factory.mktemp("data"), free_port()
-    environment = {**os.environ, "LINEAGE_BRIDGE_DATA_DIR": str(folder), "LINEAGE_BRIDGE_PORT": str(port)}
-    environment["LINEAGE_BRIDGE_INPUT_FOLDERS"] = str(tmp_path_factory.getbasetemp())
-    process = subprocess.Popen([*COMMAND, "api"], env=environment)
+@contextmanager
+def serving(folder: Path, **environment: str) -> Iterator[Server]:
+    """An API process whose data is in a folder."""
+    port = free_port()
+    own = {"LINEAGE_BRIDGE_DATA_DIR": str(folder), "LINEAGE_BRIDGE_PORT": str(port)}
+    process = subprocess.Popen([*COMMAND, "api"], env={**os.environ, **own, **environment})
     found = Server(f"http://127.0.0.1:{port}", DataFolder(folder))
     try:
         with Client(found.url) as client:
@@ -66,6 +67,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         process.terminate()
         code = process.wait()
     assert code == 0
+
+
+@pytest.fixture(scope="package")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("data"), LINEAGE_BRIDGE_INPUT_FOLDERS=str(tmp_path_factory.getbasetemp())) as found:
+        yield found
 
 
 @dataclass(frozen=True)

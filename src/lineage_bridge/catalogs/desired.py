@@ -17,7 +17,7 @@ from lineage_bridge.catalogs.target import InexpressibleError, Json, ObjectKey, 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.openlineage.event_builder import OWN_FACETS, encode
-from lineage_bridge.openlineage.facets.from_catalog import FROM_CATALOG
+from lineage_bridge.openlineage.facets.from_catalog import FROM_CATALOG, CatalogMark, catalog_mark
 from lineage_bridge.openlineage.facets.publication import PUBLICATION, installations_in
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.projections.event_shapes import ViewEvent
@@ -68,13 +68,18 @@ def desired_state(graph: GraphReader, target: Target[Any], installation: str, no
 
 
 def _event_for(target: Target[Any], view: ViewEvent, installation: str, state: DesiredState) -> Json | None:
-    """The marked event of a view; None, which is counted, if a source read its lineage from a catalog of the target's kind."""
+    """The marked event of a view; None, which is counted, if a source read its lineage from this catalog."""
     event = marked(view, installation)
-    mark = event["job" if "job" in event else "dataset"]["facets"].pop(FROM_CATALOG, None)
-    if target.catalog and isinstance(mark, dict) and mark.get("catalog") == target.catalog:
-        state.not_expressible["jobs and datasets whose lineage was read from such a catalog"] += 1
+    mark = catalog_mark(event["job" if "job" in event else "dataset"]["facets"].pop(FROM_CATALOG, None))
+    if mark and is_read_from(target, mark):
+        state.not_expressible["jobs and datasets whose lineage was read from this catalog"] += 1
         return None
     return event
+
+
+def is_read_from(target: Target[Any], mark: CatalogMark) -> bool:
+    """Whether a mark names the catalog to which a target publishes. Without an address, it may be any catalog of its kind."""
+    return mark.catalog == target.catalog and (not mark.address or mark.address in target.addresses)
 
 
 def add_object(state: DesiredState, target: Target[Any], event: Json) -> None:

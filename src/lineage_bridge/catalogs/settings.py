@@ -43,6 +43,9 @@ class TargetSettings(SourceSettings):
         default={}, description="the namespaces to use at the target; `prefix*` replaces a prefix, and the longest one that matches is used"
     )
     map_names: Renames = Field(default={}, description="the names to use at the target, in every namespace, in the form of map_namespaces")
+    read_at: Texts = Field(
+        default=(), description="further addresses of this catalog, at which sources read it: lineage read there is not published back"
+    )
     names: Literal["standard", "lineagebridge"] = Field(default="standard", description="name style, before it is mapped")
     at_once: int = Field(default=4, ge=1, le=64, description="maximum concurrent calls")
     tries: int = Field(default=6, ge=1, le=50, description="maximum attempts of a call that may succeed later")

@@ -12,6 +12,7 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 from lineage_bridge.catalogs.settings import TargetSettings
 from lineage_bridge.errors import ForbiddenError, LineageBridgeError
 from lineage_bridge.model.sources import SourceCheck
+from lineage_bridge.sources.common.catalog.address import catalog_address
 
 Json = dict[str, Any]
 SettingsT = TypeVar("SettingsT", bound=TargetSettings)
@@ -88,7 +89,7 @@ def _once(request: Callable[[], AnswerT], /) -> AnswerT:
 class Target(ABC, Generic[SettingsT]):
     """A system to which lineage is published. Thread-safe.
 
-    `catalog`: the kind of source that reads such a system, whose lineage is not published back to it; empty if none does. `deletes`,
+    `catalog`: the kind of source that reads such a system; empty if none does. `addresses` say which system it is. `deletes`,
     `reads`: whether its objects can be deleted, and read back. `batch`: how many operations one call of `write` takes, `read_batch` how
     many keys one call of `read` takes. `paces_itself`: `read` and `write` make requests, each by `repeated`; for others, each `read` and
     `write` is one call. `wait` waits the given seconds, and raises StoppedError as soon as the publication is stopped.
@@ -109,6 +110,11 @@ class Target(ABC, Generic[SettingsT]):
     def repeated(self, request: Callable[[], AnswerT]) -> AnswerT:
         """Make a request when it may begin, and repeat it while it may succeed. Returns its answer, and raises its errors."""
         return self.repeat(request)
+
+    @property
+    def addresses(self) -> frozenset[str]:
+        """The addresses of the system, as sources of the kind `catalog` have them. Lineage read there is not published back."""
+        return frozenset(map(catalog_address, (self.settings.address, *self.settings.read_at)))
 
     def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
         """The events to publish, made from those of jobs and datasets: by default these themselves, unless the target attaches lineage to

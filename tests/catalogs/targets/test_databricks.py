@@ -1,6 +1,7 @@
 """Unity Catalog: what jobs and datasets become there, tables and their rights, logins, and what Databricks' own client makes of it."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ from lineage_bridge.catalogs.kinds.databricks.naming import _SYSTEMS, metadata_n
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
 from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.errors import ConfigError
+from lineage_bridge.openlineage.event_builder import EventBuilder, encode
+from lineage_bridge.sources.common.catalog.assets import Asset, AssetEvents
 
 HOST = "localhost"
 """The host of the workspace, under the name that namespaces of this machine have in the graph."""
@@ -408,15 +411,22 @@ def test_the_metastore_refuses_what_the_service_would(there: UnityCatalog, their
             their_client.api_client.do("POST", "/api/2.0/lineage-tracking/external-metadata", body={**made.as_dict(), "name": "n", **wrong})
 
 
-def test_lineage_that_databricks_has_seen_itself_is_not_published_back(ours: Server, place: Place, there: UnityCatalog) -> None:
+def _at(address: str, _: object) -> str:
+    return address
+
+
+def test_lineage_that_a_source_read_in_the_metastore_is_not_published_back(ours: Server, place: Place, there: UnityCatalog) -> None:
     added(ours, place, table_namespaces=["unitycatalog://other.example"])
-    seen = {"jobType": facet(processingType="BATCH", integration="DATABRICKS", jobType="JOB")}
-    spark = {"jobType": facet(processingType="BATCH", integration="SPARK", jobType="JOB")}
-    tables: dict[str, Any] = {"inputs": [dataset("main.sales.orders", HERE)], "outputs": [dataset("main.sales.revenue", HERE)]}
-    for number, (host, facets) in enumerate([(HOST, seen), ("other.example", seen), ("elsewhere.example", seen), (HOST, spark)]):
-        ours.send(run_event(run=RUNS[number], job=f"7/job/{number}", namespace=f"databricks://{host}", job_facets=facets, **tables))
+    address = ours.targets.target("there").settings.address
+    build, at_us = EventBuilder("https://example.org/test"), ours.parts.now_us
+    sides = tuple(build.dataset((HERE, f"main.sales.{name}")) for name in ("orders", "revenue"))
+    for number, (kind, read_at) in enumerate(
+        [("unity", address), ("unity", "https://other.example"), ("unity", "https://elsewhere.example"), ("datahub", address)]
+    ):
+        job = Asset((f"databricks://{HOST}", f"7/job/{number}"), {}, is_job=True, inputs=sides[:1], outputs=sides[1:])
+        ours.send(encode(AssetEvents(kind, "source", partial(_at, read_at)).stated(job, at_us)))
     there.tables |= {name: ["id"] for name in ("main.sales.orders", "main.sales.revenue")}
     report = published(ours)
-    assert report.not_expressible["jobs whose lineage Databricks has seen itself"] == 2
+    assert report.not_expressible["jobs and datasets whose lineage was read from this catalog"] == 2
     names = {made["properties"]["lineagebridge.name"] for name, made in there.metadata.items() if "_job_7_" in name}
     assert names == {"7/job/2", "7/job/3"}

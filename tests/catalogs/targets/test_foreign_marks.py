@@ -2,6 +2,8 @@
 
 import errno
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import product
 
 import pytest
 from tests.api.support import Server
@@ -89,20 +91,30 @@ def test_an_answer_that_only_looks_like_json_is_a_success() -> None:
     assert outcome_of(HttpAnswer(200, b"{accepted}", "")).done
 
 
+def _at(address: str, _: object) -> str:
+    return address
+
+
 @pytest.mark.parametrize("kind", ["datahub", "openmetadata", "google", "files"])
 def test_what_a_source_read_from_a_catalog_is_not_published_back_to_one(request: pytest.FixtureRequest, ours: Server, kind: str) -> None:
     namespace, build = "s3://bucket", EventBuilder("https://example.org/test")
     read, written = ([build.dataset((namespace, name))] for name in ("a", "b"))
     flow = build.dataset_lineage([source_of((namespace, "b"))], {})
-    for catalog in CATALOGS:
-        seen, at_us = AssetEvents(catalog, "source"), ours.parts.now_us
-        job = Asset((namespace, f"job of {catalog}"), {}, is_job=True, inputs=tuple(read), outputs=tuple(written))
-        table = Asset((namespace, f"table of {catalog}"), {"lineage": flow})
+    added(ours, make_place(kind, request, ours), read_at=["https://proxy.example/here"])
+    target = ours.targets.target("there")
+    here = min(target.addresses - {"https://proxy.example/here"})
+    addresses = {"here": here, "proxy": "https://proxy.example/here", "else": "https://else.example"}
+    for catalog, (place, address) in product(CATALOGS, addresses.items()):
+        seen, at_us = AssetEvents(catalog, "source", partial(_at, address)), ours.parts.now_us
+        job = Asset((namespace, f"job of {catalog} {place}"), {}, is_job=True, inputs=tuple(read), outputs=tuple(written))
+        table = Asset((namespace, f"table of {catalog} {place}"), {"lineage": flow})
         ours.send(*(encode(seen.stated(asset, at_us)) for asset in (job, table)))
+    for catalog in CATALOGS:  # an event of an earlier version, whose mark has no address
+        earlier = {FROM_CATALOG: {"_producer": "p", "_schemaURL": "s", "catalog": catalog}}
+        sides = [dataset("a", namespace)], [dataset("b", namespace)]
+        ours.send(job_event(f"earlier job of {catalog}", job_facets=earlier, inputs=sides[0], outputs=sides[1]))
     wrong = {FROM_CATALOG: {"_producer": "p", "_schemaURL": "s", "catalog": 5}}
     ours.send(job_event("own", inputs=[dataset("a", namespace)], outputs=[dataset("b", namespace)], job_facets=wrong))
-    added(ours, make_place(kind, request, ours))
-    target = ours.targets.target("there")
     try:
         with ours.pool.reader() as reader:
             state = desired_state(reader, target, graph_id(KEY), ours.parts.now_us)
@@ -110,7 +122,10 @@ def test_what_a_source_read_from_a_catalog_is_not_published_back_to_one(request:
         target.close()
     others = [catalog for catalog in CATALOGS if catalog != kind]
     names = {key.name for key in state.objects}
-    assert {"own", *(f"job of {catalog}" for catalog in others)} <= names
-    assert not {f"job of {kind}", f"table of {kind}"} & names
-    assert state.not_expressible["jobs and datasets whose lineage was read from such a catalog"] == 2 * (kind in CATALOGS)
+    published_ones = {f"job of {catalog} {place}" for catalog in others for place in addresses}
+    published_ones |= {f"earlier job of {catalog}" for catalog in others}
+    assert {"own", f"job of {CATALOGS[0]} else", f"job of {kind} else" if kind in CATALOGS else "own", *published_ones} <= names
+    assert not {f"{what} of {kind} {place}" for what in ("job", "table") for place in ("here", "proxy")} & names
+    assert f"earlier job of {kind}" not in names
+    assert state.not_expressible["jobs and datasets whose lineage was read from this catalog"] == 5 * (kind in CATALOGS)
     assert not any(FROM_CATALOG.encode() in encode(made.event()) for made in state.objects.values())

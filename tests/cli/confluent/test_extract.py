@@ -12,6 +12,7 @@ import httpx
 import pytest
 from tests.confluent.installation import TASKS, Installation, installed
 from tests.confluent.organization.resources import DEV, STAGING
+from tests.ports import HOST, free_port
 from tests.servers.web.faulty import Faulty
 
 END_TO_END = """
@@ -211,3 +212,27 @@ def _graph(installation: Installation) -> tuple[set[str], set[tuple[str, str, st
     graph = installation.get(f"/graphs/{listed['graph_id']}")
     edges = {(edge["src_id"], edge["dst_id"], edge["edge_type"]) for edge in graph["edges"]}
     return {node["node_id"] for node in graph["nodes"]}, edges
+
+
+def test_a_catalog_that_cannot_be_read_is_an_exit_code_of_its_own(call, healthy: Installation) -> None:
+    url = ("--url", healthy.server.url)
+    order = ("extract", "--environment", STAGING, "--cluster", DEV)
+    unread = json.loads(call(*order, "--no-enrich", "--json", *url).out)["unknown"]
+    order += tuple(word for plane in sorted({plane["plane"] for plane in unread}) for word in ("--off", plane))
+    alone = call(*order, "--no-enrich", *url)
+    assert (alone.code, "completed: " in alone.out, "catalog of source" in alone.out) == (0, True, False), alone
+    nobody = {"name": "catalog", "kind": "datahub", "settings": {"url": f"http://{HOST}:{free_port()}"}}
+    httpx.post(f"{healthy.server.url}/api/v1/sources", json=nobody).raise_for_status()
+    try:
+        assert call(*order, "--no-enrich", *url).code == 0
+        for enriched in (call(*order, "--enrich", *url), call(*order, *url)):
+            assert enriched.code == 3, enriched
+            assert re.search(r"^catalog of source catalog:\nfailed: .*(refused|unreachable|answer)", enriched.out, re.MULTILINE), (
+                enriched.out
+            )
+        answer = json.loads(call(*order, "--enrich", "--json", *url).out)
+        assert (answer["status"], [task["status"] for task in answer["catalogs"]]) == ("completed", ["failed"])
+        wrong = call("extract", "--source", "nowhere", "--enrich", *url)
+        assert (wrong.code, "catalog of source" in wrong.out) == (2, False), wrong
+    finally:
+        httpx.delete(f"{healthy.server.url}/api/v1/sources/catalog").raise_for_status()

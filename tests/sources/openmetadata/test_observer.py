@@ -136,6 +136,10 @@ def test_what_was_published_does_not_come_back(om: Catalog) -> None:
     seen = om.poll(published_by=("lineagebridge-bot",))
     assert facets_of(seen) == {"shop.public.revenue": {"documentation": {"description": "Ann's."}}}
     assert "lineage" in facets_of(om.poll(openlineage=True))["shop.public.revenue"]
+    pipeline = {"id": "6c2b1c3a-0c0e-4a53-9f5e-0d0c5c1f0a11", "type": "pipeline", "fullyQualifiedName": "spark_openlineage.load"}
+    om.there.plant("table", REVENUE, updatedBy="ann", description="Ann's.", upstreamLineage=[{**published, "pipeline": pipeline}])
+    assert facets_of(om.poll()).keys() >= {"shop.public.revenue"}
+    assert "lineage" not in facets_of(om.poll())["shop.public.revenue"], "nor do edges that OpenMetadata's own connector made"
 
 
 def test_what_a_search_leaves_out_is_gone_only_if_it_does_not_exist(om: Catalog) -> None:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from lineage_bridge.graph.contents.catalog_facets import CatalogStatement, Newest, current_of_catalogs, is_of_catalogs, speaking_catalog
 from lineage_bridge.graph.contents.search_terms import SEARCHED, SEARCHED_OF_RUNS, search_text
 from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS, NO_RUN
 from lineage_bridge.graph.facts.facet_texts import FacetTexts
@@ -22,6 +23,7 @@ from lineage_bridge.graph.ids import NodeKind, node_id
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.statements.lineage_sets import OWN, named_nodes
+from lineage_bridge.openlineage.facets.from_catalog import FROM_CATALOG
 
 Derived = dict[str, set[Row]]
 """Rows by the name of the derived table.
@@ -72,11 +74,9 @@ ENTITY_SIDES = frozenset({int(Side.INPUT), int(Side.OUTPUT), int(Side.SELF), int
 def facet_rank(key: str, side: int) -> int:
     """How facets with the same key are ranked before their times are compared.
 
-    What a catalog states comes last. Of the rest, only schemas have a rank: a dataset's own schema comes first, then an output's, then an
-    input's. All other keys have rank 0.
+    Only schemas have a rank: a dataset's own schema comes first, then an output's, then an input's. All other keys have rank 0. What a
+    catalog states comes after all of them (see `catalog_facets`).
     """
-    if side == Side.CATALOG:
-        return -1
     return SCHEMA_RANK.get(side, 0) if key == "schema" else 0
 
 
@@ -166,14 +166,24 @@ class _Derivation:
     # facets and names
 
     def read_facets(self) -> None:
-        best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
-        for (_, job, node, side, _, facet_set, _), (_, _, last, event) in self.tables["assertion"].items():
-            for key, facet in self.texts.facets(facet_set).items():
+        best: dict[tuple[int, int, str], Newest] = {}
+        of_catalogs: dict[tuple[int, int, str], list[CatalogStatement]] = defaultdict(list)
+        for (asserted_by, job, node, side, _, facet_set, _), (_, _, last, event) in self.tables["assertion"].items():
+            facets = self.texts.facets(facet_set)
+            for key, facet in facets.items():
                 if not is_current(key, side):
+                    continue
+                if is_of_catalogs(key, side):
+                    catalog = speaking_catalog(asserted_by, self.texts.text(facets[FROM_CATALOG]))
+                    stated = CatalogStatement(last, event, facet, self.texts.is_deleted(facet), asserted_by, catalog)
+                    of_catalogs[node, 0, key].append(stated)
                     continue
                 facet_key = node, facet_owner(key, job, side), key
                 candidate = facet_rank(key, side), last, event, facet
                 best[facet_key] = max(best.get(facet_key, candidate), candidate)
+        for facet_key, statements in of_catalogs.items():
+            if found := current_of_catalogs(statements):
+                best[facet_key] = max(best.get(facet_key, found), found)
         for (node, job, key), (rank, time, event, facet) in best.items():
             self.out["current_facet"].add((node, job, key, facet, rank, time, event))
 

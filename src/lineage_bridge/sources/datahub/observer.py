@@ -29,6 +29,7 @@ class DataHubListings:
     """The datasets and jobs of one environment."""
 
     pages_at_once = MOST_PAGES
+    asked_at_once = _ASKED
 
     def __init__(self, settings: DataHubSourceSettings, http: HttpClient) -> None:
         self._settings, self._http = settings, http
@@ -47,16 +48,12 @@ class DataHubListings:
     def missing(self, listing: str, ids: Sequence[str]) -> set[str]:
         """Those of these entities that do not exist, or are marked as removed. Raises SourceError."""
         entity, _ = _ENTITIES[listing]
-        there = set[str]()
-        for at in range(0, len(ids), _ASKED):
-            asked = [{"urn": urn, f"{entity}Key": {}, "status": {}} for urn in ids[at : at + _ASKED]]
-            path = f"/openapi/v3/entity/{entity}/batchGet"
-            answer = self._send(path, asked)
-            if not isinstance(answer, list) or not all(text_in(entry, "urn") for entry in answer):
-                raise SourceError(f"POST {path} did not return a list of entities", _ADDRESS)
-            found = (entry for entry in answer if entry.get(f"{entity}Key") is not None)
-            there |= {text_in(entry, "urn") for entry in found if object_in(entry, "status", "value").get("removed") is not True}
-        return set(ids) - there
+        path = f"/openapi/v3/entity/{entity}/batchGet"
+        answer = self._send(path, [{"urn": urn, f"{entity}Key": {}, "status": {}} for urn in ids])
+        if not isinstance(answer, list) or not all(text_in(entry, "urn") for entry in answer):
+            raise SourceError(f"POST {path} did not return a list of entities", _ADDRESS)
+        found = (entry for entry in answer if entry.get(f"{entity}Key") is not None)
+        return set(ids) - {text_in(entry, "urn") for entry in found if object_in(entry, "status", "value").get("removed") is not True}
 
     def selects(self, listing: str, id_: str) -> bool:
         """Whether a dataset or job is observed."""

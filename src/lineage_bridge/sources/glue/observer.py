@@ -37,7 +37,7 @@ class Room:
 
 class DatabaseTables(NamedTuple):
     """A database after a poll: its part of the snapshot, its events, how many tables could not be named, whether something is left for the
-    next poll, and the error that may have cut the list short.
+    next poll, the error that may have cut the list short, and how many views have a text that cannot be read.
     """
 
     snapshot: dict[str, Any]
@@ -45,6 +45,7 @@ class DatabaseTables(NamedTuple):
     unnamed: int = 0
     left: bool = False
     error: SourceError | None = None
+    unread: int = 0
 
     def unseen(self, database: str) -> Iterator[Unseen]:
         """What could not be observed."""
@@ -52,6 +53,8 @@ class DatabaseTables(NamedTuple):
             yield Unseen(f"database {database}: tables", str(self.error), self.error.hint)
         if self.unnamed:
             yield Unseen(f"database {database}: tables whose account is unknown", f"{self.unnamed} tables", _ACCOUNT_HINT)
+        if self.unread:
+            yield Unseen(f"database {database}: lineage of views whose text cannot be read", f"{self.unread} views")
 
 
 class GlueObserver(Observer[GlueSourceSettings]):
@@ -60,7 +63,7 @@ class GlueObserver(Observer[GlueSourceSettings]):
     def __init__(self, name: str, settings: GlueSourceSettings) -> None:
         super().__init__(name, settings)
         self.service = _service(settings)
-        self._stated = AssetEvents("glue", name)
+        self._stated = AssetEvents("glue", name, lambda asset: asset[0])
         self._unfinished = 0
 
     def test(self) -> Iterator[Check]:
@@ -153,7 +156,7 @@ class GlueObserver(Observer[GlueSourceSettings]):
         snapshot: dict[str, Any] = {}
         events: list[Json] = []
         listed = set[str]()
-        unnamed, left = 0, False
+        unnamed, unread, left = 0, 0, False
         try:
             for page in self.service.tables(database):
                 for entry in page:
@@ -164,12 +167,13 @@ class GlueObserver(Observer[GlueSourceSettings]):
                     facts = read_table(entry, database, catalog)
                     part, made = table_events(facts, known.get(name), now_us, self._stated) if facts else (known.get(name), [])
                     unnamed += facts is None
+                    unread += facts is not None and facts.is_unread
                     if made and facts and not room.takes(facts):
                         part, made, left = known.get(name), [], True
                     snapshot |= {name: part} if part else {}
                     events += made
         except SourceError as error:
-            return DatabaseTables(_sorted({**known, **snapshot}), events, unnamed, left, error)
+            return DatabaseTables(_sorted({**known, **snapshot}), events, unnamed, left, error, unread)
         missing = {
             name: entry for name, entry in sorted(known.items()) if name not in listed and self.settings.selects_table(database, name)
         }
@@ -179,7 +183,7 @@ class GlueObserver(Observer[GlueSourceSettings]):
         events += [gone_event(missing[name], now_us, self._stated) for name in gone]
         snapshot |= {name: entry for name, entry in missing.items() if name not in gone}
         # Where none of those that were asked for is gone, the next poll comes in its time: it would ask for the same ones again.
-        return DatabaseTables(_sorted(snapshot), events, unnamed, left or (bool(gone) and len(asked) < len(missing)), denied)
+        return DatabaseTables(_sorted(snapshot), events, unnamed, left or (bool(gone) and len(asked) < len(missing)), denied, unread)
 
     def _gone(self, database: str, tables: Sequence[str]) -> tuple[list[str], SourceError | None]:
         """Which of these tables do not exist, and the first error: a table that may not be read counts as there, and after any other error
@@ -188,10 +192,11 @@ class GlueObserver(Observer[GlueSourceSettings]):
         gone: list[str] = []
         first: SourceError | None = None
         for name in tables:
+            self.check_stop()
             try:
                 if not self.service.has_table(database, name):
                     gone.append(name)
-            except SourceError as error:  # noqa: PERF203  # each table by itself
+            except SourceError as error:  # each table by itself
                 first = first or error
                 if not isinstance(error, ForbiddenError):
                     break

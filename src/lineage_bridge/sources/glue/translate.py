@@ -5,7 +5,7 @@ is another name of it, which producers use that know the files only.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +14,7 @@ from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.aws.glue_parameters import own_descriptions
 from lineage_bridge.sources.common.catalog.assets import Asset, AssetEvents, AssetRecord
+from lineage_bridge.sources.glue.views import NO_TEXT, ViewLineage, view_lineage
 
 EVENTS = EventBuilder("https://lineagebridge.dev/sources/glue")
 _LOCATION: Final = re.compile(r"(?P<scheme>(?:s3[an]?|gs|abfss?|wasbs?)://)(?P<host>[^/]+)/+(?P<path>.*[^/])/*", re.IGNORECASE)
@@ -39,11 +40,15 @@ class CatalogLocation(NamedTuple):
 
 
 class TableFacts(NamedTuple):
-    """What a catalog has about one table. `changed_us`: when the table was changed last, None if the answer does not have it."""
+    """What a catalog has about one table. `changed_us`: when the table was changed last, None if the answer does not have it.
+
+    `is_unread`: whether it is a view whose text cannot be read, so that its lineage is unknown.
+    """
 
     name: DatasetName
     facets: dict[str, Json]
     changed_us: int | None
+    is_unread: bool = False
 
     @property
     def columns(self) -> int:
@@ -75,8 +80,22 @@ def read_table(entry: Mapping[str, Any], database: str, catalog: CatalogLocation
     elif not is_view and (location := _location(storage)):
         facets["symlinks"] = EVENTS.symlinks([location], "LOCATION")
     facets["datasetType"] = EVENTS.dataset_type("VIEW" if is_view else "TABLE")
+    is_own_view = is_view and not isinstance(target, dict)
+    found = _view_lineage(entry, database, catalog, [field.name for field in fields]) if is_own_view else NO_TEXT
+    if found.facet:
+        facets["lineage"] = found.facet
     changed = entry.get("UpdateTime")
-    return TableFacts(name, facets, int(changed.timestamp() * 1_000_000) if isinstance(changed, datetime) else None)
+    changed_us = int(changed.timestamp() * 1_000_000) if isinstance(changed, datetime) else None
+    return TableFacts(name, facets, changed_us, found.is_unread)
+
+
+def _view_lineage(entry: Mapping[str, Any], database: str, catalog: CatalogLocation, columns: Sequence[str]) -> ViewLineage:
+    here = {member: entry[member] for member in ("CatalogId", "Region") if member in entry}
+
+    def name_of(held_by: str, table: str) -> DatasetName | None:
+        return catalog.name_of({**here, "DatabaseName": held_by, "Name": table}, held_by)
+
+    return view_lineage(entry, database, columns, name_of, EVENTS)
 
 
 def table_events(facts: TableFacts, was: Mapping[str, Any] | None, now_us: int, events: AssetEvents) -> tuple[dict[str, Any], list[Json]]:

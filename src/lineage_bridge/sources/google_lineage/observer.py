@@ -29,6 +29,7 @@ class GoogleListings:
 
     listings = (PROCESSES,)
     pages_at_once = 10
+    asked_at_once = 20
 
     def __init__(self, settings: GoogleSourceSettings, http: HttpClient) -> None:
         self._settings, self._http = settings, http

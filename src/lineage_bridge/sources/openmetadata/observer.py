@@ -28,6 +28,7 @@ class OpenMetadataListings:
     """The tables and topics of a server."""
 
     pages_at_once = MOST_PAGES
+    asked_at_once = 20
 
     def __init__(self, settings: OpenMetadataSourceSettings, http: HttpClient) -> None:
         self._settings, self._http = settings, http

@@ -9,7 +9,7 @@ import msgspec
 from lineage_bridge.errors import ForbiddenError, SourceError
 from lineage_bridge.sources.common.catalog.assets import Asset
 from lineage_bridge.sources.common.catalog.reading import text_in
-from lineage_bridge.sources.common.catalog.walk import MOST_PAGES, Page
+from lineage_bridge.sources.common.catalog.walk import MOST_ASKED, MOST_PAGES, Page
 from lineage_bridge.sources.common.observer import Unseen
 from lineage_bridge.sources.common.unity.marks import Marks, marks_in
 from lineage_bridge.sources.unity.settings import UnitySourceSettings
@@ -36,6 +36,7 @@ class TableListings:
 
     listings: Sequence[str] = (TABLE_LISTING,)
     pages_at_once = 500
+    asked_at_once = 20
 
     def __init__(self, settings: UnitySourceSettings, workspace: Workspace) -> None:
         self._settings, self._workspace = settings, workspace
@@ -134,6 +135,8 @@ class StatementListings:
 
     listings: Sequence[str] = (TAG_LISTING, LINEAGE)
     pages_at_once = MOST_PAGES
+    asked_at_once = MOST_ASKED
+    """All at once: one statement answers for all jobs, and each call to the workspace can be stopped."""
 
     def __init__(self, settings: UnitySourceSettings, workspace: Workspace, marks: Callable[[str], Sequence[Marks]]) -> None:
         """`marks` returns what was published to a table."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import Json
+from lineage_bridge.sources.common.catalog.address import catalog_address
 from lineage_bridge.sources.common.catalog.assets import AssetEvents
 from lineage_bridge.sources.common.catalog.walk import CatalogWalk
 from lineage_bridge.sources.common.observer import Check, Observation, Observer, Snapshot, SourceKind, Unseen
@@ -30,8 +31,9 @@ class UnityObserver(Observer[UnitySourceSettings]):
         self.workspace = Workspace(settings, check_stop=self.check_stop)
         self._tables = TableListings(settings, self.workspace)
         self._statements = StatementListings(settings, self.workspace, self._tables.marks)
-        self._table_walk = CatalogWalk(self._tables, AssetEvents(KIND_NAME, name))
-        self._statement_walk = CatalogWalk(self._statements, AssetEvents(KIND_NAME, f"{name}/statements"))
+        address = catalog_address(settings.address)
+        self._table_walk = CatalogWalk(self._tables, AssetEvents(KIND_NAME, name, lambda _: address))
+        self._statement_walk = CatalogWalk(self._statements, AssetEvents(KIND_NAME, f"{name}/statements", lambda _: address))
 
     def test(self) -> Iterator[Check]:
         """Check the lists of catalogs, schemas and tables, and the statements."""

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS
 from lineage_bridge.graph.facts.facet_texts import annotation_rows
 from lineage_bridge.graph.facts.names import Names
-from lineage_bridge.graph.flows.derive import OF_RUNS, facet_owner, facet_rank, is_current
+from lineage_bridge.graph.flows.derive import is_current
 from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS, carriers, flow_owner, is_mark, read_mark
 from lineage_bridge.graph.identity.claims import CLAIMING
 from lineage_bridge.graph.merge_rules import Row
@@ -20,6 +20,7 @@ from lineage_bridge.ports.graph_store import Budget
 from lineage_bridge.store.chunks import batches
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive import derivation_statements as statements
+from lineage_bridge.store.derive.current_facets import CurrentFacetWriter
 from lineage_bridge.store.derive.run_shapes import RunShapeWriter
 from lineage_bridge.store.derive.search_index import SearchTextWriter
 from lineage_bridge.store.derive.spellings import AliasWriter
@@ -51,6 +52,7 @@ class Derivation:
         self.mentioned: set[tuple[int, bytes]] = set()
         self.stored: set[bytes] = set()
         self.search = SearchTextWriter(connection)
+        self.facets = CurrentFacetWriter(connection, changes)
         for table in statements.STAGING:
             connection.execute(f"CREATE TEMP TABLE {table}")
 
@@ -262,29 +264,12 @@ class Derivation:
 
     def current_facets(self, assertions: Collection[Row], facet_sets: FacetSets) -> None:
         """Merge assertions into the current facets, and update those symlinks and namespace claims that change with them."""
-        best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
         claiming: dict[tuple[int, str, bytes], int] = {}
-        for _, job, node, side, _, facet_set, _, first, _, last, event in assertions:
+        for _, _, node, side, _, facet_set, _, first, *_ in assertions:
             for key, facet in facet_sets.get(facet_set, {}).items():
-                if not is_current(key, side):
-                    continue
-                row_key = node, facet_owner(key, job, side), key
-                candidate = facet_rank(key, side), last, event, facet
-                if row_key not in best or candidate > best[row_key]:
-                    best[row_key] = candidate
-                if key in CLAIMING:
+                if key in CLAIMING and is_current(key, side):
                     claiming[node, key, facet] = min(claiming.get((node, key, facet), first), first)
-        self.connection.execute("DELETE FROM in_current")
-        self.connection.executemany(
-            "INSERT INTO in_current VALUES (?, ?, ?, ?, ?, ?, ?)",
-            ((*row_key, facet, rank, time, event) for row_key, (rank, time, event, facet) in best.items()),
-        )
-        new = self.connection.execute(statements.NEW_FACETS).fetchall()
-        of_nodes = [row for row in new if row[1] != OF_RUNS]
-        self.changes.gained("current_facet", (row[:4] for row in of_nodes))
-        self.changes.lost("current_facet", ((*row[:3], row[4]) for row in of_nodes if row[4] is not None))
-        self.connection.execute(statements.CURRENT)
-        self.search.facets_changed((row[0], row[2]) for row in new)
+        self.search.facets_changed(self.facets.merge(assertions, facet_sets))
         self.symlinks.keep_up(assertions, facet_sets)
         self.spellings.claims.see(claiming)
 

@@ -1,13 +1,4 @@
-"""The SQL statements that add nodes, texts and current facets."""
-
-CURRENT = """INSERT INTO current_facet SELECT * FROM in_current WHERE true ON CONFLICT (node, job, key) DO UPDATE
-SET facet = excluded.facet, rank = excluded.rank, time = excluded.time, event = excluded.event
-WHERE (excluded.rank, excluded.time, excluded.event, excluded.facet)
-    > (current_facet.rank, current_facet.time, current_facet.event, current_facet.facet)"""
-NEW_FACETS = """SELECT i.node, i.job, i.key, i.facet, c.facet FROM in_current i
-LEFT JOIN current_facet c ON c.node = i.node AND c.job = i.job AND c.key = i.key
-WHERE c.facet IS NULL OR (c.facet <> i.facet AND (i.rank, i.time, i.event, i.facet) > (c.rank, c.time, c.event, c.facet))"""
-"""The facets in a batch that become current, each with the facet that was current before."""
+"""The SQL statements that add nodes and texts, and the tables in which a batch is staged."""
 
 STAGING = (
     "in_facet (facet BLOB)",

@@ -24,7 +24,7 @@ _DELETE_ASSERTIONS = (
     "DELETE FROM derive_queue WHERE asserted_by = ?",
 )
 _FACETS = """SELECT s.asserted_by, s.node, s.job, s.side, s.origin, s.facet_set, s.first, s.last, s.last_event
-FROM assertion s WHERE s.node = ? AND s.side IN (0, 1, 2, 3)"""
+FROM assertion s WHERE s.node = ? AND s.side IN (0, 1, 2, 3, 6)"""
 _PARENTS = """SELECT DISTINCT f.text FROM assertion s JOIN facet_set c ON c.facet_set = s.facet_set JOIN facet f ON f.facet = c.facet
 WHERE s.asserted_by = ? AND c.key = 'parent'"""
 """Finds every parent that a run ever named; the row of the run has only the newest parent."""

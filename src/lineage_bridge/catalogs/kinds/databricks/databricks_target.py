@@ -12,7 +12,7 @@ import msgspec
 
 from lineage_bridge.catalogs.kinds.databricks.connection import AnsweredError, WorkspaceConnection
 from lineage_bridge.catalogs.kinds.databricks.lineage import ExternalLineage
-from lineage_bridge.catalogs.kinds.databricks.naming import is_own_lineage
+from lineage_bridge.catalogs.kinds.databricks.naming import metastore_addresses
 from lineage_bridge.catalogs.kinds.databricks.objects import digest_of_relationships, express_job, job_end, job_objects
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
 from lineage_bridge.catalogs.kinds.databricks.tables import express_table, goal_of, key_of_table, with_tables, without_published_tags
@@ -21,7 +21,6 @@ from lineage_bridge.catalogs.target import (
     DELETE,
     DONE,
     Expressed,
-    InexpressibleError,
     Json,
     ObjectForbiddenError,
     ObjectKey,
@@ -42,6 +41,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
     deleted. With a warehouse, writes properties, comments and tags of tables; tables are neither created nor deleted.
     """
 
+    catalog = "unity"
     deletes = True
     reads = True
     read_batch = 20
@@ -60,14 +60,15 @@ class DatabricksTarget(Target[DatabricksSettings]):
         """The events of jobs and datasets, with one for each table of the metastore instead of those of tables."""
         return with_tables(events, self.settings)
 
+    @property
+    def addresses(self) -> frozenset[str]:
+        """The metastore's workspaces, as far as the settings name them."""
+        return metastore_addresses(self.settings)
+
     def express(self, event: Json) -> Expressed:
-        """Convert an event of a job to a completed run, one of a table to what the table should have. Raises InexpressibleError, also for
-        what Databricks has seen itself.
-        """
+        """Convert an event of a job to a completed run, one of a table to what the table should have. Raises InexpressibleError."""
         if "stated" in event:
             return express_table(event, self.settings)
-        if is_own_lineage(event, self.settings):
-            raise InexpressibleError("jobs whose lineage Databricks has seen itself")
         return express_job(without_published_tags(event, self.settings))
 
     def visible(self, event: Json) -> str:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
 from lineage_bridge.catalogs.target import Json
+from lineage_bridge.sources.common.catalog.address import catalog_address
 
 _WORKSPACE: Final = re.compile(r"(?:databricks|unitycatalog|unity-catalog)://(?:https?://)?([^/:]+)(?::443)?/?")
 _OTHER_SIGNS: Final = re.compile(r"[^a-z0-9]+")
@@ -55,13 +56,10 @@ def _tables(names: list[Json], settings: DatabricksSettings) -> Iterator[str]:
             yield ".".join(parts)
 
 
-def is_own_lineage(event: Json, settings: DatabricksSettings) -> bool:
-    """Whether a job is one that this metastore has itself seen, as sources of kind `unity` report it."""
-    job = event.get("job", {})
-    job_type = job.get("facets", {}).get("jobType", {})
-    workspaces = (f"unitycatalog://{urlsplit(settings.url).hostname}", *settings.table_namespaces)
-    is_here = job.get("namespace") in {f"databricks://{namespace.partition('://')[2]}" for namespace in workspaces}
-    return is_here and isinstance(job_type, dict) and job_type.get("integration") == "DATABRICKS"
+def metastore_addresses(settings: DatabricksSettings) -> frozenset[str]:
+    """The addresses at which sources of kind `unity` read this metastore: those of the workspaces that the settings name."""
+    workspaces = (f"https://{found[1].lower()}" for found in map(_WORKSPACE.fullmatch, settings.table_namespaces) if found)
+    return frozenset(map(catalog_address, (settings.url, *workspaces, *settings.read_at)))
 
 
 def metadata_name(kind: str, namespace: str, name: str, settings: DatabricksSettings) -> str:

@@ -28,12 +28,14 @@ _LATER: Final = frozenset(
 _REFUSED: Final = frozenset(
     (_MISSING, "FederationSourceException", "InvalidInputException", "ResourceNumberLimitExceededException", "ValidationException")
 )
+_PARTITIONS: Final = ("aws", "aws-cn", "aws-us-gov")
 _BUSY: Final = frozenset(("OperationTimeoutException", "InternalServiceException"))
 
 
 class GlueTarget(Target[GlueSettings]):
     """Writes the lineage of each table into its parameters. Tables are neither created nor deleted; deleting removes what was published."""
 
+    catalog = "glue"
     deletes = True
     reads = True
     read_batch = 20
@@ -42,6 +44,12 @@ class GlueTarget(Target[GlueSettings]):
     def __init__(self, name: str, settings: GlueSettings, _: Path) -> None:
         super().__init__(name, settings)
         self._client = AmazonClient(settings, "glue", connections=settings.at_once, tries=1)
+
+    @property
+    def addresses(self) -> frozenset[str]:
+        """The catalog's ARN, in whichever partition of AWS its region is."""
+        region, account = self.settings.region, self.settings.catalog_id
+        return frozenset((*(f"arn:{partition}:glue:{region}:{account}" for partition in _PARTITIONS), *self.settings.read_at))
 
     def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
         """Group the lineage of jobs by tables: one event for each table."""

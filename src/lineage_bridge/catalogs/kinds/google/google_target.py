@@ -26,6 +26,7 @@ from lineage_bridge.catalogs.kinds.google.settings import GoogleSettings
 from lineage_bridge.catalogs.target import CREATE, DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import BusyError, ForbiddenError, UnauthenticatedError
 from lineage_bridge.model.sources import SourceCheck
+from lineage_bridge.sources.common.catalog.address import catalog_address
 from lineage_bridge.sources.common.google.naming import process_id
 
 RUN: Final = "lineage"
@@ -52,6 +53,12 @@ class GoogleTarget(Target[GoogleSettings]):
         super().__init__(name, settings)
         self.deletes = self.reads = settings.form == "native"
         self._connection = LineageConnection(settings, self.repeated)
+
+    @property
+    def addresses(self) -> frozenset[str]:
+        """The location at its API, and what else the settings name."""
+        here = f"{self.settings.url} {self.settings.parent}"
+        return frozenset(map(catalog_address, (here, *self.settings.read_at)))
 
     def express(self, event: Json) -> Expressed:
         """Convert an event to a completed run. Raises InexpressibleError."""

@@ -1,10 +1,10 @@
 """Assets of a data catalog, and the events that state them. Pure.
 
 What a catalog states about a dataset is sent in DatasetEvents with the facet `lineagebridge_catalog`, so that statements of producers take
-precedence over it. JobEvents have it too: what a catalog has stated is not published back to a catalog of its kind.
+precedence over it. JobEvents have it too: what a catalog has stated is not published back to that catalog.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from lineage_bridge.openlineage.event_builder import EventBuilder, Json, digest_of, encode
@@ -51,15 +51,18 @@ class AssetRecord(NamedTuple):
 
 
 class AssetEvents:
-    """Makes the events of one source's assets. Each source is a producer of its own, so that no source replaces what another one states."""
+    """Makes the events of one source's assets. Each source is a producer of its own, so that no source replaces what another one states.
 
-    def __init__(self, kind: str, source: str) -> None:
-        self._kind = kind
+    `address` says which catalog of its kind an asset is in: the same text for every source that reads the catalog.
+    """
+
+    def __init__(self, kind: str, source: str, address: Callable[[DatasetName], str]) -> None:
+        self._kind, self._address = kind, address
         self._events = EventBuilder(f"{_PRODUCER}/{kind}/{source}")
 
     def changed(self, asset: Asset, was: AssetRecord | None, walk: int, now_us: int) -> tuple[AssetRecord, list[Json]]:
         """An asset's record, and its events if anything differs from the previous record."""
-        digest = digest_of([*asset])
+        digest = digest_of([*asset, self._address(asset.name)])
         if was and was.digest == digest:
             return was._replace(walk=walk), []
         record = AssetRecord(*asset.name, asset.is_job, tuple(sorted(asset.facets)), digest, walk)
@@ -80,8 +83,11 @@ class AssetEvents:
 
     def _event(self, asset: Asset, ended: Iterable[str], now_us: int) -> Json:
         kind = "Job" if asset.is_job else "Dataset"
-        mark = self._events.own_facet("1-0-0", f"LineageBridgeCatalog{kind}Facet", catalog=self._kind)
-        facets = {FROM_CATALOG: mark, **asset.facets, **{key: self._events.deleted_facet() for key in sorted(ended)}}
+        whose = {"catalog": self._kind, "address": self._address(asset.name)}
+        mark = self._events.own_facet("1-0-0", f"LineageBridgeCatalog{kind}Facet", **whose)
+        deleted = self._events.deleted_facet()
+        gone = {key: {**deleted, **whose} if key == FROM_CATALOG else deleted for key in sorted(ended)}
+        facets = {FROM_CATALOG: mark, **asset.facets, **gone}
         if asset.is_job:
             return self._events.job_event(now_us, asset.name, job_facets=facets, inputs=asset.inputs, outputs=asset.outputs)
         return self._events.dataset_event(now_us, asset.name, facets)

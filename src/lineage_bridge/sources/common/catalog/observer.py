@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from lineage_bridge.errors import SourceError
+from lineage_bridge.sources.common.catalog.address import catalog_address
 from lineage_bridge.sources.common.catalog.assets import AssetEvents
 from lineage_bridge.sources.common.catalog.walk import CatalogListings, CatalogWalk
 from lineage_bridge.sources.common.observer import Check, Observation, Observer, SettingsT, Snapshot
@@ -15,7 +16,7 @@ class CatalogObserver(Observer[SettingsT]):
     def __init__(self, name: str, settings: SettingsT, kind: str, listings: CatalogListings, unknown: str) -> None:
         super().__init__(name, settings)
         self._listings, self._unknown = listings, unknown
-        self._walk = CatalogWalk(listings, AssetEvents(kind, name), self.check_stop)
+        self._walk = CatalogWalk(listings, AssetEvents(kind, name, lambda _: catalog_address(settings.address)), self.check_stop)
 
     def test(self) -> Iterator[Check]:
         """Check the first page of each listing, and report the systems for which no namespace is known."""

@@ -33,9 +33,13 @@ class Page(NamedTuple):
 
 
 class CatalogListings(Protocol):
-    """The listings of a catalog. Their order is that of `listings`. A poll reads at most `pages_at_once` pages."""
+    """The listings of a catalog. Their order is that of `listings`. A poll reads at most `pages_at_once` pages.
+
+    `asked_at_once`: for how many assets one call of `missing` asks at most. A poll that is to end ends before the next call.
+    """
 
     pages_at_once: int
+    asked_at_once: int
 
     @property
     def listings(self) -> Sequence[str]:
@@ -96,7 +100,7 @@ class _Poll:
 class CatalogWalk:
     """Walks through one catalog. `unfinished`: the number of polls that left something for the next one, which therefore soon follows.
 
-    `check_stop` is called before each page, and raises StoppedError if the poll is to end.
+    `check_stop` is called before each page and each call of `missing`, and raises StoppedError if the poll is to end.
     """
 
     def __init__(self, catalog: CatalogListings, events: AssetEvents, check_stop: Callable[[], None] = lambda: None) -> None:
@@ -198,8 +202,13 @@ class CatalogWalk:
         missing = sorted(id_ for id_, record in records.items() if record.walk != walk.number and self._catalog.selects(listing, id_))
         last = walk.asked.get(listing, "")
         asked = sorted(missing, key=lambda id_: (id_ <= last, id_))[:MOST_ASKED]
+        absent: list[str] = []
         try:
-            absent = sorted(self._catalog.missing(listing, asked)) if asked else []
+            for at in range(0, len(asked), self._catalog.asked_at_once):
+                self._check_stop()
+                absent += sorted(self._catalog.missing(listing, asked[at : at + self._catalog.asked_at_once]))
+        except StoppedError:
+            raise
         except SourceError as error:
             return [], False, error
         walk.asked.pop(listing, None)
