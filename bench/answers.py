@@ -1,4 +1,4 @@
-"""answers: the processor time of questions to a real API process over HTTP, and whether they cost the same in a graph ten times as large."""
+"""answers: the processor time of questions to a real API process over HTTP, and whether it grows with the graph."""
 
 import http.client
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
         (work / str(size)).mkdir()
         alone(build, work / str(size) / "graph.db", size)
     with started("api", work / str(sizes[0])) as small, started("api", work / str(sizes[1])) as large:
-        return measure({size: server for size, server in zip(sizes, (small, large), strict=True)}, 10 if quick else 100)
+        return measure(dict(zip(sizes, (small, large), strict=True)), 10 if quick else 100)
 
 
 def build(path: Path, jobs: int) -> Result:

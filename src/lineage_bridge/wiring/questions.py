@@ -36,7 +36,7 @@ class _LogToRead(_ElsewhereOnly):
 
 def answer_questions(settings: Settings, listener: socket.socket) -> None:
     """Answer the questions that the API passes on over `listener`, until this process ends."""
-    from lineage_bridge.api.answering.relay import answer_questions as answer  # noqa: PLC0415  # loads the web server
+    from lineage_bridge.api.answering.answerer import answer_questions as answer  # noqa: PLC0415  # loads the web server
     from lineage_bridge.api.app import create_question_app  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.services import Services  # noqa: PLC0415  # of the same part
 

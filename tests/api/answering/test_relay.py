@@ -15,8 +15,9 @@ from tests.api.answering.test_lanes import EVENT, EXPORT, SOON_S, HeldGraph, ask
 from tests.api.support import LINEAGE, Server
 from tests.events import dataset, run_event
 
+from lineage_bridge.api.answering.answerer import answer_questions
 from lineage_bridge.api.answering.lanes import Limit
-from lineage_bridge.api.answering.relay import Relay, answer_questions
+from lineage_bridge.api.answering.relay import Relay
 from lineage_bridge.api.app import create_app, create_question_app
 from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.config.external import ExternalAddress

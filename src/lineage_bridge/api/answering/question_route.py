@@ -17,8 +17,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.answering.deferred_route import DeferredRoute
+from lineage_bridge.api.answering.frames import WRITTEN
 from lineage_bridge.api.answering.lanes import COSTS, CURRENT_TURN, Cost, Turn
-from lineage_bridge.api.answering.relay import WRITTEN
 from lineage_bridge.api.dependencies import PREFIX, api_router, wait_for_position
 from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.readiness import is_reached, measure_backlog, measure_progress, pipeline_part
