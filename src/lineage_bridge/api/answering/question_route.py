@@ -7,6 +7,7 @@ either, the error states the lag.
 import logging
 from collections.abc import Callable, Coroutine
 from enum import Enum, auto
+from functools import cached_property
 from typing import Any, Final
 
 import anyio
@@ -17,6 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.answering.deferred_route import DeferredRoute
+from lineage_bridge.api.answering.direct_route import DirectRoute, direct_route
 from lineage_bridge.api.answering.frames import WRITTEN
 from lineage_bridge.api.answering.lanes import COSTS, CURRENT_TURN, Cost, Turn
 from lineage_bridge.api.dependencies import PREFIX, api_router, wait_for_position
@@ -33,14 +35,15 @@ _log = logging.getLogger(__name__)
 
 def question_router(services: Services, tag: str, prefix: str = "") -> APIRouter:
     """Create a router for questions. Each of them can wait until the graph has reached a position."""
-    return api_router(tag, prefix, dependencies=[Depends(wait_for_position(services))], route_class=question_route(services))
+    waiting = wait_for_position(services)
+    return api_router(tag, prefix, dependencies=[Depends(waiting)], route_class=question_route(services, waiting))
 
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-def question_route(services: Services) -> type[DeferredRoute]:
-    """Make the class of routes that answer questions."""
+def question_route(services: Services, waiting: Callable[..., Any] | None = None) -> type[DeferredRoute]:
+    """Make the class of routes that answer questions. `waiting` is the dependency by which questions wait for a position."""
 
     class QuestionRoute(DeferredRoute):
         """A route whose questions are answered in the lane of their cost. A question that found nothing is asked again once the
@@ -58,12 +61,26 @@ def question_route(services: Services) -> type[DeferredRoute]:
             # The slot is taken after the other dependencies, so that a question which waits for a position takes none.
             options["dependencies"] = [*(options.get("dependencies") or ()), Depends(take_slot)]
             super().__init__(path, endpoint, **options)
+            self._take_slot = take_slot
 
         async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
             if scope["method"] != "GET":
                 await super().handle(scope, receive, send)
                 return
-            await answer_question(services, services.questions or super().handle, scope, receive, send)
+            await answer_question(services, services.questions or self._answer, scope, receive, send)
+
+        async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+            """Answer a question of this process, if possible without FastAPI."""
+            if self._direct is None or not self._direct[0].parse(scope):
+                await super().handle(scope, receive, send)
+                return
+            response = await self._direct[1](Request(scope, receive))
+            await response(scope, receive, send)
+
+        @cached_property
+        def _direct(self) -> tuple[DirectRoute, Handler] | None:
+            direct = direct_route(self, self._take_slot, waiting)
+            return (direct, _asking_twice(services, direct.answer)) if direct else None
 
         def get_route_handler(self) -> Handler:
             return _asking_twice(services, super().get_route_handler())
