@@ -1,6 +1,7 @@
 """Runs the process that answers questions for the API, so that they take no time or memory from the process that accepts events."""
 
 import asyncio
+import gc
 import os
 import socket
 import sys
@@ -16,6 +17,8 @@ from lineage_bridge.wiring.shared import all_records, question_lanes, question_r
 NICENESS = 5
 """The niceness of this process: when all processors are busy, processes that accept and fold events have precedence."""
 SWITCH_S = 0.0005
+COLLECTED_AFTER = 50_000
+"""After how many new objects Python looks for unreachable cycles. One answer makes thousands of objects, but hardly any cycles."""
 
 
 class _ElsewhereOnly:
@@ -43,6 +46,8 @@ def answer_questions(settings: Settings, listener: socket.socket) -> None:
     os.nice(NICENESS)
     # Threads that compute yield Python's lock sooner to the one that sends answers.
     sys.setswitchinterval(SWITCH_S)
+    gc.freeze()
+    gc.set_threshold(COLLECTED_AFTER)
     paths, records = settings.paths, all_records(settings)
     elsewhere: Any = _ElsewhereOnly()
     log: Any = _LogToRead(records)

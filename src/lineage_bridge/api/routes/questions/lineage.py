@@ -171,7 +171,7 @@ def _job_events(reader: GraphReader, jobs: Sequence[Node], now_us: int, style: s
 
 
 def _design_time_event(job: Node, ports: Iterable[Port], names: Mapping[int, Node], now_us: int) -> RunEvent:
-    return serialization.job_event(job, [replace(port, dataset=names[port.dataset.id]) for port in ports], now_us)
+    return serialization.job_event(job, [port._replace(dataset=names[port.dataset.id]) for port in ports], now_us)
 
 
 def _named_run(run: RunRecord, names: Mapping[int, Node]) -> RunRecord:
