@@ -148,13 +148,13 @@ def _job(node: Node | None) -> JobRef | UnsetType:
     return job_name(node) if node else UNSET
 
 
-def run_event(record: RunRecord) -> RunEvent:
-    """The OpenLineage event that summarizes a run."""
+def run_event(record: RunRecord, names: Mapping[int, Node]) -> RunEvent:
+    """The OpenLineage event that summarizes a run. Its job and datasets have these names, by node id."""
     return RunEvent(
-        event_time=format_time(record.ended if record.ended is not None else record.last),
-        job=job_name(record.job),
-        inputs=[*dataset_names(record.inputs)],
-        outputs=[*dataset_names(record.outputs)],
+        event_time=_time_text(record.ended if record.ended is not None else record.last),
+        job=job_name(names[record.job.id]),
+        inputs=dataset_names(names[node.id] for node in record.inputs),
+        outputs=dataset_names(names[node.id] for node in record.outputs),
         producer=PRODUCER,
         schema_url=_SPEC + "RunEvent",
         event_type=record.state if record.state in EVENT_TYPES else UNSET,

@@ -1,7 +1,7 @@
 """Reads runs, with the state that follows from their events."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -68,6 +68,8 @@ class _Rows:
 
     def run(self, keys: Sequence[RunKey]) -> _OneRun:
         """Build one run from its rows under these names of its job. Where rows differ, the newest counts."""
+        if len(keys) == 1:
+            return self._run_of_one_name(keys[0])
         stated = [self.stated[key] for key in keys if key in self.stated]
         parent = max(stated, key=lambda row: row[0])[1:5] if stated else (None,) * 4
         nominal = max(stated, key=lambda row: row[5])[6:8] if stated else (None, None)
@@ -77,6 +79,19 @@ class _Rows:
         reasons = dict.fromkeys(reason for key in keys for reason in self.failures.get(key, ()))
         last = max((self.seen.get(key, 0) for key in keys), default=0)
         return _OneRun(parent, nominal, raw_id, last, events, inputs, outputs, tuple(reasons))
+
+    def _run_of_one_name(self, key: RunKey) -> _OneRun:
+        stated = self.stated.get(key)
+        return _OneRun(
+            stated[1:5] if stated else (None,) * 4,
+            stated[6:8] if stated else (None, None),
+            stated[8] if stated else None,
+            self.seen.get(key, 0),
+            self.events.get(key, []),
+            self.named.get((*key, 0), set()),
+            self.named.get((*key, 1), set()),
+            tuple(dict.fromkeys(self.failures.get(key, ()))),
+        )
 
 
 class Runs:
@@ -127,8 +142,8 @@ class Runs:
         self.nodes.identities.joined({job for _, job in keys})
         asserters = sorted({asserter for asserter, _ in keys})
         rows = _Rows({row[:2]: row[2:] for row in self._rows(_RUN, asserters)}, {row[:2]: row[2] for row in self._rows(_SEEN, asserters)})
-        for asserter, job, *event in set(self._rows(_EVENTS_OF, asserters)):
-            rows.events.setdefault((asserter, job), []).append((event[0], event[1], event[2]))
+        for asserter, job, type_, first, last in set(self._rows(_EVENTS_OF, asserters)):
+            rows.events.setdefault((asserter, job), []).append((type_, first, last))
         names = [(asserter, name) for asserter, job in keys for name in self.nodes.members(job)]
         rows.named = self._named(set(names), asserters)
         self.nodes.load({job for _, job in keys}.union(*rows.named.values()))
@@ -143,10 +158,14 @@ class Runs:
         differs = bool(above) and other is not None and self.nodes.head(other.id) not in {self.nodes.head(node.id) for node in above}
         streaming, state = self.is_streaming(job), self._state(asserter, job, found.events)
         return RunRecord(
-            run_id=str(UUID(bytes=asserter)),
+            run_id=_uuid_text(asserter),
             raw_id=found.raw_id,
             job=self.nodes.by_id(job),
-            **state._asdict(),
+            state=state.state,
+            started=state.started,
+            ended=state.ended,
+            started_inferred=state.started_inferred,
+            conflict=state.conflict,
             last=found.last,
             parent_run_id=_uuid(parent),
             parent_job=above[0] if differs else other,
@@ -161,11 +180,12 @@ class Runs:
             failures=found.failures,
         )
 
-    def _rows(self, sql: str, asserters: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
-        for some in batches(asserters):
-            yield from self.connection.execute(sql.format(marks(some)), some)
+    def _rows(self, sql: str, asserters: Sequence[bytes]) -> list[tuple[Any, ...]]:
+        return [row for some in batches(asserters) for row in self.connection.execute(sql.format(marks(some)), some).fetchall()]
 
-    def _in_order(self, ids: Iterable[int]) -> tuple[Node, ...]:
+    def _in_order(self, ids: Collection[int]) -> tuple[Node, ...]:
+        if len(ids) == 1:
+            return tuple(map(self.nodes.by_id, ids))
         return tuple(sorted(map(self.nodes.by_id, ids), key=lambda node: (node.namespace, node.name)))
 
     def _node(self, id_: int | None) -> Node | None:
@@ -295,4 +315,9 @@ class Runs:
 
 
 def _uuid(run: bytes | None) -> str | None:
-    return str(UUID(bytes=run)) if run else None
+    return _uuid_text(run) if run else None
+
+
+def _uuid_text(run: bytes) -> str:
+    text = run.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
