@@ -1,11 +1,12 @@
 """Runs the process that answers questions for the API, so that they take no time or memory from the process that accepts events."""
 
-import asyncio
 import gc
 import os
 import socket
 import sys
 from typing import Any
+
+import uvloop
 
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import UnavailableError
@@ -74,4 +75,4 @@ def answer_questions(settings: Settings, listener: socket.socket) -> None:
             pins=elsewhere,
             lanes=question_lanes(settings),
         )
-        asyncio.run(answer(create_question_app(services), listener))
+        uvloop.run(answer(create_question_app(services), listener))
