@@ -8,7 +8,7 @@ from lineage_bridge.graph.relations import Evidence, Origin
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Coverage, Gap, Trace, TracedColumn, TracedFlow, TraceOptions
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.lineage.proofs import Proofs
+from lineage_bridge.store.lineage.proofs import ProofKey, Proofs
 from lineage_bridge.store.query.annotations import descriptions
 from lineage_bridge.store.query.columns import Column, Columns, ColumnStep, CurrentColumns, FlowColumns
 from lineage_bridge.store.query.dropped_paths import FlowKey
@@ -198,7 +198,9 @@ class Tracer:
 
     def _flows(self, every: Iterable[list[ColumnStep]], *, proofs: bool) -> Iterator[TracedFlow]:
         described = self.connection.execute("SELECT EXISTS (SELECT 1 FROM annotation)").fetchone()[0]
-        for steps in sorted(every):
+        ordered = sorted(every)
+        proven = self.proofs.newest(_proof_key(steps[0]) for steps in ordered) if proofs else {}
+        for steps in ordered:
             step = steps[0]
             yield TracedFlow(
                 self.nodes.by_id(step.source),
@@ -210,9 +212,13 @@ class Tracer:
                 tuple(sorted({(row.type, row.subtype, row.masking) for row in steps})),
                 masked=all(row.masking for row in steps),
                 indirect=all(row.type == "INDIRECT" or not row.target_field for row in steps),
-                proof=self.proofs.newest(step.job, step.carrier, step.lineage_set) if proofs else None,
+                proof=proven.get(_proof_key(step)),
                 descriptions=descriptions(self.connection, steps, self.at_us) if described else (),
             )
+
+
+def _proof_key(step: ColumnStep) -> ProofKey:
+    return step.job, step.carrier, step.lineage_set
 
 
 def _column_order(column: TracedColumn) -> tuple[int, str, str, str]:
