@@ -4,6 +4,7 @@ If a question finds nothing while events are not in the graph yet, the server wa
 either, the error states the lag.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from enum import Enum, auto
@@ -11,7 +12,6 @@ from functools import cached_property
 from typing import Any, Final
 
 import anyio
-import anyio.lowlevel
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.types import Message, Receive, Scope, Send
@@ -130,30 +130,29 @@ Answer = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 
 async def answer_question(services: Services, answer: Answer, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a question. Stop when its client disconnects, or reads nothing for too long."""
-    turn, gone = Turn(services.lanes, caller_in(scope)), anyio.Event()
-    failure: Exception | None = None
+    turn, gone, asking = Turn(services.lanes, caller_in(scope)), asyncio.Event(), anyio.CancelScope()
+
+    def give_up() -> None:
+        turn.abandon()
+        gone.set()
+        asking.cancel()
+
     token = CURRENT_TURN.set(turn)
+    watching = asyncio.create_task(_watch(receive, give_up))
     try:
-        async with anyio.create_task_group() as tasks:
-
-            def give_up() -> None:
-                turn.abandon()
-                gone.set()
-                tasks.cancel_scope.cancel()
-
-            tasks.start_soon(_watch, receive, give_up)
-            try:
-                await answer(scope, _after_disconnect(gone), _within(services.send_timeout_s, send, give_up))
-            except Exception as error:  # noqa: BLE001 - raised below, outside the group, which would wrap it
-                failure = error
-            tasks.cancel_scope.cancel()
+        with asking:
+            await answer(scope, _after_disconnect(gone), _within(services.send_timeout_s, send, give_up))
+    except Exception:
+        if not turn.is_abandoned:
+            raise
     finally:
         CURRENT_TURN.reset(token)
         turn.end()
+        watching.cancel()
+        # What it waits for may be needed by the next question of the connection.
+        await asyncio.wait([watching])
     if turn.is_abandoned:
         _log.debug("the client that asked %s closed the connection before the answer", scope["path"])
-    elif failure is not None:
-        raise failure
 
 
 async def _watch(receive: Receive, give_up: Callable[[], None]) -> None:
@@ -163,7 +162,7 @@ async def _watch(receive: Receive, give_up: Callable[[], None]) -> None:
     give_up()
 
 
-def _after_disconnect(gone: anyio.Event) -> Receive:
+def _after_disconnect(gone: asyncio.Event) -> Receive:
     """The ASGI messages that a question receives: an empty body, then, when `gone` is set, the disconnect of its client."""
     messages: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
 
@@ -178,17 +177,17 @@ def _after_disconnect(gone: anyio.Event) -> Receive:
 
 def _within(seconds: float, send: Send, give_up: Callable[[], None]) -> Send:
     """Wrap `send` so that it calls `give_up` if the client reads nothing for some seconds, or on average more slowly than READ_RATE."""
-    left = seconds
+    left, loop = seconds, asyncio.get_running_loop()
 
     async def send_in_time(message: Message) -> None:
         nonlocal left
-        began = anyio.current_time()
-        with anyio.move_on_after(left) as waiting:
+        began = loop.time()
+        timeout = loop.call_later(left, give_up)
+        try:
             await send(message)
-        left = min(seconds, left - (anyio.current_time() - began) + len(message.get("body", b"")) / READ_RATE)
-        if waiting.cancelled_caught:
-            give_up()
-            await anyio.lowlevel.checkpoint()
+        finally:
+            timeout.cancel()
+        left = min(seconds, left - (loop.time() - began) + len(message.get("body", b"")) / READ_RATE)
 
     return send_in_time
 
