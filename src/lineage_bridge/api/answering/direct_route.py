@@ -78,4 +78,4 @@ def direct_route(route: APIRoute, take_slot: Dependency, waiting: Dependency | N
 
 def _is_list(annotation: object) -> bool:
     """Whether an argument may be given more than once."""
-    return get_origin(annotation) is list or any(get_origin(one) is list for one in get_args(annotation))
+    return get_origin(annotation) is list or any(get_origin(member) is list for member in get_args(annotation))

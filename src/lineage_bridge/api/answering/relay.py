@@ -30,7 +30,7 @@ _IDLE: Final = 32
 """The maximum number of connections that are kept for later questions."""
 
 
-class _Connection(NamedTuple):
+class _KeptConnection(NamedTuple):
     """A greeted connection to the answering process, and the event loop to which it belongs."""
 
     loop: asyncio.AbstractEventLoop
@@ -50,7 +50,7 @@ class Relay:
 
     def __init__(self, path: str, written: Callable[[], str] = str) -> None:
         self.path, self._written = path, written
-        self._idle: deque[_Connection] = deque()
+        self._idle: deque[_KeptConnection] = deque()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - a question has no body
         """Pass on one question and return its answer. Raises UnavailableError if the answering process does not answer, or ends
@@ -74,7 +74,7 @@ class Relay:
             raise
         self._keep(kept)
 
-    async def _connected(self) -> _Connection:
+    async def _connected(self) -> _KeptConnection:
         try:
             reader, writer = await asyncio.open_unix_connection(self.path)
         except OSError as error:
@@ -87,9 +87,9 @@ class Relay:
             if isinstance(error, OSError | IncompleteReadError):
                 raise _unavailable() from error
             raise
-        return _Connection(asyncio.get_running_loop(), reader, writer)
+        return _KeptConnection(asyncio.get_running_loop(), reader, writer)
 
-    def _kept(self) -> _Connection | None:
+    def _kept(self) -> _KeptConnection | None:
         """Take a connection that an earlier question has left; None if there is none."""
         loop = asyncio.get_running_loop()
         while self._idle:
@@ -100,7 +100,7 @@ class Relay:
                 connection.loop.call_soon_threadsafe(connection.writer.close)
         return None
 
-    def _keep(self, connection: _Connection) -> None:
+    def _keep(self, connection: _KeptConnection) -> None:
         if len(self._idle) < _IDLE:
             self._idle.append(connection)
         else:
@@ -131,7 +131,7 @@ class Relay:
         return False
 
 
-async def _asked(connection: _Connection, question: bytes) -> AnswerStart | None:
+async def _asked(connection: _KeptConnection, question: bytes) -> AnswerStart | None:
     """Ask a question. Returns the beginning of the answer, or None if the connection was closed before."""
     try:
         connection.writer.write(question)

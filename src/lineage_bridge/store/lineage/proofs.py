@@ -73,9 +73,9 @@ class Proofs:
         newest = {key: [asserter for _, asserter in sorted(some, reverse=True)[:_ASSERTERS_TRIED]] for key, some in asserters.items()}
         found: dict[ProofKey, Proof] = {}
         for number in range(_ASSERTERS_TRIED):
-            wanted = [(*key, some[number]) for key, some in newest.items() if key not in found and len(some) > number]
-            found.update(self._asserted(wanted))
-            found.update(self._declared(row for row in wanted if row[:3] not in found))
+            attempts = [(*key, some[number]) for key, some in newest.items() if key not in found and len(some) > number]
+            found.update(self._asserted(attempts))
+            found.update(self._declared(row for row in attempts if row[:3] not in found))
         return found
 
     def _rows(self, sql: str, keys: Sequence[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
@@ -83,19 +83,19 @@ class Proofs:
             values = ", ".join([f"({marks(some[0])})"] * len(some))
             yield from self.connection.execute(sql.format(values), [value for key in some for value in key])
 
-    def _asserted(self, wanted: Sequence[tuple[int, int, bytes, bytes]]) -> dict[ProofKey, Proof]:
+    def _asserted(self, attempts: Sequence[tuple[int, int, bytes, bytes]]) -> dict[ProofKey, Proof]:
         """The last event of each asserter with a facet that contains the lineage set."""
         found: dict[ProofKey, Proof] = {}
-        for job, carrier, lineage_set, last, event, asserter in self._rows(_ASSERTED, wanted):
+        for job, carrier, lineage_set, last, event, asserter in self._rows(_ASSERTED, attempts):
             key, proof = (job, carrier, bytes(lineage_set)), Proof(bytes(event), last, bytes(asserter))
             if key not in found or (proof.time, proof.event) > (found[key].time, found[key].event):
                 found[key] = proof
         return found
 
-    def _declared(self, wanted: Iterable[tuple[int, int, bytes, bytes]]) -> dict[ProofKey, Proof]:
+    def _declared(self, attempts: Iterable[tuple[int, int, bytes, bytes]]) -> dict[ProofKey, Proof]:
         """The last event of each asserter about the job itself."""
         found: dict[ProofKey, Proof] = {}
-        for job, carrier, lineage_set, asserter in wanted:
+        for job, carrier, lineage_set, asserter in attempts:
             row = self.connection.execute(_DECLARED, {"asserted_by": asserter, "job": job}).fetchone()
             if row:
                 found[job, carrier, lineage_set] = Proof(bytes(row[1]), row[0], asserter)

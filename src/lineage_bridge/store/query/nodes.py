@@ -39,6 +39,11 @@ class Nodes:
         """This reader, but with names grouped as of an earlier time; unchanged if no time is given."""
         return self if at_us is None else Nodes(self.connection, at_us, self.within)
 
+    @property
+    def size(self) -> int:
+        """How many nodes or names are in memory."""
+        return max(len(self.loaded), len(self.identities.ids), len(self._heads))
+
     def by_id(self, id_: int) -> Node:
         """The node that an edge or a fact refers to by its id."""
         if id_ not in self.loaded:

@@ -38,10 +38,10 @@ class ProcessingTypes:
 
     def load(self, jobs: Iterable[int]) -> None:
         """Look up many jobs at once."""
-        wanted = [job for job in jobs if job not in self._by_job]
-        if not wanted:
+        missing = [job for job in jobs if job not in self._by_job]
+        if not missing:
             return
-        typed = {job: _by_type(text) for job, text in self._texts(_JOB_TYPES, wanted)}
+        typed = {job: _by_type(text) for job, text in self._texts(_JOB_TYPES, missing)}
         self._by_job.update((job, found) for job, found in typed.items() if found)
         rest = [job for job, found in typed.items() if not found]
         self._by_job.update((job, _by_engine(text)) for job, text in self._texts(_ENGINES, rest))
