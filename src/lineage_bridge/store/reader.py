@@ -25,7 +25,7 @@ from lineage_bridge.store.whole.inventory import Inventory
 from lineage_bridge.store.whole.reader import WholeGraph
 
 REMEMBERED = 5_000
-"""If a reader has loaded more nodes than this, it is not used for another question."""
+"""If a reader has loaded more nodes or names than this, it is not used for another question."""
 
 
 class StoreReader:
@@ -53,11 +53,6 @@ class StoreReader:
     def interrupt(self) -> None:
         """Abort the running query, and refuse later ones. May be called from another thread."""
         self._connection.interrupt()
-
-    @property
-    def may_be_kept(self) -> bool:
-        """Whether the reader has loaded little enough to be used in another transaction that sees the same state of the store."""
-        return self.nodes.size <= REMEMBERED
 
     def within(self, namespaces: Collection[str]) -> "StoreReader":
         """A reader in the same transaction whose lists and searches contain only nodes in these namespaces."""
@@ -111,9 +106,9 @@ class _Idle:
     reader: StoreReader | None = None
     version: int | None = None
 
-    def reader_of(self, version: int | None) -> StoreReader:
-        """A reader for a transaction that sees this version: the last one, if nothing has changed since."""
-        if self.reader is None or version is None or version != self.version or not self.reader.may_be_kept:
+    def reader_of(self, version: int | None, remembered: int) -> StoreReader:
+        """A reader for a transaction that sees this version: the last one, if nothing has changed since and it has not loaded too much."""
+        if self.reader is None or version is None or version != self.version or self.reader.nodes.size > remembered:
             self.reader = StoreReader(self.connection)
         self.version = version
         return self.reader
@@ -124,10 +119,13 @@ class ReaderPool:
     at once.
     """
 
-    def __init__(self, location: Path | StoreLocation, size: int = 16) -> None:
-        """`location` is a file of SQLite, or another StoreLocation."""
+    def __init__(self, location: Path | StoreLocation, size: int = 16, remembered: int = REMEMBERED) -> None:
+        """`location` is a file of SQLite, or another StoreLocation. At most `size` connections are kept; a reader that has loaded more
+        than `remembered` nodes or names is not used again.
+        """
         self.location: StoreLocation = _File(location) if isinstance(location, Path) else location
         self._idle: LifoQueue[_Idle] = LifoQueue(size)
+        self._remembered = remembered
         self._identity: object = None
 
     @contextmanager
@@ -138,7 +136,7 @@ class ReaderPool:
         with self.location.watched():
             begun = self._begun()
             try:
-                yield begun.reader_of(self.location.version(begun.connection))
+                yield begun.reader_of(self.location.version(begun.connection), self._remembered)
                 begun.connection.execute("ROLLBACK")
             except BaseException:
                 begun.connection.close()
