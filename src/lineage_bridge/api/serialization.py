@@ -153,8 +153,8 @@ def run_event(record: RunRecord, names: Mapping[int, Node]) -> RunEvent:
     return RunEvent(
         event_time=_time_text(record.ended if record.ended is not None else record.last),
         job=job_name(names[record.job.id]),
-        inputs=dataset_names(names[node.id] for node in record.inputs),
-        outputs=dataset_names(names[node.id] for node in record.outputs),
+        inputs=[*dataset_names(names[node.id] for node in record.inputs)],
+        outputs=[*dataset_names(names[node.id] for node in record.outputs)],
         producer=PRODUCER,
         schema_url=_SPEC + "RunEvent",
         event_type=record.state if record.state in EVENT_TYPES else UNSET,
