@@ -30,6 +30,15 @@ _IDLE: Final = 32
 """The maximum number of connections that are kept for later questions."""
 
 
+class _EndingProtocol(asyncio.StreamReaderProtocol):
+    """Closes a connection as soon as the other process has closed it, also while no question uses it."""
+
+    def eof_received(self) -> bool:
+        """Do not keep the connection open."""
+        super().eof_received()
+        return False
+
+
 class _KeptConnection(NamedTuple):
     """A greeted connection to the answering process, and the event loop to which it belongs."""
 
@@ -75,10 +84,13 @@ class Relay:
         self._keep(kept)
 
     async def _connected(self) -> _KeptConnection:
+        loop = asyncio.get_running_loop()
+        reader = StreamReader(loop=loop)
         try:
-            reader, writer = await asyncio.open_unix_connection(self.path)
+            transport, protocol = await loop.create_unix_connection(lambda: _EndingProtocol(reader, loop=loop), self.path)
         except OSError as error:
             raise _unavailable() from error
+        writer = StreamWriter(transport, protocol, reader, loop)
         try:
             with anyio.fail_after(_GREETING_S):
                 await reader.readexactly(len(GREETING))
@@ -87,7 +99,7 @@ class Relay:
             if isinstance(error, OSError | IncompleteReadError):
                 raise _unavailable() from error
             raise
-        return _KeptConnection(asyncio.get_running_loop(), reader, writer)
+        return _KeptConnection(loop, reader, writer)
 
     def _kept(self) -> _KeptConnection | None:
         """Take a connection that an earlier question has left; None if there is none."""
