@@ -17,6 +17,7 @@ import pyspark
 
 from bench import (
     aliases,
+    answers,
     bodies,
     bounds,
     confluent,
@@ -48,6 +49,7 @@ NAMES = (
     "walks",
     "graph_sizes",
     "questions",
+    "answers",
     "search",
     "hubs",
     "aliases",
@@ -97,6 +99,7 @@ def _runs(sizes: list[int], quick: bool) -> dict[str, Callable[[Path], Result]]:
         "search": lambda work: search.run(work, quick=quick),
         "graph_sizes": lambda work: graph_sizes.run(work, quick=quick),
         "questions": lambda work: questions.run(work, quick=quick),
+        "answers": lambda work: answers.run(work, quick=quick),
         "hubs": lambda work: hubs.run(work, quick=quick),
         "aliases": lambda work: aliases.run(work, quick=quick),
         "sources": lambda work: sources.run(work, quick=quick),

@@ -4,12 +4,13 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from tests.events import KEY, dataset, run_event
+from tests.events import KEY, RUNS, T0, dataset, run_event
 from tests.store.writing import add
 
 from lineage_bridge.errors import StoreMissingError, StoreVersionError
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.schema.sqlite import connect_reader
 from lineage_bridge.store.write.apply import GraphWriter
@@ -43,3 +44,33 @@ def test_a_missing_or_newer_store_is_refused(tmp_path: Path) -> None:
         connect_reader(tmp_path / "newer.db")
     with pytest.raises(StoreVersionError):
         GraphWriter(tmp_path / "newer.db", NAMES)
+
+
+def test_a_reader_is_used_again_until_the_store_changes(tmp_path: Path) -> None:
+    writer = GraphWriter(tmp_path / "graph.db", NAMES)
+    add(writer, run_event(inputs=[dataset("a")], outputs=[dataset("b")]))
+    pool = ReaderPool(tmp_path / "graph.db")
+    with pool.reader() as first:
+        node = first.nodes.find(NodeKind.DATASET, "ns", "a")
+        assert node
+        assert len(first.lineage.walk(node, "both", 5, WalkLimits(), now_us=T0).edges) == 1
+    with pool.reader() as again:
+        assert again is first
+    add(writer, run_event(inputs=[dataset("a")], outputs=[dataset("c")], run=RUNS[1]))
+    with pool.reader() as fresh:
+        assert fresh is not first
+        assert len(fresh.lineage.walk(node, "both", 5, WalkLimits(), now_us=T0).edges) == 2
+    pool.close()
+    writer.close()
+
+
+def test_a_reader_that_has_loaded_much_is_not_used_again(tmp_path: Path) -> None:
+    writer = GraphWriter(tmp_path / "graph.db", NAMES)
+    add(writer, run_event(inputs=[dataset("a")], outputs=[dataset("b")]))
+    pool = ReaderPool(tmp_path / "graph.db", remembered=1)
+    with pool.reader() as first:
+        first.nodes.load(node.id for node in first.nodes.matching(NodeKind.DATASET, None, None, None, 0))
+    with pool.reader() as fresh:
+        assert fresh is not first
+    pool.close()
+    writer.close()

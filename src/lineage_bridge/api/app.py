@@ -91,8 +91,8 @@ def create_app(services: Services) -> FastAPI:
     intake = Intake(services)
     app = _app(
         services,
-        intake_routes(intake),
         *_question_routes(services, intake),
+        intake_routes(intake),
         imports.routes(services, intake),
         changes.routes(services),
         analysis.routes(services),
@@ -144,20 +144,21 @@ def _app(services: Services, *routers: APIRouter) -> _App:
 
 
 def _question_routes(services: Services, intake: Intake) -> tuple[APIRouter, ...]:
+    # Routes are tried in this order, so those that are asked most come first.
     return (
-        events.routes(services),
-        lineage.routes(services),
         neighbourhood.routes(services),
+        lineage.routes(services),
+        paths.routes(services),
+        search.routes(services),
+        events.routes(services),
         overview.routes(services),
         nodes.routes(services),
         views.routes(services),
         impact.routes(services),
-        paths.routes(services),
         aliases.routes(services, intake),
         runs.routes(services),
         schema_versions.routes(services),
         foreign.routes(services),
-        search.routes(services),
         statistics.routes(services),
         timeline.routes(services),
         ledger.routes(services),

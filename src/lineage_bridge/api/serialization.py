@@ -1,6 +1,7 @@
 """Converts values of the graph to the JSON that answers contain."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from hashlib import sha256
 
 import msgspec
@@ -9,7 +10,7 @@ from msgspec import UNSET, Raw, UnsetType
 from lineage_bridge.api.schemas.intake import QuarantineItem, RejectedJob
 from lineage_bridge.api.schemas.lineage import RunEvent
 from lineage_bridge.api.schemas.names import DatasetRef, DescribedNode, JobRef
-from lineage_bridge.api.schemas.nodes import GraphColumn, GraphEdge, GraphNode, GraphPort, NodeDetails, TransformationItem, WalkNode
+from lineage_bridge.api.schemas.nodes import GraphNode, NodeDetails
 from lineage_bridge.api.schemas.runs import RunItem
 from lineage_bridge.graph.contents.stewardship import Stewardship, stewardship
 from lineage_bridge.graph.identity.node_ids import display_name
@@ -18,7 +19,7 @@ from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.liveness import liveness
 from lineage_bridge.ingest.rejected_event import EventSender
 from lineage_bridge.model.events import QuarantineRecord
-from lineage_bridge.model.graph import ColumnEdge, Edge, Node, Port, Walk
+from lineage_bridge.model.graph import Node, Port
 from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.model.lineage import Trace
 from lineage_bridge.model.runs import RunRecord
@@ -29,9 +30,13 @@ from lineage_bridge.projections.event_shapes import RunRef
 from lineage_bridge.projections.job_states import job_state
 from lineage_bridge.projections.nodes import node_id_text, tags_of
 from lineage_bridge.projections.overview import system_name
+from lineage_bridge.projections.shapes import Name
 from lineage_bridge.projections.views import PRODUCER
 
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
+KIND_NAMES = {kind: kind.name.lower() for kind in NodeKind}
+_KEPT_TIMES = 8_192
+_time_text = lru_cache(_KEPT_TIMES)(format_time)
 
 
 def dataset_name(dataset: Node) -> DatasetRef:
@@ -89,9 +94,15 @@ def trace_digest(trace: Trace, kept: Mapping[Node, Stewardship]) -> str:
     return sha256(msgspec.json.encode(content)).hexdigest()
 
 
-def graph_node(node: Node, *, dropped: bool = False) -> GraphNode:
+def graph_node(node: Node, *, dropped: bool = False, goes_by: Name | UnsetType = UNSET) -> GraphNode:
     """A node as answers show it, with its kind and id."""
-    return GraphNode(node_id_of(node), node.kind.name.lower(), node.namespace, node.name, dropped=dropped)
+    return GraphNode(node_id_of(node), KIND_NAMES[node.kind], node.namespace, node.name, goes_by, dropped)
+
+
+def other_name(node: Node, names: Mapping[int, Node]) -> Name | UnsetType:
+    """The name of a node in the style of an answer, if it differs from the one that producers wrote. `names` has it by the node's id."""
+    named = names[node.id]
+    return UNSET if named == node else Name(named.namespace, named.name)
 
 
 def described_node(nodes: NodeReader, node: Node) -> DescribedNode:
@@ -101,7 +112,7 @@ def described_node(nodes: NodeReader, node: Node) -> DescribedNode:
 
 def time_text(us: int | None) -> str | UnsetType:
     """A time as answers write it (RFC 3339)."""
-    return UNSET if us is None else format_time(us)
+    return UNSET if us is None else _time_text(us)
 
 
 def run_item(record: RunRecord, now_us: int | None = None) -> RunItem:
@@ -137,13 +148,13 @@ def _job(node: Node | None) -> JobRef | UnsetType:
     return job_name(node) if node else UNSET
 
 
-def run_event(record: RunRecord) -> RunEvent:
-    """The OpenLineage event that summarizes a run."""
+def run_event(record: RunRecord, names: Mapping[int, Node]) -> RunEvent:
+    """The OpenLineage event that summarizes a run. Its job and datasets have these names, by node id."""
     return RunEvent(
-        event_time=format_time(record.ended if record.ended is not None else record.last),
-        job=job_name(record.job),
-        inputs=[*dataset_names(record.inputs)],
-        outputs=[*dataset_names(record.outputs)],
+        event_time=_time_text(record.ended if record.ended is not None else record.last),
+        job=job_name(names[record.job.id]),
+        inputs=[*dataset_names(names[node.id] for node in record.inputs)],
+        outputs=[*dataset_names(names[node.id] for node in record.outputs)],
         producer=PRODUCER,
         schema_url=_SPEC + "RunEvent",
         event_type=record.state if record.state in EVENT_TYPES else UNSET,
@@ -178,27 +189,6 @@ def dataset_event(dataset: Node, sources: Iterable[Node], seen_us: int) -> RunEv
     )
 
 
-def walk_nodes(walk: Walk) -> list[WalkNode]:
-    """All nodes in the answer of a walk: those that it reached, with their distance, and the jobs in between, without one."""
-    jobs = {edge.job for edge in walk.edges} | {port.job for port in walk.ports}
-    datasets = {port.dataset for port in walk.ports}
-    ends = {end for edge in walk.edges for end in (edge.source, edge.target)}
-    every = {node.id: node for node in (*walk.nodes, *jobs, *datasets, *ends)}
-    ordered = sorted(every.values(), key=lambda node: (node.kind, node.namespace, node.name))
-    return [
-        WalkNode(
-            node_id_of(n),
-            n.kind.name.lower(),
-            n.namespace,
-            n.name,
-            dropped=n.id in walk.dropped,
-            distance=walk.distances.get(n.id, UNSET),
-            canonical=node_id_text(walk.canonical[n.id]) if n.id in walk.canonical else UNSET,
-        )
-        for n in ordered
-    ]
-
-
 def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -> NodeDetails:
     """The details of a node as answers show them. Those of a job include its state, which is that of its newest run; those of a dataset,
     when it was last written and read.
@@ -218,51 +208,6 @@ def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -
         freshness=kept.freshness or UNSET,
         last_written=UNSET if is_job else time_text(entry.last_written),
         last_read=UNSET if is_job else time_text(entry.last_read),
-    )
-
-
-def graph_edge(edge: Edge) -> GraphEdge:
-    """A flow as answers show it: an edge between ids of nodes."""
-    return GraphEdge(
-        source=node_id_of(edge.source),
-        target=node_id_of(edge.target),
-        job=node_id_of(edge.job),
-        origin=edge.origin.name.lower(),
-        evidence=edge.evidence.text,
-        label=edge.label.value,
-        last_seen=time_text(edge.last),
-        hub=edge.hub,
-        liveness=edge.liveness.value if edge.liveness else UNSET,
-        only_failed=edge.only_failed,
-        unambiguous=edge.unambiguous,
-    )
-
-
-def graph_port(port: Port) -> GraphPort:
-    """An input or output of a job, as answers show it."""
-    return GraphPort(
-        job=node_id_of(port.job),
-        dataset=node_id_of(port.dataset),
-        side="input" if port.side == Side.INPUT else "output",
-        origin=port.origin.name.lower(),
-        label=port.label.value,
-        last_seen=time_text(port.last),
-        liveness=port.liveness.value if port.liveness else UNSET,
-        only_failed=port.only_failed,
-    )
-
-
-def graph_column(column: ColumnEdge) -> GraphColumn:
-    """A column that is derived from another, as answers show it."""
-    return GraphColumn(
-        source=node_id_of(column.source),
-        source_field=column.source_field,
-        target=node_id_of(column.target),
-        target_field=column.target_field,
-        job=node_id_of(column.job),
-        origin=column.origin.name.lower(),
-        transformations=[TransformationItem(*change) for change in column.transformations],
-        descriptions=list(column.descriptions),
     )
 
 

@@ -19,6 +19,9 @@ class Node:
     namespace: str
     name: str
 
+    def __hash__(self) -> int:
+        return self.id
+
 
 class Edge(NamedTuple):
     """A flow: data moves from `source` to `target` through `job`. Each end is a dataset or a job.
@@ -42,8 +45,7 @@ class Edge(NamedTuple):
     unambiguous: bool = False
 
 
-@dataclass(frozen=True)
-class Port:
+class Port(NamedTuple):
     """A dataset as an input or output (`side`) of a job. `only_failed`: only failed runs named it."""
 
     job: Node

@@ -1,6 +1,7 @@
 """Nodes of the graph in LineageBridge's own JSON format."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ _OWN_MEMBERS = ("environment_id", "environment_name", "cluster_id", "cluster_nam
 _JSON = msgspec.json.Decoder()
 
 
+@lru_cache(32_768)
 def node_id_text(node_id: int) -> str:
     """Write the id of a node as 16 hexadecimal digits."""
     return f"{node_id & 0xFFFF_FFFF_FFFF_FFFF:016x}"

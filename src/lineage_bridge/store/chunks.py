@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 Item = TypeVar("Item")
-_CHUNKS = (1, 8, 64, 512)
+_CHUNKS = (1, 4, 16, 32, 64, 128, 256, 512)
 
 
 def chunks(ids: Iterable[int]) -> Iterator[list[int]]:

@@ -24,11 +24,14 @@ from lineage_bridge.store.schema.sqlite import connect_reader
 from lineage_bridge.store.whole.inventory import Inventory
 from lineage_bridge.store.whole.reader import WholeGraph
 
+REMEMBERED = 5_000
+"""If a reader has loaded more nodes or names than this, it is not used for another question."""
+
 
 class StoreReader:
     """Implements ports.GraphReader over one connection, inside one read transaction.
 
-    All its parts share one cache of nodes and runs.
+    All its parts share one cache of nodes and runs. What they have loaded holds as long as the store does not change.
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes | None = None, processing: ProcessingTypes | None = None) -> None:
@@ -69,6 +72,9 @@ class StoreLocation(Protocol):
     def identity(self) -> object:
         """A value that changes when another store replaces this one, so that connections to the replaced store are not reused."""
 
+    def version(self, connection: StoreConnection) -> int | None:
+        """A number that is the same in two transactions of a connection only if the store did not change in between; None if unknown."""
+
     def watched(self) -> AbstractContextManager[None]:
         """A context around a question. If the question finds damage, the store is marked as damaged."""
 
@@ -85,17 +91,41 @@ class _File:
     def identity(self) -> object:
         return file_identity(self.path)
 
+    def version(self, connection: StoreConnection) -> int | None:
+        return int(connection.execute("PRAGMA data_version").fetchone()[0])
+
     def watched(self) -> AbstractContextManager[None]:
         return suspected_on_damage(self.path)
 
 
-class ReaderPool:
-    """Opens readers of a store, and reuses their connections. Safe for many threads at once."""
+@dataclass
+class _Idle:
+    """A connection between two transactions, with the reader of the last one and the version of the store that the reader has read."""
 
-    def __init__(self, location: Path | StoreLocation, size: int = 16) -> None:
-        """`location` is a file of SQLite, or another StoreLocation."""
+    connection: StoreConnection
+    reader: StoreReader | None = None
+    version: int | None = None
+
+    def reader_of(self, version: int | None, remembered: int) -> StoreReader:
+        """A reader for a transaction that sees this version: the last one, if nothing has changed since and it has not loaded too much."""
+        if self.reader is None or version is None or version != self.version or self.reader.nodes.size > remembered:
+            self.reader = StoreReader(self.connection)
+        self.version = version
+        return self.reader
+
+
+class ReaderPool:
+    """Opens readers of a store, and reuses their connections, and the readers as long as the store does not change. Safe for many threads
+    at once.
+    """
+
+    def __init__(self, location: Path | StoreLocation, size: int = 16, remembered: int = REMEMBERED) -> None:
+        """`location` is a file of SQLite, or another StoreLocation. At most `size` connections are kept; a reader that has loaded more
+        than `remembered` nodes or names is not used again.
+        """
         self.location: StoreLocation = _File(location) if isinstance(location, Path) else location
-        self._idle: LifoQueue[StoreConnection] = LifoQueue(size)
+        self._idle: LifoQueue[_Idle] = LifoQueue(size)
+        self._remembered = remembered
         self._identity: object = None
 
     @contextmanager
@@ -104,19 +134,19 @@ class ReaderPool:
         StoreUnreachableError.
         """
         with self.location.watched():
-            connection = self._begun()
+            begun = self._begun()
             try:
-                yield StoreReader(connection)
-                connection.execute("ROLLBACK")
+                yield begun.reader_of(self.location.version(begun.connection), self._remembered)
+                begun.connection.execute("ROLLBACK")
             except BaseException:
-                connection.close()
+                begun.connection.close()
                 raise
         try:
-            self._idle.put_nowait(connection)
+            self._idle.put_nowait(begun)
         except Full:
-            connection.close()
+            begun.connection.close()
 
-    def _begun(self) -> StoreConnection:
+    def _begun(self) -> _Idle:
         """A connection in a read transaction: an idle one if it is still connected to the present store, otherwise a new one."""
         identity = self.location.identity()
         if identity != self._identity:
@@ -124,20 +154,20 @@ class ReaderPool:
             self._identity = identity
         while True:
             try:
-                connection, is_fresh = self._idle.get_nowait(), False
+                idle, is_fresh = self._idle.get_nowait(), False
             except Empty:
-                connection, is_fresh = self.location.connect(), True
+                idle, is_fresh = _Idle(self.location.connect()), True
             try:
-                connection.execute("BEGIN")
+                idle.connection.execute("BEGIN")
             except BaseException as error:
-                connection.close()
+                idle.connection.close()
                 if is_fresh or not isinstance(error, StoreUnreachableError):
                     raise
             else:
-                return connection
+                return idle
 
     def close(self) -> None:
         """Close the idle connections."""
         with suppress(Empty):
             while True:
-                self._idle.get_nowait().close()
+                self._idle.get_nowait().connection.close()

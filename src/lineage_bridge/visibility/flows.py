@@ -78,7 +78,7 @@ def shown_ports(border: Border, ports: Sequence[Port]) -> list[Port]:
     for port in kept:
         border.note_neighbours(port.job, port.dataset)
     names = border.all_shown(node for port in kept for node in (port.job, port.dataset))
-    shown = [replace(port, job=names[port.job.id], dataset=names[port.dataset.id]) for port in kept]
+    shown = [port._replace(job=names[port.job.id], dataset=names[port.dataset.id]) for port in kept]
     return unique(shown, lambda port: (port.job.id, port.dataset.id, port.side, port.origin))
 
 

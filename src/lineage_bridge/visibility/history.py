@@ -205,7 +205,7 @@ def _renamed(change: GraphChange, names: Mapping[int, Node]) -> GraphChange:
         change,
         node=names[change.node.id] if change.node else None,
         edge=edge._replace(source=names[edge.source.id], target=names[edge.target.id], job=names[edge.job.id]) if edge else None,
-        port=replace(port, job=names[port.job.id], dataset=names[port.dataset.id]) if port else None,
+        port=port._replace(job=names[port.job.id], dataset=names[port.dataset.id]) if port else None,
     )
 
 

@@ -1,10 +1,12 @@
 """Runs the process that answers questions for the API, so that they take no time or memory from the process that accepts events."""
 
-import asyncio
+import gc
 import os
 import socket
 import sys
 from typing import Any
+
+import uvloop
 
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import UnavailableError
@@ -16,6 +18,8 @@ from lineage_bridge.wiring.shared import all_records, question_lanes, question_r
 NICENESS = 5
 """The niceness of this process: when all processors are busy, processes that accept and fold events have precedence."""
 SWITCH_S = 0.0005
+COLLECTED_AFTER = 50_000
+"""After how many new objects Python looks for unreachable cycles. One answer makes thousands of objects, but hardly any cycles."""
 
 
 class _ElsewhereOnly:
@@ -36,13 +40,15 @@ class _LogToRead(_ElsewhereOnly):
 
 def answer_questions(settings: Settings, listener: socket.socket) -> None:
     """Answer the questions that the API passes on over `listener`, until this process ends."""
-    from lineage_bridge.api.answering.relay import answer_questions as answer  # noqa: PLC0415  # loads the web server
+    from lineage_bridge.api.answering.answerer import answer_questions as answer  # noqa: PLC0415  # loads the web server
     from lineage_bridge.api.app import create_question_app  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.services import Services  # noqa: PLC0415  # of the same part
 
     os.nice(NICENESS)
     # Threads that compute yield Python's lock sooner to the one that sends answers.
     sys.setswitchinterval(SWITCH_S)
+    gc.freeze()
+    gc.set_threshold(COLLECTED_AFTER)
     paths, records = settings.paths, all_records(settings)
     elsewhere: Any = _ElsewhereOnly()
     log: Any = _LogToRead(records)
@@ -69,4 +75,4 @@ def answer_questions(settings: Settings, listener: socket.socket) -> None:
             pins=elsewhere,
             lanes=question_lanes(settings),
         )
-        asyncio.run(answer(create_question_app(services), listener))
+        uvloop.run(answer(create_question_app(services), listener))

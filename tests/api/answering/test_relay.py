@@ -15,8 +15,10 @@ from tests.api.answering.test_lanes import EVENT, EXPORT, SOON_S, HeldGraph, ask
 from tests.api.support import LINEAGE, Server
 from tests.events import dataset, run_event
 
+from lineage_bridge.api.answering.answerer import answer_questions
+from lineage_bridge.api.answering.frames import ENCODER, GREETING, LAST, AnswerStart, frame
 from lineage_bridge.api.answering.lanes import Limit
-from lineage_bridge.api.answering.relay import Relay, answer_questions
+from lineage_bridge.api.answering.relay import Relay
 from lineage_bridge.api.app import create_app, create_question_app
 from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.config.external import ExternalAddress
@@ -133,3 +135,45 @@ def test_an_answer_that_breaks_off_is_an_error_and_not_an_end(filled: Server) ->
         answer = filled.client_of(questions=Relay(f"{folder}/broken")).get("/api/v1/lineage/datasets")
         thread.join(SOON_S)
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unavailable")
+
+
+class Counting:
+    """A listening socket, whose connections are counted."""
+
+    def __init__(self, path: str) -> None:
+        self.path, self.connections, self.answers = path, 0, 0
+
+    def serve(self, questions: int) -> None:
+        """Answer this many questions of one connection, and close it."""
+        with socket.socket(socket.AF_UNIX) as listener:
+            Path(self.path).unlink(missing_ok=True)
+            listener.bind(self.path)
+            listener.listen()
+            self.ready.set()
+            with listener.accept()[0] as connection:
+                self.connections += 1
+                connection.sendall(GREETING)
+                for _ in range(questions):
+                    connection.recv(1 << 16)
+                    start = ENCODER.encode(AnswerStart(200, [(b"content-type", b"application/json")]))
+                    connection.sendall(frame(start) + frame(b"[]", LAST))
+                    self.answers += 1
+
+    def started(self, questions: int) -> Thread:
+        """The thread in which it answers; it listens already."""
+        self.ready = Event()
+        thread = Thread(target=self.serve, args=(questions,))
+        thread.start()
+        assert self.ready.wait(SOON_S)
+        return thread
+
+
+def test_questions_share_a_connection_until_the_other_process_ends(filled: Server) -> None:
+    with TemporaryDirectory() as folder:
+        other = Counting(f"{folder}/questions")
+        client = filled.client_of(questions=Relay(other.path))
+        for answers in (3, 6):
+            thread = other.started(3)
+            assert [client.get("/api/v1/lineage/datasets").status_code for _ in range(3)] == [200] * 3
+            thread.join(SOON_S)
+            assert (other.connections, other.answers) == (answers // 3, answers)

@@ -121,6 +121,8 @@ class Lane:
 
     async def take(self, caller: Caller) -> None:
         """Take a slot. Raises OverloadedError when none becomes free in time."""
+        if self._slots.take_now(caller):
+            return
         try:
             with anyio.fail_after(self.limit.wait_s):
                 await self._slots.take(caller)

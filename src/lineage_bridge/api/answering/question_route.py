@@ -4,21 +4,23 @@ If a question finds nothing while events are not in the graph yet, the server wa
 either, the error states the lag.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from enum import Enum, auto
+from functools import cached_property
 from typing import Any, Final
 
 import anyio
-import anyio.lowlevel
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.types import Message, Receive, Scope, Send
 
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.answering.deferred_route import DeferredRoute
+from lineage_bridge.api.answering.direct_route import DirectRoute, direct_route
+from lineage_bridge.api.answering.frames import WRITTEN
 from lineage_bridge.api.answering.lanes import COSTS, CURRENT_TURN, Cost, Turn
-from lineage_bridge.api.answering.relay import WRITTEN
 from lineage_bridge.api.dependencies import PREFIX, api_router, wait_for_position
 from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.readiness import is_reached, measure_backlog, measure_progress, pipeline_part
@@ -33,14 +35,15 @@ _log = logging.getLogger(__name__)
 
 def question_router(services: Services, tag: str, prefix: str = "") -> APIRouter:
     """Create a router for questions. Each of them can wait until the graph has reached a position."""
-    return api_router(tag, prefix, dependencies=[Depends(wait_for_position(services))], route_class=question_route(services))
+    waiting = wait_for_position(services)
+    return api_router(tag, prefix, dependencies=[Depends(waiting)], route_class=question_route(services, waiting))
 
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-def question_route(services: Services) -> type[DeferredRoute]:
-    """Make the class of routes that answer questions."""
+def question_route(services: Services, waiting: Callable[..., Any] | None = None) -> type[DeferredRoute]:
+    """Make the class of routes that answer questions. `waiting` is the dependency by which questions wait for a position."""
 
     class QuestionRoute(DeferredRoute):
         """A route whose questions are answered in the lane of their cost. A question that found nothing is asked again once the
@@ -58,12 +61,26 @@ def question_route(services: Services) -> type[DeferredRoute]:
             # The slot is taken after the other dependencies, so that a question which waits for a position takes none.
             options["dependencies"] = [*(options.get("dependencies") or ()), Depends(take_slot)]
             super().__init__(path, endpoint, **options)
+            self._take_slot = take_slot
 
         async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
             if scope["method"] != "GET":
                 await super().handle(scope, receive, send)
                 return
-            await answer_question(services, services.questions or super().handle, scope, receive, send)
+            await answer_question(services, services.questions or self._answer, scope, receive, send)
+
+        async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+            """Answer a question of this process, if possible without FastAPI."""
+            if self._direct is None or not self._direct[0].parse(scope):
+                await super().handle(scope, receive, send)
+                return
+            response = await self._direct[1](Request(scope, receive))
+            await response(scope, receive, send)
+
+        @cached_property
+        def _direct(self) -> tuple[DirectRoute, Handler] | None:
+            direct = direct_route(self, self._take_slot, waiting)
+            return (direct, _asking_twice(services, direct.answer)) if direct else None
 
         def get_route_handler(self) -> Handler:
             return _asking_twice(services, super().get_route_handler())
@@ -113,30 +130,29 @@ Answer = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 
 async def answer_question(services: Services, answer: Answer, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a question. Stop when its client disconnects, or reads nothing for too long."""
-    turn, gone = Turn(services.lanes, caller_in(scope)), anyio.Event()
-    failure: Exception | None = None
+    turn, gone, asking = Turn(services.lanes, caller_in(scope)), asyncio.Event(), anyio.CancelScope()
+
+    def give_up() -> None:
+        turn.abandon()
+        gone.set()
+        asking.cancel()
+
     token = CURRENT_TURN.set(turn)
+    watching = asyncio.create_task(_watch(receive, give_up))
     try:
-        async with anyio.create_task_group() as tasks:
-
-            def give_up() -> None:
-                turn.abandon()
-                gone.set()
-                tasks.cancel_scope.cancel()
-
-            tasks.start_soon(_watch, receive, give_up)
-            try:
-                await answer(scope, _after_disconnect(gone), _within(services.send_timeout_s, send, give_up))
-            except Exception as error:  # noqa: BLE001 - raised below, outside the group, which would wrap it
-                failure = error
-            tasks.cancel_scope.cancel()
+        with asking:
+            await answer(scope, _after_disconnect(gone), _within(services.send_timeout_s, send, give_up))
+    except Exception:
+        if not turn.is_abandoned:
+            raise
     finally:
         CURRENT_TURN.reset(token)
         turn.end()
+        watching.cancel()
+        # What it waits for may be needed by the next question of the connection.
+        await asyncio.wait([watching])
     if turn.is_abandoned:
         _log.debug("the client that asked %s closed the connection before the answer", scope["path"])
-    elif failure is not None:
-        raise failure
 
 
 async def _watch(receive: Receive, give_up: Callable[[], None]) -> None:
@@ -146,7 +162,7 @@ async def _watch(receive: Receive, give_up: Callable[[], None]) -> None:
     give_up()
 
 
-def _after_disconnect(gone: anyio.Event) -> Receive:
+def _after_disconnect(gone: asyncio.Event) -> Receive:
     """The ASGI messages that a question receives: an empty body, then, when `gone` is set, the disconnect of its client."""
     messages: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
 
@@ -161,17 +177,17 @@ def _after_disconnect(gone: anyio.Event) -> Receive:
 
 def _within(seconds: float, send: Send, give_up: Callable[[], None]) -> Send:
     """Wrap `send` so that it calls `give_up` if the client reads nothing for some seconds, or on average more slowly than READ_RATE."""
-    left = seconds
+    left, loop = seconds, asyncio.get_running_loop()
 
     async def send_in_time(message: Message) -> None:
         nonlocal left
-        began = anyio.current_time()
-        with anyio.move_on_after(left) as waiting:
+        began = loop.time()
+        timeout = loop.call_later(left, give_up)
+        try:
             await send(message)
-        left = min(seconds, left - (anyio.current_time() - began) + len(message.get("body", b"")) / READ_RATE)
-        if waiting.cancelled_caught:
-            give_up()
-            await anyio.lowlevel.checkpoint()
+        finally:
+            timeout.cancel()
+        left = min(seconds, left - (loop.time() - began) + len(message.get("body", b"")) / READ_RATE)
 
     return send_in_time
 

@@ -1,64 +1,54 @@
 """Passes questions to the process that answers them, over a local socket, and returns its answers to the clients.
 
-One connection carries one question. The answering process greets it, reads the question, and writes the answer in frames: its status and
-headers, the pieces of its body, and an empty frame at its end. If the connection closes earlier, the other process has ended.
+One connection carries one question at a time. The answering process greets a new connection, reads a question, and writes the answer in
+frames: its status and headers, then the pieces of its body, of which the last is marked. The connection then waits for another question.
+If it closes earlier, the other process has ended.
 """
 
 import asyncio
-import logging
 import socket
 from asyncio import IncompleteReadError, StreamReader, StreamWriter
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import anyio
-import msgspec
-from msgspec import Struct
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
+from lineage_bridge.api.answering.frames import ENCODER, GREETING, START_DECODER, AnswerStart, Question, frame, read_frame
 from lineage_bridge.api.answering.visibility import CURRENT_VISIBILITY
-from lineage_bridge.api.limits.callers import Caller, caller_in, set_caller
+from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.web.forwarding import route_path, server_prefix
 from lineage_bridge.errors import UnavailableError
-from lineage_bridge.model.access import Visibility
 from lineage_bridge.tracing import TRACEPARENT, traceparent
 
-WRITTEN: Final = "written"
-"""The key in the state of a question for the position token of the events that the API's process has written to a topic."""
-_GREETING: Final = b"?"
 _GREETING_S: Final = 30.0
 """How long a question waits for the answering process to start, in seconds."""
 _PROBE_S: Final = 5.0
-_PIECE: Final = 1 << 18
-"""The maximum bytes of one answer that this process holds in memory."""
-_ENCODER, _log = msgspec.msgpack.Encoder(), logging.getLogger(__name__)
+_IDLE: Final = 32
+"""The maximum number of connections that are kept for later questions."""
 
 
-class _Question(Struct, array_like=True):
-    """The parts of a request that are passed to the answering process, and what its principal may see."""
+class _EndingProtocol(asyncio.StreamReaderProtocol):
+    """Closes a connection as soon as the other process has closed it, also while no question uses it."""
 
-    prefix: str
-    path: str
-    query: bytes
-    headers: list[tuple[bytes, bytes]]
-    client: tuple[str, int] | None
-    server: tuple[str, int | None] | None
-    caller: tuple[str, bool]
-    """The caller whose limits the question counts against."""
-    visibility: Visibility | None
-    written: str = ""
-    """The position token of the events that the API's process has written to a topic."""
+    def eof_received(self) -> bool:
+        """Do not keep the connection open."""
+        super().eof_received()
+        return False
 
 
-class _Start(Struct, array_like=True):
-    """The first frame of an answer, with status and headers."""
+class _KeptConnection(NamedTuple):
+    """A greeted connection to the answering process, and the event loop to which it belongs."""
 
-    status: int
-    headers: list[tuple[bytes, bytes]]
+    loop: asyncio.AbstractEventLoop
+    reader: StreamReader
+    writer: StreamWriter
 
-
-_QUESTION, _START = msgspec.msgpack.Decoder(_Question), msgspec.msgpack.Decoder(_Start)
+    def is_usable(self, loop: asyncio.AbstractEventLoop) -> bool:
+        """Whether another question can be asked in this loop."""
+        return self.loop is loop and not self.reader.at_eof() and not self.writer.is_closing()
 
 
 class Relay:
@@ -69,28 +59,64 @@ class Relay:
 
     def __init__(self, path: str, written: Callable[[], str] = str) -> None:
         self.path, self._written = path, written
+        self._idle: deque[_KeptConnection] = deque()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - a question has no body
         """Pass on one question and return its answer. Raises UnavailableError if the answering process does not answer, or ends
         before it has.
         """
+        question = frame(ENCODER.encode(_question(scope, self._written())))
+        kept = self._kept()
+        # A kept connection may belong to a process that has ended since.
+        asked = await _asked(kept, question) if kept else None
+        if asked is None:
+            kept = await self._connected()
+            asked = await _asked(kept, question)
+        if kept is None or asked is None:
+            raise _unavailable()
         try:
-            reader, writer = await asyncio.open_unix_connection(self.path)
+            await _pass_on(asked, kept.reader, send)
+        except BaseException as error:
+            kept.writer.close()
+            if isinstance(error, OSError | IncompleteReadError):
+                raise _unavailable() from error
+            raise
+        self._keep(kept)
+
+    async def _connected(self) -> _KeptConnection:
+        loop = asyncio.get_running_loop()
+        reader = StreamReader(loop=loop)
+        try:
+            transport, protocol = await loop.create_unix_connection(lambda: _EndingProtocol(reader, loop=loop), self.path)
         except OSError as error:
             raise _unavailable() from error
+        writer = StreamWriter(transport, protocol, reader, loop)
         try:
             with anyio.fail_after(_GREETING_S):
-                await reader.readexactly(len(_GREETING))
-            _write_frame(writer, _ENCODER.encode(_question(scope, self._written())))
-            start = _START.decode(await _read_frame(reader))
-            await send({"type": "http.response.start", "status": start.status, "headers": start.headers})
-            while piece := await _read_frame(reader):
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
-            await send({"type": "http.response.body"})
-        except (OSError, IncompleteReadError) as error:
-            raise _unavailable() from error
-        finally:
+                await reader.readexactly(len(GREETING))
+        except BaseException as error:
             writer.close()
+            if isinstance(error, OSError | IncompleteReadError):
+                raise _unavailable() from error
+            raise
+        return _KeptConnection(loop, reader, writer)
+
+    def _kept(self) -> _KeptConnection | None:
+        """Take a connection that an earlier question has left; None if there is none."""
+        loop = asyncio.get_running_loop()
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_usable(loop):
+                return connection
+            if not connection.loop.is_closed():
+                connection.loop.call_soon_threadsafe(connection.writer.close)
+        return None
+
+    def _keep(self, connection: _KeptConnection) -> None:
+        if len(self._idle) < _IDLE:
+            self._idle.append(connection)
+        else:
+            connection.writer.close()
 
     async def fetch(self, path: str) -> bytes:
         """Ask the answering process a question of the server itself, and return the body. Raises UnavailableError if its status is
@@ -113,8 +139,29 @@ class Relay:
         with suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
             probe.settimeout(_PROBE_S)
             probe.connect(self.path)
-            return probe.recv(len(_GREETING)) == _GREETING
+            return probe.recv(len(GREETING)) == GREETING
         return False
+
+
+async def _asked(connection: _KeptConnection, question: bytes) -> AnswerStart | None:
+    """Ask a question. Returns the beginning of the answer, or None if the connection was closed before."""
+    try:
+        connection.writer.write(question)
+        return START_DECODER.decode((await read_frame(connection.reader))[0])
+    except BaseException as error:
+        connection.writer.close()
+        if isinstance(error, OSError | IncompleteReadError):
+            return None
+        raise
+
+
+async def _pass_on(start: AnswerStart, reader: StreamReader, send: Send) -> None:
+    """Send the answer whose pieces arrive at `reader`."""
+    await send({"type": "http.response.start", "status": start.status, "headers": start.headers})
+    is_last = False
+    while not is_last:
+        piece, is_last = await read_frame(reader)
+        await send({"type": "http.response.body", "body": piece, "more_body": not is_last})
 
 
 async def _nothing() -> Message:
@@ -127,9 +174,9 @@ def _unavailable() -> UnavailableError:
     )
 
 
-def _question(scope: Scope, written: str) -> _Question:
+def _question(scope: Scope, written: str) -> Question:
     caller = caller_in(scope)
-    return _Question(
+    return Question(
         server_prefix(scope),
         route_path(scope),
         scope["query_string"],
@@ -146,86 +193,3 @@ def _with_span(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """The headers of a question, with the trace context of the span in which it is passed on."""
     parent, name = traceparent(), TRACEPARENT.encode()
     return [*(header for header in headers if header[0] != name), (name, parent.encode())] if parent else headers
-
-
-async def answer_questions(app: ASGIApp, listener: socket.socket) -> None:
-    """Answer the questions of a `Relay` until cancelled."""
-
-    async def answer(reader: StreamReader, writer: StreamWriter) -> None:
-        try:
-            writer.write(_GREETING)
-            question = _QUESTION.decode(await _read_frame(reader))
-            CURRENT_VISIBILITY.set(question.visibility)
-            await app(_scope(question), _until_gone(reader), _to_frames(writer))
-        except (OSError, IncompleteReadError):
-            _log.debug("the API closed the connection before the answer was complete")
-        except Exception as error:  # noqa: BLE001 - the boundary of a question; what it raises was logged and answered by the app
-            _log.debug("a question failed: %r", error)
-        finally:
-            writer.close()
-
-    server = await asyncio.start_unix_server(answer, sock=listener)
-    async with server:
-        await server.serve_forever()
-
-
-def _scope(question: _Question) -> dict[str, Any]:
-    path = question.prefix + question.path
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0", "spec_version": "2.3"},
-        "http_version": "1.1",
-        "method": "GET",
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": question.query,
-        "root_path": question.prefix,
-        "headers": question.headers,
-        "client": question.client,
-        "server": question.server,
-        "state": {WRITTEN: question.written},
-    }
-    set_caller(scope, Caller(*question.caller))
-    return scope
-
-
-def _until_gone(reader: StreamReader) -> Receive:
-    """The ASGI messages that a question receives: an empty body, then the disconnect of its client when the connection closes."""
-    asked = False
-
-    async def receive() -> Message:
-        nonlocal asked
-        if not asked:
-            asked = True
-            return {"type": "http.request", "body": b"", "more_body": False}
-        with suppress(OSError):
-            await reader.read(1)
-        return {"type": "http.disconnect"}
-
-    return receive
-
-
-def _to_frames(writer: StreamWriter) -> Send:
-    async def send(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            _write_frame(writer, _ENCODER.encode(_Start(message["status"], list(message["headers"]))))
-            return
-        body = message.get("body", b"")
-        for start in range(0, len(body), _PIECE):
-            _write_frame(writer, body[start : start + _PIECE])
-            await writer.drain()
-        if not message.get("more_body", False):
-            _write_frame(writer, b"")
-            await writer.drain()
-
-    return send
-
-
-def _write_frame(writer: StreamWriter, content: bytes) -> None:
-    writer.write(len(content).to_bytes(4, "big"))
-    writer.write(content)
-
-
-async def _read_frame(reader: StreamReader) -> bytes:
-    return await reader.readexactly(int.from_bytes(await reader.readexactly(4), "big"))

@@ -58,10 +58,16 @@ class FairSlots:
         finally:
             self.release(caller)
 
+    def take_now(self, caller: Caller) -> bool:
+        """Take a slot if the caller may have one at once; returns whether it has."""
+        if not self._may_take(caller):
+            return False
+        self._held[caller.name] += 1
+        return True
+
     async def take(self, caller: Caller) -> None:
         """Wait for a slot, and take it. Raises QueueFullError."""
-        if self._may_take(caller):
-            self._held[caller.name] += 1
+        if self.take_now(caller):
             return
         waiter = self._enqueued(caller)
         try:

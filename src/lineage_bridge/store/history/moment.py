@@ -68,6 +68,14 @@ class GraphMoment(FollowedFlows):
         return self.labels.heartbeats.liveness_of(job, last, ports) if self.at_us is None else None
 
 
+@dataclass(frozen=True)
+class CurrentFacts:
+    """What several questions about now have in common, so that it is looked up only once."""
+
+    times: CurrentAssertionTimes
+    failed: FailedFlows
+
+
 def graph_moment(
     connection: StoreConnection,
     nodes: Nodes,
@@ -76,9 +84,15 @@ def graph_moment(
     at_us: int | None = None,
     *,
     ended: bool = False,
+    current: CurrentFacts | None = None,
 ) -> GraphMoment:
-    """The flows and labels at the time `at_us`, or now if it is None. With `ended`, ended flows are included."""
+    """The flows and labels at the time `at_us`, or now if it is None. With `ended`, ended flows are included.
+
+    `current` is used for now, and keeps what is looked up.
+    """
     raw, times = _raw(connection, nodes, at_us)
+    current = current if at_us is None else None
+    times = current.times if current else times
     pending = _pending(raw)
     complete_runs: CompleteRuns = CompleteRunsAt(connection, nodes, runs, pending) if pending else runs
     counted = _counted(connection, nodes, raw)
@@ -86,7 +100,7 @@ def graph_moment(
     then = now_us if at_us is None else at_us
     labels = Labels(raw, complete_runs, then, times, endings, Heartbeats(connection, runs, then))
     not_ended = FlowsWithoutEnded(counted, endings, ended=ended)
-    failed = FailedFlows(connection, nodes, runs, pending)
+    failed = current.failed if current else FailedFlows(connection, nodes, runs, pending)
     return GraphMoment(FlowsPreferExplicit(not_ended, nodes), not_ended, at_us, pending, labels, failed)
 
 

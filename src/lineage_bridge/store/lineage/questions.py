@@ -9,7 +9,8 @@ from lineage_bridge.graph.runs.ledger import LedgerWindow
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.model.lineage import Impact, Ledger, Paths, Trace, TraceOptions
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.history.moment import followed_flows, graph_moment, resolution
+from lineage_bridge.store.history.assertion_times import CurrentAssertionTimes
+from lineage_bridge.store.history.moment import CurrentFacts, followed_flows, graph_moment, resolution
 from lineage_bridge.store.lineage.impact import ImpactFinder
 from lineage_bridge.store.lineage.trace import Tracer
 from lineage_bridge.store.lineage.walk import Walker
@@ -25,6 +26,7 @@ class LineageQuestions:
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs) -> None:
         self.connection, self.nodes, self.runs = connection, nodes, runs
+        self._current = CurrentFacts(CurrentAssertionTimes(connection), FailedFlows(connection, nodes, runs))
 
     def walk(
         self,
@@ -40,7 +42,7 @@ class LineageQuestions:
     ) -> Walk:
         """Follow flows from a node, hop by hop; flows that have ended are left out unless `ended` is set."""
         nodes = self.nodes.at(at_us)
-        when = graph_moment(self.connection, nodes, self.runs, now_us, at_us, ended=ended)
+        when = graph_moment(self.connection, nodes, self.runs, now_us, at_us, ended=ended, current=self._current)
         return Walker(when, nodes, limits, _stopwatch()).walk(node, direction, depth, columns=columns)
 
     def impact(
@@ -86,7 +88,7 @@ class LineageQuestions:
 
     def job_ports_of(self, jobs: Iterable[Node], *, now_us: int, at_us: int | None = None) -> dict[int, list[Port]]:
         """The inputs and outputs of each of these jobs by its id, sorted by side and name."""
-        when = graph_moment(self.connection, self.nodes.at(at_us), self.runs, now_us, at_us)
+        when = graph_moment(self.connection, self.nodes.at(at_us), self.runs, now_us, at_us, current=self._current)
         by_id = {job.id: job for job in jobs}
         rows = [row for job in by_id for side in (Side.INPUT, Side.OUTPUT) for row in when.flows.job_ports(job, side)]
         self.nodes.load({dataset for _, dataset, _, _ in rows})
@@ -106,7 +108,7 @@ class LineageQuestions:
     ) -> tuple[Edge, ...]:
         """The flows that these datasets declare for themselves: each flow has its dataset in place of the job."""
         nodes = self.nodes.at(at_us)
-        when = graph_moment(self.connection, nodes, self.runs, now_us, at_us, ended=ended)
+        when = graph_moment(self.connection, nodes, self.runs, now_us, at_us, ended=ended, current=self._current)
         return Walker(when, nodes, limits, _stopwatch()).declared_flows({dataset.id for dataset in datasets})
 
 

@@ -1,6 +1,6 @@
 """Traces a column to where it comes from, or to where it goes, statement by statement, and finds where statements are missing."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lineage_bridge.graph.ids import NodeKind
@@ -8,20 +8,17 @@ from lineage_bridge.graph.relations import Evidence, Origin
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Coverage, Gap, Trace, TracedColumn, TracedFlow, TraceOptions
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.lineage.proofs import Proofs
+from lineage_bridge.store.lineage.proofs import ProofKey, Proofs
 from lineage_bridge.store.query.annotations import descriptions
-from lineage_bridge.store.query.columns import Columns, ColumnStep, CurrentColumns, FlowColumns
+from lineage_bridge.store.query.columns import Column, Columns, ColumnStep, CurrentColumns, FlowColumns
 from lineage_bridge.store.query.dropped_paths import FlowKey
 from lineage_bridge.store.query.flows import Direction, Flows, RawEdge
 from lineage_bridge.store.query.nodes import Nodes
 
-Column = tuple[int, str]
-"""The canonical id of a dataset (or the id of a job), and a field; an empty field means the whole dataset."""
-
 
 @dataclass
 class Traced:
-    """The columns, flows and gaps that a trace has found so far."""
+    """The columns, flows and gaps that a trace has found so far. A column has the canonical id of its dataset, or the id of a job."""
 
     distances: dict[Column, int] = field(default_factory=dict)
     ends: dict[Column, str] = field(default_factory=dict)
@@ -63,7 +60,7 @@ class Tracer:
         hop = 0
         while frontier and hop < options.depth and not found.truncated:
             hop += 1
-            next_columns = {column for here in frontier for column in self._hop(here, found, options, up=up)}
+            next_columns = self._hop(frontier, found, options, up=up)
             frontier = sorted(next_columns - found.distances.keys())
             found.distances.update(dict.fromkeys(frontier, hop))
         return self._answer(node, options, found)
@@ -72,30 +69,44 @@ class Tracer:
         own = self.nodes.head(node.id)
         if options.field or node.kind == NodeKind.JOB:
             return [(own, options.field)]
-        look = self.columns.into if up else self.columns.out_of
+        members = [(member, "") for member in self.nodes.members(own)]
         near = "target_field" if up else "source_field"
-        steps = (step for member in self.nodes.members(own) for step in look(member, "") if self._counts(step, member, options, up=up))
-        named = {getattr(step, near) for step in steps}
+        named = {getattr(step, near) for steps in self._steps(members, options, up=up).values() for step in steps}
         return [(own, name) for name in sorted(named)]
 
-    def _hop(self, here: Column, found: Traced, options: TraceOptions, *, up: bool) -> Iterator[Column]:
-        """The columns that are one hop further than a column. Also records the statements that lead to them."""
-        self._cover(here[0], found, up=up)
-        look = self.columns.into if up else self.columns.out_of
-        for member in self.nodes.members(here[0]):
-            together: dict[tuple[int, str, int, str, int, int], list[ColumnStep]] = {}
-            for step in look(member, here[1]):
-                if self._counts(step, member, options, up=up):
-                    together.setdefault(step[:6], []).append(step)
-            self.nodes.load(key[0] if up else key[2] for key in together)
-            for key, steps in sorted(together.items()):
-                if self._over(found):
-                    found.hidden += 1
-                    continue
-                found.steps[key] = steps
-                far = (self.nodes.head(key[0]), key[1]) if up else (self.nodes.head(key[2]), key[3])
-                if self._goes_on(far, steps, found, options, up=up):
-                    yield far
+    def _steps(self, columns: Collection[Column], options: TraceOptions, *, up: bool) -> dict[Column, list[ColumnStep]]:
+        """The statements that the trace follows from each of these columns."""
+        found = self.columns.into(columns) if up else self.columns.out_of(columns)
+        self._load_edges({member for member, _ in columns}, up=up)
+        return {column: [step for step in steps if self._counts(step, column[0], options, up=up)] for column, steps in found.items()}
+
+    def _hop(self, frontier: Sequence[Column], found: Traced, options: TraceOptions, *, up: bool) -> set[Column]:
+        """The columns that are one hop further than these. Also records the statements that lead to them."""
+        self.nodes.expand(id_ for id_, _ in frontier)
+        members = {id_: self.nodes.members(id_) for id_, _ in frontier}
+        steps_of = self._steps(dict.fromkeys((member, field) for id_, field in frontier for member in members[id_]), options, up=up)
+        far_ends = {step.source if up else step.target for steps in steps_of.values() for step in steps}
+        self.nodes.load(self.nodes.expand(far_ends))
+        further: set[Column] = set()
+        for id_, field_name in frontier:
+            self._cover(id_, found, up=up)
+            for member in members[id_]:
+                further.update(self._follow(steps_of[member, field_name], found, options, up=up))
+        return further
+
+    def _follow(self, steps: Iterable[ColumnStep], found: Traced, options: TraceOptions, *, up: bool) -> Iterator[Column]:
+        """Record statements about one column, and yield the columns to which they lead."""
+        together: dict[tuple[int, str, int, str, int, int], list[ColumnStep]] = {}
+        for step in steps:
+            together.setdefault(step[:6], []).append(step)
+        for key, alike in sorted(together.items()):
+            if self._over(found):
+                found.hidden += 1
+                continue
+            found.steps[key] = alike
+            far = (self.nodes.head(key[0]), key[1]) if up else (self.nodes.head(key[2]), key[3])
+            if self._goes_on(far, alike, found, options, up=up):
+                yield far
 
     def _counts(self, step: ColumnStep, member: int, options: TraceOptions, *, up: bool) -> bool:
         """Whether the trace follows a statement: it matches the options and supports a current flow."""
@@ -142,12 +153,19 @@ class Tracer:
             return any((row[2] or job) == source and (row[0] or row[7]) == target and (row[1] or row[3]) for row in statements)
         return evidence == Evidence.COLUMN
 
+    def _load_edges(self, ids: Iterable[int], *, up: bool) -> None:
+        """Read the flows at many datasets at once, and all names of their ends."""
+        fresh = {id_ for id_ in ids if (id_, up) not in self._edges_of}
+        self._edges_of.update(((id_, up), {}) for id_ in fresh)
+        near = 1 if up else 0
+        for edge in self.flows.edges(fresh, Direction.UP if up else Direction.DOWN):
+            self._edges_of[edge[near], up][edge[:4]] = edge
+        self.nodes.expand(end for id_ in fresh for edge in self._edges_of[id_, up] for end in edge[:3])
+
     def _edges(self, node: int, *, up: bool) -> dict[tuple[int, int, int, int], RawEdge]:
-        key = node, up
-        if key not in self._edges_of:
-            edges = self.flows.edges([node], Direction.UP if up else Direction.DOWN)
-            self._edges_of[key] = {edge[:4]: edge for edge in edges}
-        return self._edges_of[key]
+        if (node, up) not in self._edges_of:
+            self._load_edges([node], up=up)
+        return self._edges_of[node, up]
 
     def _over(self, found: Traced) -> bool:
         if not found.truncated:
@@ -162,6 +180,7 @@ class Tracer:
     # the answer
 
     def _answer(self, node: Node, options: TraceOptions, found: Traced) -> Trace:
+        self.nodes.load({end for steps in found.steps.values() for end in (steps[0].source, steps[0].target, steps[0].job)})
         columns = [TracedColumn(self.nodes.by_id(id_), name, hops, "") for (id_, name), hops in found.distances.items()]
         columns += [TracedColumn(self.nodes.by_id(id_), name, None, end) for (id_, name), end in found.ends.items()]
         name = self.nodes.by_id
@@ -178,7 +197,10 @@ class Tracer:
         )
 
     def _flows(self, every: Iterable[list[ColumnStep]], *, proofs: bool) -> Iterator[TracedFlow]:
-        for steps in sorted(every):
+        described = self.connection.execute("SELECT EXISTS (SELECT 1 FROM annotation)").fetchone()[0]
+        ordered = sorted(every)
+        proven = self.proofs.newest(_proof_key(steps[0]) for steps in ordered) if proofs else {}
+        for steps in ordered:
             step = steps[0]
             yield TracedFlow(
                 self.nodes.by_id(step.source),
@@ -190,9 +212,13 @@ class Tracer:
                 tuple(sorted({(row.type, row.subtype, row.masking) for row in steps})),
                 masked=all(row.masking for row in steps),
                 indirect=all(row.type == "INDIRECT" or not row.target_field for row in steps),
-                proof=self.proofs.newest(step.job, step.carrier, step.lineage_set) if proofs else None,
-                descriptions=descriptions(self.connection, steps, self.at_us),
+                proof=proven.get(_proof_key(step)),
+                descriptions=descriptions(self.connection, steps, self.at_us) if described else (),
             )
+
+
+def _proof_key(step: ColumnStep) -> ProofKey:
+    return step.job, step.carrier, step.lineage_set
 
 
 def _column_order(column: TracedColumn) -> tuple[int, str, str, str]:

@@ -44,6 +44,7 @@ class Walker:
         self._alike: dict[int, tuple[Label, int | None]] = {}
         self._streams: set[int] = set()
         self._narrow: set[int] = set()
+        self._doubtful: set[int] = set()
         self._dropped = when.labels.endings.drops.dropped
 
     def walk(self, node: Node, direction: str, depth: int, *, columns: bool) -> Walk:
@@ -56,9 +57,9 @@ class Walker:
             distances[id_] = min(distances[id_], distance)
         ports = sorted(self._ports_in_effect(down, Direction.DOWN) | self._ports_in_effect(up, Direction.UP))
         jobs = {edge[2] for edge in raw} | {port[0] for port in ports}
-        self.nodes.load(jobs.union(distances, (edge[0] for edge in raw), (edge[1] for edge in raw)))
+        self.nodes.load(jobs.union(distances, (edge[0] for edge in raw), (edge[1] for edge in raw), (port[1] for port in ports)))
         self._alike = self.when.labels.alike(jobs)
-        self.when.failed.load(jobs)
+        self._doubtful = self.when.failed.doubtful(jobs)
         self._streams = self.when.labels.heartbeats.streams(jobs) if self.when.at_us is None else set()
         self._narrow = self._one_to_one({edge[2] for edge in raw if edge[4] == Evidence.CO_OCCURRENCE and not edge[5]})
         members = self.nodes.group(node)[1]
@@ -88,6 +89,7 @@ class Walker:
         raw = sorted(edge for edge in found.edges.values() if edge[2] in datasets)
         self.nodes.load({id_ for edge in raw for id_ in edge[:3]})
         self._alike = self.when.labels.alike(datasets)
+        self._doubtful = self.when.failed.doubtful(datasets)
         return tuple(map(self._edge, raw))
 
     def _follow(self, node: Node, depth: int, direction: Direction) -> FoundEdges:
@@ -166,7 +168,7 @@ class Walker:
         label, last = self._alike[job] if alike else self._own_label(edge)
         liveness = self.when.alive(job, last, (source, 0), (target, 1)) if job in self._streams else None
         ends = loaded[source], loaded[target], loaded[job]
-        failed = self.when.failed.flow(edge)
+        failed = job in self._doubtful and self.when.failed.flow(edge)
         unambiguous = evidence == Evidence.CO_OCCURRENCE and job in self._narrow
         return Edge(*ends, _ORIGINS[origin], _EVIDENCE[evidence], label, last, hub != 0, liveness, failed, unambiguous)
 
@@ -200,11 +202,12 @@ class Walker:
 
     def _port(self, port: RawPort) -> Port:
         job, dataset, side, origin = port
+        loaded = self.nodes.loaded
         alike = self._alike.get(job) if dataset not in self._dropped else None
         label, last = alike or self.when.labels.port(job, dataset, Side(side), origin)
         liveness = self.when.alive(job, last, (dataset, side)) if job in self._streams else None
-        failed = self.when.failed.port(port)
-        return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), _SIDES[side], _ORIGINS[origin], label, last, liveness, failed)
+        failed = job in self._doubtful and self.when.failed.port(port)
+        return Port(loaded[job], loaded[dataset], _SIDES[side], _ORIGINS[origin], label, last, liveness, failed)
 
     def _columns(self, edges: list[RawEdge]) -> Iterator[ColumnEdge]:
         """The column statements that belong to the flows that were reached."""

@@ -112,6 +112,10 @@ class PostgresqlDatabase:
         """Always the same value: a store in PostgreSQL is never replaced by another one, only changed by transactions."""
         return None
 
+    def version(self, connection: StoreConnection) -> int | None:  # noqa: ARG002 - PostgreSQL has no number that tells it
+        """None: each transaction may see another state."""
+        return None
+
     def watched(self) -> AbstractContextManager[None]:
         """A context that does nothing, because PostgreSQL itself finds damage to its files."""
         return nullcontext()

@@ -1,26 +1,25 @@
 """Looks up column statements as edges: from which columns a column is derived, and which are derived from it."""
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE, OWN
+from lineage_bridge.store.chunks import batches
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.flows import Direction, Flows
 
 _COLUMNS = "j.job, j.carrier, j.origin, s.lineage_set, s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking"
-_ABOUT_CARRIER = f"""SELECT {_COLUMNS}
-FROM job_lineage_set j INDEXED BY job_lineage_set_by_carrier
-STRAIGHT_JOIN column_statement s ON s.lineage_set = j.lineage_set AND s.target = 0 WHERE j.carrier = :node"""
-_ABOUT_TARGET = f"""SELECT {_COLUMNS}
-FROM column_statement s INDEXED BY column_statement_by_target
-STRAIGHT_JOIN job_lineage_set j INDEXED BY job_lineage_set_by_lineage_set ON j.lineage_set = s.lineage_set WHERE s.target = :node"""
-_FROM_SOURCE = f"""SELECT {_COLUMNS}
-FROM column_statement s INDEXED BY column_statement_by_source
-STRAIGHT_JOIN job_lineage_set j INDEXED BY job_lineage_set_by_lineage_set ON j.lineage_set = s.lineage_set WHERE s.source = :node"""
-_FROM_CARRIER = f"""SELECT {_COLUMNS}
-FROM job_lineage_set j INDEXED BY job_lineage_set_by_carrier
-STRAIGHT_JOIN column_statement s ON s.lineage_set = j.lineage_set AND s.source = 0 AND s.type <> '-' WHERE j.carrier = :node"""
-_FIELDS = " AND s.{side}_field IN (:field, '')"
+_FIELDS = " AND s.{}_field IN (w.field, '')"
+_WANTED = f"""WITH named (node, field) AS (VALUES {{}}), wanted AS (SELECT DISTINCT node, field FROM named)
+SELECT w.node, w.field, {_COLUMNS} FROM wanted w """
+_ABOUT_CARRIER = f"""{_WANTED} STRAIGHT_JOIN job_lineage_set j INDEXED BY job_lineage_set_by_carrier ON j.carrier = w.node
+STRAIGHT_JOIN column_statement s ON s.lineage_set = j.lineage_set AND s.target = 0"""
+_ABOUT_TARGET = f"""{_WANTED} STRAIGHT_JOIN column_statement s INDEXED BY column_statement_by_target ON s.target = w.node
+STRAIGHT_JOIN job_lineage_set j INDEXED BY job_lineage_set_by_lineage_set ON j.lineage_set = s.lineage_set"""
+_FROM_SOURCE = f"""{_WANTED} STRAIGHT_JOIN column_statement s INDEXED BY column_statement_by_source ON s.source = w.node
+STRAIGHT_JOIN job_lineage_set j INDEXED BY job_lineage_set_by_lineage_set ON j.lineage_set = s.lineage_set"""
+_FROM_CARRIER = f"""{_WANTED} STRAIGHT_JOIN job_lineage_set j INDEXED BY job_lineage_set_by_carrier ON j.carrier = w.node
+STRAIGHT_JOIN column_statement s ON s.lineage_set = j.lineage_set AND s.source = 0 AND s.type <> '-'"""
 
 
 class ColumnStep(NamedTuple):
@@ -43,46 +42,53 @@ class ColumnStep(NamedTuple):
     lineage_set: bytes
 
 
+Column = tuple[int, str]
+"""A dataset or job by its id, and a field; with an empty field, all of its columns."""
+
+
 class Columns(Protocol):
     """Looks up column statements at one point in time."""
 
-    def into(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """The statements with a column of a dataset, or with the whole dataset, as target. With an empty field, those with any of
-        its columns.
-        """
+    def into(self, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
+        """For each of these columns, the statements with it, or with its whole dataset, as target."""
 
-    def out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """The statements with a column of a dataset, or with the whole dataset, as source. With an empty field, those with any of
-        its columns.
-        """
+    def out_of(self, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
+        """For each of these columns, the statements with it, or with its whole dataset, as source."""
 
 
 class CurrentColumns:
-    """Looks up the column statements of now over one connection, with one indexed look-up for each column."""
+    """Looks up the column statements of now over one connection, those of many columns at once."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
 
-    def into(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """The statements with a column of a dataset, or with the whole dataset, as target. With an empty field, those with any of
-        its columns.
-        """
-        yield from self._steps((_ABOUT_CARRIER, _ABOUT_TARGET), "target", node, field)
+    def into(self, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
+        """For each of these columns, the statements with it, or with its whole dataset, as target."""
+        return self._steps((_ABOUT_CARRIER, _ABOUT_TARGET), "target", columns)
 
-    def out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """The statements with a column of a dataset, or with the whole dataset, as source. With an empty field, those with any of
-        its columns.
-        """
-        yield from self._steps((_FROM_SOURCE, _FROM_CARRIER), "source", node, field)
+    def out_of(self, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
+        """For each of these columns, the statements with it, or with its whole dataset, as source."""
+        return self._steps((_FROM_SOURCE, _FROM_CARRIER), "source", columns)
 
-    def _steps(self, queries: tuple[str, ...], side: str, node: int, field: str) -> Iterator[ColumnStep]:
-        narrowed = _FIELDS.format(side=side) if field else ""
-        for query in queries:
-            for row in self.connection.execute(query + narrowed, {"node": node, "field": field}).fetchall():
-                job, carrier, origin, lineage_set, target, target_field, source, source_field, type_, subtype, masking = row
-                if type_ != NO_SOURCE:
-                    ends = source if source != OWN else job, source_field, target if target != OWN else carrier, target_field
-                    yield ColumnStep(*ends, job, origin, type_, subtype, bool(masking), carrier, lineage_set)
+    def _steps(self, queries: tuple[str, ...], side: str, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
+        found: dict[Column, list[ColumnStep]] = {column: [] for column in columns}
+        whole = [column for column in columns if not column[1]]
+        for named, narrowed in ((whole, ""), ([column for column in columns if column[1]], _FIELDS.format(side))):
+            for query in queries:
+                for some in batches(named):
+                    sql = query.format(", ".join(["(?, ?)"] * len(some))) + narrowed
+                    for node, field, *row in self.connection.execute(sql, [value for column in some for value in column]):
+                        if (step := _step(row)) is not None:
+                            found[node, field].append(step)
+        return found
+
+
+def _step(row: Sequence[Any]) -> ColumnStep | None:
+    job, carrier, origin, lineage_set, target, target_field, source, source_field, type_, subtype, masking = row
+    if type_ == NO_SOURCE:
+        return None
+    ends = source if source != OWN else job, source_field, target if target != OWN else carrier, target_field
+    return ColumnStep(*ends, job, origin, type_, subtype, bool(masking), carrier, lineage_set)
 
 
 class FlowColumns:
@@ -91,10 +97,15 @@ class FlowColumns:
     def __init__(self, flows: Flows) -> None:
         self.flows = flows
 
-    def into(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """The statements with a column of a dataset, or with the whole dataset, as target. With an empty field, those with any of
-        its columns.
-        """
+    def into(self, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
+        """For each of these columns, the statements with it, or with its whole dataset, as target."""
+        return {column: list(self._into(*column)) for column in columns}
+
+    def out_of(self, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
+        """For each of these columns, the statements with it, or with its whole dataset, as source."""
+        return {column: list(self._out_of(*column)) for column in columns}
+
+    def _into(self, node: int, field: str) -> Iterator[ColumnStep]:
         for job in sorted({edge[2] for edge in self.flows.edges([node], Direction.UP)}):
             yield from (
                 step
@@ -102,10 +113,7 @@ class FlowColumns:
                 if step.target == node and step.target_field in _matching_fields(field, step[3])
             )
 
-    def out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """The statements with a column of a dataset, or with the whole dataset, as source. With an empty field, those with any of
-        its columns.
-        """
+    def _out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
         ends: dict[int, set[int]] = {}
         for _, target, job, *_ in self.flows.edges([node], Direction.DOWN):
             ends.setdefault(job, {job}).add(target)

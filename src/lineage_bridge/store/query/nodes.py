@@ -39,6 +39,11 @@ class Nodes:
         """This reader, but with names grouped as of an earlier time; unchanged if no time is given."""
         return self if at_us is None else Nodes(self.connection, at_us, self.within)
 
+    @property
+    def size(self) -> int:
+        """How many nodes or names are in memory."""
+        return max(len(self.loaded), len(self.identities.ids), len(self._heads))
+
     def by_id(self, id_: int) -> Node:
         """The node that an edge or a fact refers to by its id."""
         if id_ not in self.loaded:
@@ -48,11 +53,11 @@ class Nodes:
     def load(self, ids: Iterable[int]) -> None:
         """Load many nodes at once."""
         new = set(ids) - self.loaded.keys()
-        self.identities.name(new)
         names = self.identities.names
         self.loaded.update((id_, Node(id_, _KINDS[names[id_].kind], *names[id_][1:])) for id_ in new & names.keys())
         for some in chunks(new - names.keys()):
-            self.loaded.update((row[0], _node(row)) for row in self.connection.execute(_BY_ID.format(marks(some)), some))
+            for id_, kind, namespace, name in self.connection.execute(_BY_ID.format(marks(some)), some):
+                self.loaded[id_] = Node(id_, _KINDS[kind], namespace, name)
         self.loaded.update((id_, Node(id_, NodeKind.DATASET, "", "")) for id_ in new - self.loaded.keys())
 
     def find(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
@@ -157,11 +162,10 @@ class Nodes:
 
     def spelt(self, nodes: Iterable[Node], style: str = STANDARD) -> dict[int, Node]:
         """Each of these nodes by its id, under its preferred name: the specification's, or LineageBridge's own if there is one."""
-        by_id = {node.id: node for node in nodes}
-        out = dict(by_id)
-        for id_, group in self.identities.groups_of(by_id).items():
+        out = {node.id: node for node in nodes}
+        for id_, group in self.identities.joined(out).items():
             namespace, name = spelt(group, style)
-            out[id_] = replace(by_id[id_], namespace=namespace, name=name)
+            out[id_] = replace(out[id_], namespace=namespace, name=name)
         return out
 
     def expand(self, ids: Iterable[int]) -> set[int]:

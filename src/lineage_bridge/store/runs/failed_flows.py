@@ -1,6 +1,6 @@
 """Finds the flows, inputs and outputs that only failed runs state, now or as of an earlier time. The datasets in them may not exist."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from lineage_bridge.graph.relations import Evidence, Origin
@@ -78,6 +78,11 @@ class FailedFlows:
         doubtful = {names[name] for name in names if name in failed or any(has_failed for _, has_failed in pending[name])}
         for head in doubtful:
             self._sound[head] = self._sound_of({name: failed.get(name, set()) for name in names if names[name] == head}, pending)
+
+    def doubtful(self, jobs: Collection[int]) -> set[int]:
+        """Those of these jobs of which flows or ports may be stated only by failed runs."""
+        self.load(jobs)
+        return {job for job in jobs if self._sound[self.nodes.head(job)] is not None}
 
     def _has_failed(self, job: int, shape: int) -> bool:
         runs = [row[0] for row in self.connection.execute(_RUNS, (job, shape, self.at_us, _SCAN)).fetchall()]

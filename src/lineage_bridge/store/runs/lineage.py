@@ -10,7 +10,8 @@ from lineage_bridge.model.runs import RunLineage, RunLink
 from lineage_bridge.openlineage.facets import DatasetVersionDatasetFacet, read_as
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.runs.runs import RunKey, Runs
+from lineage_bridge.store.runs.run_rows import RunKey
+from lineage_bridge.store.runs.runs import Runs
 
 _JOBS = 100
 """The maximum number of jobs that are searched for a dataset."""

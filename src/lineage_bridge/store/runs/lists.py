@@ -10,7 +10,8 @@ from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.model.runs import Dependency, RunFilter, RunPage, RunRecord, RunTree
 from lineage_bridge.store.chunks import marks
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.runs.runs import RunKey, Runs
+from lineage_bridge.store.runs.run_rows import RunKey
+from lineage_bridge.store.runs.runs import Runs
 
 _SCAN = 20_000
 """How many runs a search by state examines."""

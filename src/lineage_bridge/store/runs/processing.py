@@ -1,6 +1,7 @@
 """Looks up whether jobs are streaming, and the period of their heartbeats."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.state import HEARTBEAT_US, LEARNT_FROM, Processing, learn_period, processing
@@ -14,7 +15,8 @@ _ENGINE = f"""SELECT f.text FROM assertion s JOIN facet_set c ON c.facet_set = s
 JOIN facet f ON f.facet = c.facet
 WHERE s.asserted_by = (SELECT asserted_by FROM run_shape WHERE job = w.job AND origin = 1 ORDER BY last DESC, asserted_by DESC LIMIT 1)
 AND s.job = w.job AND s.node = w.job AND s.side = {int(Side.RUN)} ORDER BY s.last DESC, s.last_event DESC LIMIT 1"""
-_PROCESSING = f"""WITH wanted (job) AS (VALUES {{}}) SELECT DISTINCT job, ({_JOB_TYPE}), ({_ENGINE}) FROM wanted w"""
+_JOB_TYPES = f"WITH wanted (job) AS (VALUES {{}}) SELECT DISTINCT job, ({_JOB_TYPE}) FROM wanted w"
+_ENGINES = f"WITH wanted (job) AS (VALUES {{}}) SELECT DISTINCT job, ({_ENGINE}) FROM wanted w"
 _HEARTBEATS = """SELECT effective FROM event WHERE asserted_by = ? AND type = 'RUNNING' AND job IN ({})
 ORDER BY time DESC, event DESC LIMIT ?"""
 
@@ -36,16 +38,18 @@ class ProcessingTypes:
 
     def load(self, jobs: Iterable[int]) -> None:
         """Look up many jobs at once."""
-        for some in chunks(job for job in jobs if job not in self._by_job):
-            sql = _PROCESSING.format(", ".join(["(?)"] * len(some)))
-            for job, job_type, engine in self.connection.execute(sql, some).fetchall():
-                job_type_facet = read_as(JobTypeJobFacet, "job", "jobType", job_type.encode()) if job_type else None
-                named = (
-                    read_as(ProcessingEngineRunFacet, "run", "processing_engine", engine.encode())
-                    if engine and not job_type_facet
-                    else None
-                )
-                self._by_job[job] = processing(job_type_facet, named.name if named else None)
+        missing = [job for job in jobs if job not in self._by_job]
+        if not missing:
+            return
+        typed = {job: _by_type(text) for job, text in self._texts(_JOB_TYPES, missing)}
+        self._by_job.update((job, found) for job, found in typed.items() if found)
+        rest = [job for job, found in typed.items() if not found]
+        self._by_job.update((job, _by_engine(text)) for job, text in self._texts(_ENGINES, rest))
+
+    def _texts(self, sql: str, jobs: Iterable[int]) -> Iterator[tuple[int, str | None]]:
+        """Each of these jobs with the text of a facet."""
+        for some in chunks(jobs):
+            yield from self.connection.execute(sql.format(", ".join(["(?)"] * len(some))), some).fetchall()
 
     def period(self, run: bytes, job: int, names: Sequence[int]) -> int | None:
         """The period of a run's heartbeats in microseconds: declared, or derived from its newest ones; None if unknown.
@@ -62,3 +66,17 @@ class ProcessingTypes:
         """The period of a run's heartbeats in microseconds, as `period` returns it; a default if it is unknown."""
         period = self.period(run, job, names)
         return HEARTBEAT_US if period is None else period
+
+
+@lru_cache(2_048)
+def _by_type(text: str | None) -> Processing | None:
+    """How a job works, from the text of its jobType facet; None without a valid one. Few texts differ."""
+    facet = read_as(JobTypeJobFacet, "job", "jobType", text.encode()) if text else None
+    return processing(facet) if facet else None
+
+
+@lru_cache(2_048)
+def _by_engine(text: str | None) -> Processing:
+    """How a job works, from the text of the facet in which its newest run named an engine."""
+    facet = read_as(ProcessingEngineRunFacet, "run", "processing_engine", text.encode()) if text else None
+    return processing(None, facet.name if facet else None)

@@ -1,9 +1,8 @@
 """Reads runs, with the state that follows from their events."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
 from lineage_bridge.graph.relations import Side
@@ -15,6 +14,7 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.failures import failures
 from lineage_bridge.store.runs.processing import ProcessingTypes
+from lineage_bridge.store.runs.run_rows import OneRun, RunKey, RunRows
 
 _RUN = """SELECT run, job, parent_time, parent_run, parent_job, root_run, root_job, nominal_time, nominal_start, nominal_end, raw_id
 FROM run WHERE run IN ({})"""
@@ -37,46 +37,8 @@ WHERE p.asserted_by IN ({}) AND p.origin <> 1"""
 _LATEST = """WITH wanted (job) AS (VALUES {}) SELECT DISTINCT w.job, p.last, p.asserted_by FROM wanted w STRAIGHT_JOIN run_shape p
 ON p.job = w.job AND p.asserted_by = (SELECT asserted_by FROM run_shape n WHERE n.job = w.job AND n.origin = ? {}
 ORDER BY n.last DESC, n.asserted_by DESC LIMIT 1)"""
-RunKey = tuple[bytes, int]
-"""The id of a run, and a job under which the run sent events or was named."""
 _FAILED = ("FAIL", "ABORT")
 _UNSEEN = RunState(UNKNOWN, None, None, False, False)
-
-
-class _OneRun(NamedTuple):
-    """What the store has about a run of one job, under all names of the job."""
-
-    parent: tuple[Any, ...]
-    nominal: tuple[int | None, int | None]
-    raw_id: str | None
-    last: int
-    events: list[tuple[str, int, int]]
-    inputs: set[int]
-    outputs: set[int]
-    failures: tuple[str, ...]
-
-
-@dataclass
-class _Rows:
-    """The rows of some runs, by run and job, as the relations have them: each row is about one name of a job."""
-
-    stated: dict[RunKey, tuple[Any, ...]]
-    seen: dict[RunKey, int]
-    events: dict[RunKey, list[tuple[str, int, int]]] = field(default_factory=dict)
-    named: Mapping[tuple[bytes, int, int], set[int]] = field(default_factory=dict)
-    failures: Mapping[RunKey, list[str]] = field(default_factory=dict)
-
-    def run(self, keys: Sequence[RunKey]) -> _OneRun:
-        """Build one run from its rows under these names of its job. Where rows differ, the newest counts."""
-        stated = [self.stated[key] for key in keys if key in self.stated]
-        parent = max(stated, key=lambda row: row[0])[1:5] if stated else (None,) * 4
-        nominal = max(stated, key=lambda row: row[5])[6:8] if stated else (None, None)
-        inputs, outputs = ({id_ for key in keys for id_ in self.named.get((*key, int(side)), ())} for side in (Side.INPUT, Side.OUTPUT))
-        raw_id = next((row[8] for row in stated if row[8] is not None), None)
-        events = [event for key in keys for event in self.events.get(key, ())]
-        reasons = dict.fromkeys(reason for key in keys for reason in self.failures.get(key, ()))
-        last = max((self.seen.get(key, 0) for key in keys), default=0)
-        return _OneRun(parent, nominal, raw_id, last, events, inputs, outputs, tuple(reasons))
 
 
 class Runs:
@@ -85,6 +47,7 @@ class Runs:
     def __init__(self, connection: StoreConnection, nodes: Nodes, processing: ProcessingTypes | None = None) -> None:
         self.connection, self.nodes = connection, nodes
         self.processing = processing or ProcessingTypes(connection)
+        self._latest: dict[tuple[int, bool], RunRecord | None] = {}
 
     def is_streaming(self, job: int) -> bool:
         """Whether the runs of the job are streaming: they do not end by themselves."""
@@ -126,9 +89,9 @@ class Runs:
         self.processing.load({job for _, job in keys})
         self.nodes.identities.joined({job for _, job in keys})
         asserters = sorted({asserter for asserter, _ in keys})
-        rows = _Rows({row[:2]: row[2:] for row in self._rows(_RUN, asserters)}, {row[:2]: row[2] for row in self._rows(_SEEN, asserters)})
-        for asserter, job, *event in set(self._rows(_EVENTS_OF, asserters)):
-            rows.events.setdefault((asserter, job), []).append((event[0], event[1], event[2]))
+        rows = RunRows({row[:2]: row[2:] for row in self._rows(_RUN, asserters)}, {row[:2]: row[2] for row in self._rows(_SEEN, asserters)})
+        for asserter, job, type_, first, last in set(self._rows(_EVENTS_OF, asserters)):
+            rows.events.setdefault((asserter, job), []).append((type_, first, last))
         names = [(asserter, name) for asserter, job in keys for name in self.nodes.members(job)]
         rows.named = self._named(set(names), asserters)
         self.nodes.load({job for _, job in keys}.union(*rows.named.values()))
@@ -136,17 +99,21 @@ class Runs:
         rows.failures = failures(self.connection, self.nodes, names, failed)
         return [self._record(key, rows.run([(key[0], name) for name in self.nodes.members(key[1])])) for key in keys]
 
-    def _record(self, key: RunKey, found: _OneRun) -> RunRecord:
+    def _record(self, key: RunKey, found: OneRun) -> RunRecord:
         asserter, job = key
         (parent, parent_job, root, root_job), nominal = found.parent, found.nominal
         above, other = self.jobs_of(parent) if parent else [], self._node(parent_job)
         differs = bool(above) and other is not None and self.nodes.head(other.id) not in {self.nodes.head(node.id) for node in above}
         streaming, state = self.is_streaming(job), self._state(asserter, job, found.events)
         return RunRecord(
-            run_id=str(UUID(bytes=asserter)),
+            run_id=_uuid_text(asserter),
             raw_id=found.raw_id,
             job=self.nodes.by_id(job),
-            **state._asdict(),
+            state=state.state,
+            started=state.started,
+            ended=state.ended,
+            started_inferred=state.started_inferred,
+            conflict=state.conflict,
             last=found.last,
             parent_run_id=_uuid(parent),
             parent_job=above[0] if differs else other,
@@ -161,11 +128,12 @@ class Runs:
             failures=found.failures,
         )
 
-    def _rows(self, sql: str, asserters: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
-        for some in batches(asserters):
-            yield from self.connection.execute(sql.format(marks(some)), some)
+    def _rows(self, sql: str, asserters: Sequence[bytes]) -> list[tuple[Any, ...]]:
+        return [row for some in batches(asserters) for row in self.connection.execute(sql.format(marks(some)), some).fetchall()]
 
-    def _in_order(self, ids: Iterable[int]) -> tuple[Node, ...]:
+    def _in_order(self, ids: Collection[int]) -> tuple[Node, ...]:
+        if len(ids) == 1:
+            return tuple(map(self.nodes.by_id, ids))
         return tuple(sorted(map(self.nodes.by_id, ids), key=lambda node: (node.namespace, node.name)))
 
     def _node(self, id_: int | None) -> Node | None:
@@ -225,6 +193,15 @@ class Runs:
 
     def latest_of(self, jobs: Iterable[int], *, with_datasets: bool) -> dict[int, RunRecord]:
         """The `latest` run of each of many jobs; jobs without a run or statement are left out."""
+        unique = list(dict.fromkeys(jobs))
+        fresh = [job for job in unique if (job, with_datasets) not in self._latest]
+        if fresh:
+            found = self._look_up_latest(fresh, with_datasets=with_datasets)
+            self._latest.update(((job, with_datasets), found.get(job)) for job in fresh)
+        latest = ((job, self._latest[job, with_datasets]) for job in unique)
+        return {job: record for job, record in latest if record}
+
+    def _look_up_latest(self, jobs: Iterable[int], *, with_datasets: bool) -> dict[int, RunRecord]:
         names = {job: self.nodes.members(job) for job in jobs}
         every = {name for some in names.values() for name in some}
         self.processing.load(every)
@@ -295,4 +272,9 @@ class Runs:
 
 
 def _uuid(run: bytes | None) -> str | None:
-    return str(UUID(bytes=run)) if run else None
+    return _uuid_text(run) if run else None
+
+
+def _uuid_text(run: bytes) -> str:
+    text = run.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

@@ -14,6 +14,8 @@ from lineage_bridge.store.migration import Schema, empty_database, has_expected_
 MINIMUM = (3, 35, 0)
 GRAPH = Schema("graph store", Path(__file__).parent / "migrations", "0007")
 """The schema that this code reads and writes."""
+STATEMENTS = 1_024
+"""The maximum number of prepared statements that a connection keeps. Statements about chunks of ids differ by the length of the chunk."""
 _log = logging.getLogger(__name__)
 
 _WRITER = """
@@ -40,7 +42,7 @@ def connect_writer(path: Path, dialect: Dialect = SQLITE) -> StoreConnection:
     """
     _require_sqlite()
     migrate(path, GRAPH)
-    connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False, cached_statements=STATEMENTS)
     with damage_reported(path):
         connection.executescript(_WRITER)
         if not has_expected_tables(connection, GRAPH):
@@ -59,7 +61,9 @@ def connect_reader(path: Path) -> StoreConnection:
         raise StoreVersionError(
             f"the {GRAPH.name} {path} has schema {found}, this version reads {GRAPH.version}", "start the server to migrate it"
         )
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        f"file:{path}?mode=ro", uri=True, timeout=30, isolation_level=None, check_same_thread=False, cached_statements=STATEMENTS
+    )
     with damage_reported(path):
         connection.executescript(_READER)
         if not has_expected_tables(connection, GRAPH):

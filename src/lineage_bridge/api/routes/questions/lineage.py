@@ -38,7 +38,6 @@ from lineage_bridge.graph.identity.node_ids import JOB_TYPES
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import Node, Port, Walk, WalkLimits
-from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.ports.graph_reader import GraphReader, LineageReader, NodeReader
 from lineage_bridge.projections.job_states import STATES
 from lineage_bridge.projections.overview import JobFilter, read_jobs
@@ -163,7 +162,7 @@ def _job_events(reader: GraphReader, jobs: Sequence[Node], now_us: int, style: s
     named = {node for run in runs.values() for node in (run.job, *run.inputs, *run.outputs)}
     names = reader.nodes.spelt({*jobs, *named, *(port.dataset for some in ports.values() for port in some)}, style)
     return [
-        serialization.run_event(_named_run(runs[job.id], names))
+        serialization.run_event(runs[job.id], names)
         if job.id in runs
         else _design_time_event(names[job.id], ports[job.id], names, now_us if at_us is None else at_us)
         for job in jobs
@@ -171,13 +170,7 @@ def _job_events(reader: GraphReader, jobs: Sequence[Node], now_us: int, style: s
 
 
 def _design_time_event(job: Node, ports: Iterable[Port], names: Mapping[int, Node], now_us: int) -> RunEvent:
-    return serialization.job_event(job, [replace(port, dataset=names[port.dataset.id]) for port in ports], now_us)
-
-
-def _named_run(run: RunRecord, names: Mapping[int, Node]) -> RunRecord:
-    """A copy of a run whose job and datasets have these names."""
-    inputs, outputs = (tuple(names[node.id] for node in nodes) for nodes in (run.inputs, run.outputs))
-    return replace(run, job=names[run.job.id], inputs=inputs, outputs=outputs)
+    return serialization.job_event(job, [port._replace(dataset=names[port.dataset.id]) for port in ports], now_us)
 
 
 def _by_name(node: Node) -> tuple[str, str]:

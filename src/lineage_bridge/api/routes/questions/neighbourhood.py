@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Response
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api import position_tokens, serialization, walk_items
 from lineage_bridge.api.answering.question_route import question_router
 from lineage_bridge.api.dependencies import (
     KINDS,
@@ -20,7 +20,6 @@ from lineage_bridge.api.dependencies import (
     position_header,
     require_node,
 )
-from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer
@@ -95,17 +94,21 @@ def _port_ends(walk: Walk) -> Iterator[Node]:
 
 
 def _neighbourhood(nodes: NodeReader, progress: ProgressReader, walk: Walk, style: str) -> NeighbourhoodAnswer:
+    every = walk_items.nodes_of_walk(walk)
+    names = nodes.spelt((walk.origin, *walk.members, *every), style)
+    origin, *members = (
+        serialization.graph_node(node, dropped=node.id in walk.dropped, goes_by=serialization.other_name(node, names))
+        for node in (walk.origin, *walk.members)
+    )
     return NeighbourhoodAnswer(
-        origin=apply_name_style(nodes, serialization.graph_node(walk.origin, dropped=walk.origin.id in walk.dropped), style),
-        members=apply_name_style(
-            nodes, [serialization.graph_node(member, dropped=member.id in walk.dropped) for member in walk.members], style
-        ),
+        origin=origin,
+        members=members,
         direction=walk.direction,
         depth=walk.depth,
-        nodes=apply_name_style(nodes, serialization.walk_nodes(walk), style),
-        edges=[serialization.graph_edge(edge) for edge in walk.edges],
-        ports=[serialization.graph_port(port) for port in walk.ports],
-        columns=[serialization.graph_column(column) for column in walk.columns],
+        nodes=walk_items.walk_nodes(walk, every, names),
+        edges=[walk_items.graph_edge(edge) for edge in walk.edges],
+        ports=[walk_items.graph_port(port) for port in walk.ports],
+        columns=[walk_items.graph_column(column) for column in walk.columns],
         truncated=walk.truncated,
         hidden=walk.hidden,
         at=serialization.time_text(walk.at),

@@ -7,7 +7,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec import UNSET
 
-from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api import position_tokens, serialization, walk_items
 from lineage_bridge.api.answering.question_route import question_route
 from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import (
@@ -121,8 +121,8 @@ def _change(change: GraphChange) -> DiffItem:
         change=names.get(change.change, "changed"),
         kind=kind,
         node=serialization.graph_node(change.node) if change.node else UNSET,
-        edge=serialization.graph_edge(change.edge) if change.edge else UNSET,
-        port=serialization.graph_port(change.port) if change.port else UNSET,
+        edge=walk_items.graph_edge(change.edge) if change.edge else UNSET,
+        port=walk_items.graph_port(change.port) if change.port else UNSET,
         label_before=change.label_before.value if change.label_before else UNSET,
         evidence_before=change.evidence_before.text if change.evidence_before else UNSET,
     )
