@@ -13,7 +13,7 @@ import msgspec
 
 from lineage_bridge.catalogs.events import PRODUCER, digest, fitted, key_of
 from lineage_bridge.catalogs.settings import TargetSettings
-from lineage_bridge.catalogs.target import InexpressibleError, Json, ObjectKey, Target
+from lineage_bridge.catalogs.target import READ_THERE, InexpressibleError, Json, ObjectKey, Target
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.openlineage.event_builder import OWN_FACETS, encode
@@ -68,12 +68,14 @@ def desired_state(graph: GraphReader, target: Target[Any], installation: str, no
 
 
 def _event_for(target: Target[Any], view: ViewEvent, installation: str, state: DesiredState) -> Json | None:
-    """The marked event of a view; None, which is counted, if a source read its lineage from this catalog."""
+    """The marked event of a view. If a source read its lineage from this catalog, that is counted, and the result is None, or an event
+    with READ_THERE for targets that follow such lineage.
+    """
     event = marked(view, installation)
     mark = catalog_mark(event["job" if "job" in event else "dataset"]["facets"].pop(FROM_CATALOG, None))
     if mark and is_read_from(target, mark):
         state.not_expressible["jobs and datasets whose lineage was read from this catalog"] += 1
-        return None
+        return {**event, READ_THERE: True} if target.follows_own_lineage and "job" in event else None
     return event
 
 

@@ -73,6 +73,8 @@ class Outcome(NamedTuple):
 
 
 DONE = Outcome(done=True)
+READ_THERE: Final = "read_there"
+"""The member of an event of a job whose lineage was read from the catalog to which a target publishes."""
 
 
 class Repeat(Protocol):
@@ -93,9 +95,12 @@ class Target(ABC, Generic[SettingsT]):
     `reads`: whether its objects can be deleted, and read back. `batch`: how many operations one call of `write` takes, `read_batch` how
     many keys one call of `read` takes. `paces_itself`: `read` and `write` make requests, each by `repeated`; for others, each `read` and
     `write` is one call. `wait` waits the given seconds, and raises StoppedError as soon as the publication is stopped.
+    `follows_own_lineage`: `arranged` also gets the jobs whose lineage was read from this catalog, with the member READ_THERE, as steps of
+    longer paths; it leaves them out.
     """
 
     catalog = ""
+    follows_own_lineage = False
     deletes = False
     reads = False
     batch = 1

@@ -42,6 +42,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
     """
 
     catalog = "unity"
+    follows_own_lineage = True
     deletes = True
     reads = True
     read_batch = 20

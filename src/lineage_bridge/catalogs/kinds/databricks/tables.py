@@ -12,7 +12,7 @@ from lineage_bridge.catalogs.kinds.databricks.naming import table_of
 from lineage_bridge.catalogs.kinds.databricks.objects import LONGEST_TEXT
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
 from lineage_bridge.catalogs.kinds.databricks.upstream import FlowEnd, LineageWalk, PassedJob, UpstreamJob, is_topic
-from lineage_bridge.catalogs.target import Expressed, InexpressibleError, Json, ObjectKey
+from lineage_bridge.catalogs.target import READ_THERE, Expressed, InexpressibleError, Json, ObjectKey
 
 LONGEST_CHAIN: Final = 3000
 """The maximum length of the property `upstream_chain`, in characters; hops beyond are left out, the farthest first."""
@@ -42,7 +42,8 @@ def with_tables(events: Iterable[Json], settings: DatabricksSettings) -> Iterato
                 _state(stated.setdefault(table, []), dataset.get("facets", {}))
         if "job" in event:
             walk.add(event)
-            yield event
+            if READ_THERE not in event:
+                yield event
         elif not table_of(event["dataset"], settings):
             yield event
     for table, facets in sorted(stated.items()):

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from lineage_bridge.catalogs.kinds.databricks.naming import is_own_lineage, system_type, table_of
+from lineage_bridge.catalogs.kinds.databricks.naming import system_type, table_of
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
-from lineage_bridge.catalogs.target import Json
+from lineage_bridge.catalogs.target import READ_THERE, Json
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
 
 MOST_HOPS: Final = 10
@@ -54,7 +54,7 @@ class LineageWalk:
             event["job"]["namespace"],
             event["job"]["name"],
             kind if isinstance(kind, str) else "",
-            is_own_lineage(event, self._settings),
+            READ_THERE in event,
             tuple(map(str, through)) if isinstance(through, list) else (),
             inputs,
             outputs,
