@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 
 import { show, ViewLink } from "../address/history";
 import { GROUPINGS, rootsOf, type ImpactView } from "../address/impact";
 import { ledgerOf, lineageOf } from "../address/view";
 import type { Schemas } from "../api/client";
 import { impact } from "../api/reach";
-import { literal } from "../format/markdown";
 import { counted, whole } from "../format/text";
-import { CopyButton } from "../parts/CopyButton";
+import { CopyNote } from "../note/CopyNote";
+import type { NoteContent } from "../note/note";
 import { CsvButton } from "../parts/CsvButton";
 import { DirectionSwitch } from "../parts/DirectionSwitch";
 import { Icon } from "../parts/Icon";
@@ -33,6 +33,7 @@ export default function Impact({ view }: { view: ImpactView }) {
         () => (data ? waysFrom(rootIds(data), data.flows ?? [], isDown) : () => undefined),
         [data, isDown],
     );
+    const content = useCallback(() => noteContent(view, data as ImpactAnswer), [view, data]);
     return (
         <div className="column wide">
             <h1>
@@ -87,11 +88,7 @@ export default function Impact({ view }: { view: ImpactView }) {
                         JSON
                     </button>
                 )}
-                {data && (
-                    <CopyButton label="Copy as a note in Markdown" text={() => note(view, data)}>
-                        Note
-                    </CopyButton>
-                )}
+                {data && <CopyNote content={content} />}
             </div>
             <Answer query={found} kind={view.root.kind}>
                 {(answer) => (
@@ -214,18 +211,21 @@ function jsonOf(answer: ImpactAnswer): Blob {
     return new Blob([JSON.stringify(whole, null, 2)], { type: "application/json" });
 }
 
-/** The answer for a chat or a ticket, with the link to it. */
-function note(view: ImpactView, answer: ImpactAnswer): string {
-    const { counts, affected } = answer;
-    return [
-        `**${view.direction === "downstream" ? "Blast radius of" : "What feeds"}** ${rootsOf(view)
-            .map(({ namespace, name }) => `${literal(name)} in ${literal(namespace)}`)
-            .join(", ")}`,
-        `${counted(counts.datasets, "dataset")}, ${counted(counts.jobs, "job")}; as of ${new Date().toISOString()}`,
-        ...affected
+/** The answer for a chat or a ticket. */
+function noteContent(view: ImpactView, answer: ImpactAnswer): NoteContent {
+    const { counts, affected, truncated } = answer;
+    return {
+        subject: view.direction === "downstream" ? "Blast radius of" : "What feeds",
+        names: rootsOf(view),
+        window: `as of ${new Date().toISOString()}`,
+        sentences: [
+            `${counted(counts.datasets, "dataset")}, ${counted(counts.jobs, "job")}`,
+            ...(truncated === "" ? [] : [`the limit of ${truncated} ended the search`]),
+        ],
+        items: affected
             .filter(({ node }) => node.kind === "dataset")
-            .map(({ node, distance }) => `- ${literal(node.name)}, ${counted(distance, "hop")}`),
-        window.location.href,
-        "",
-    ].join("\n");
+            .map(({ node, distance }) => ({ ...node, words: counted(distance, "hop") })),
+        picture: pictureOfImpact(answer),
+        rootIds: rootIds(answer),
+    };
 }
