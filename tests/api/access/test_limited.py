@@ -103,7 +103,7 @@ def test_an_impact_has_the_flows_at_ones_own_whose_ends_have_names(chain: Server
 
 @pytest.mark.parametrize("neighbours", [True, False])
 def test_when_others_read_ones_own_dataset_is_known_as_far_as_from_the_flow_between_them(chain: Server, neighbours: bool) -> None:
-    """When others' jobs write or read one's own dataset is part of what is done to it, as in flows; of others' datasets nothing is known."""
+    """When others' jobs write or read one's own dataset is done to it, as flows say; of others' datasets nothing is known."""
     ours, everybody = clients(chain, neighbours=neighbours)
     limited, whole = (get(client, "/graph/impact", **A, details="true") for client in (ours, everybody))
     of_ours, of_all = (

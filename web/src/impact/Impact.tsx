@@ -38,7 +38,11 @@ export default function Impact({ view }: { view: ImpactView }) {
         <div className="column wide">
             <h1>
                 {isDown ? "Blast radius of " : "What feeds "}
-                {view.others.length === 0 ? (
+                {view.within !== "" ? (
+                    <>
+                        everything in <Name text={view.within} />
+                    </>
+                ) : view.others.length === 0 ? (
                     <FullName {...view.root} />
                 ) : (
                     <>
@@ -73,14 +77,18 @@ export default function Impact({ view }: { view: ImpactView }) {
                     <Icon name={view.as === "list" ? "graph" : "list"} />
                     {view.as === "list" ? "With its graph" : "List alone"}
                 </button>
-                <ViewLink className="button" to={lineageOf(view.root)}>
-                    <Icon name="graph" />
-                    Lineage
-                </ViewLink>
-                <ViewLink className="button" to={ledgerOf(view.root)}>
-                    <Icon name="ledger" />
-                    Ledger
-                </ViewLink>
+                {view.within === "" && (
+                    <>
+                        <ViewLink className="button" to={lineageOf(view.root)}>
+                            <Icon name="graph" />
+                            Lineage
+                        </ViewLink>
+                        <ViewLink className="button" to={ledgerOf(view.root)}>
+                            <Icon name="ledger" />
+                            Ledger
+                        </ViewLink>
+                    </>
+                )}
                 {data && <CsvButton name="impact" rows={() => csvRows(data.affected, wayTo)} />}
                 {data && (
                     <button type="button" onClick={() => saveFile("impact.json", jsonOf(data))}>
@@ -135,7 +143,7 @@ function Ways({ view, answer, wayTo }: { view: ImpactView; answer: ImpactAnswer;
                 key={`${view.direction} ${view.by}`}
                 {...{ groups, wayTo, look, keep }}
                 otherwise={view.by === "" ? "" : view.by === "system" ? "unknown system" : "nobody stated as owner"}
-                root={view.others.length === 0 ? view.root : undefined}
+                root={view.within === "" && view.others.length === 0 ? view.root : undefined}
                 isDown={view.direction === "downstream"}
                 lit={view.lit}
             />
@@ -144,7 +152,7 @@ function Ways({ view, answer, wayTo }: { view: ImpactView; answer: ImpactAnswer;
 }
 
 function Counts({ answer }: { answer: ImpactAnswer }) {
-    const { counts, truncated, beyond, affected } = answer;
+    const { counts, truncated, beyond, affected, origins } = answer;
     const listed = counts.datasets + counts.jobs;
     return (
         <>
@@ -171,7 +179,9 @@ function Counts({ answer }: { answer: ImpactAnswer }) {
             {truncated !== "" && (
                 <p className="notice warn" role="status">
                     <Icon name="warning" />
-                    The limit of {truncated} ended the search: there is more.
+                    {truncated === "origins"
+                        ? `Only the first ${whole(origins.length)} datasets and jobs are asked about: there are more.`
+                        : `The limit of ${truncated} ended the search: there is more.`}
                 </p>
             )}
             {affected.length < listed && (
@@ -216,7 +226,7 @@ function noteContent(view: ImpactView, answer: ImpactAnswer): NoteContent {
     const { counts, affected, truncated } = answer;
     return {
         subject: view.direction === "downstream" ? "Blast radius of" : "What feeds",
-        names: rootsOf(view),
+        names: view.within === "" ? rootsOf(view) : [{ namespace: view.within, name: "everything" }],
         window: `as of ${new Date().toISOString()}`,
         sentences: [
             `${counted(counts.datasets, "dataset")}, ${counted(counts.jobs, "job")}`,
