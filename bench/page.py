@@ -59,8 +59,8 @@ _LAY_OUT = """async ({url, requests}) => {
 }"""
 _NEXT_RATES = """() => {
     window.benchRates = new Promise(resolve => {
-        const told = new MutationObserver(() => { told.disconnect(); resolve(); });
-        told.observe(document.querySelector('.lines'), {attributes: true, attributeFilter: ['data-rates']});
+        const seen = new MutationObserver(() => { seen.disconnect(); resolve(); });
+        seen.observe(document.querySelector('.lines'), {attributes: true, attributeFilter: ['data-rates']});
     });
 }"""
 """The page says by itself when its rates have changed: to look again and again would cost as much as what is measured."""

@@ -106,9 +106,9 @@ def _require_matching(nodes: NodeReader, kinds: Sequence[Kind], namespaces: Sequ
     """The datasets and jobs whose namespaces match one of these globs, each once, up to MOST_MATCHING; and ORIGINS if there are more.
     Raises NotFoundError if there is none.
     """
-    wanted = [(KINDS[kind], namespace) for kind in dict.fromkeys(kinds) for namespace in dict.fromkeys(namespaces)]
+    globs = [(KINDS[kind], namespace) for kind in dict.fromkeys(kinds) for namespace in dict.fromkeys(namespaces)]
     found: dict[int, Node] = {}
-    for kind, namespace in wanted:
+    for kind, namespace in globs:
         # Of what matches an earlier glob, too, so many nodes at most come before those that are new.
         found |= {node.id: node for node in nodes.matching(kind, namespace, None, MOST_MATCHING + 1 + len(found), 0)}
         if len(found) > MOST_MATCHING:
