@@ -4,8 +4,8 @@ import { defineConfig, type Plugin } from "vite";
 /** Where `make page` finds the running server, whose calls the page makes. */
 const server = process.env.LINEAGE_BRIDGE_URL ?? "http://127.0.0.1:8000";
 
-/** What the first views run: the entry, the lineage and what both need. */
-const RUN_AT_ONCE = /src\/main\.tsx$|src\/lineage\/Lineage\.tsx$|@xyflow\/react/;
+/** What the first views run: the entry, the lineage with its graph, and what both need. */
+const RUN_AT_ONCE = /src\/main\.tsx$|src\/lineage\/(Lineage|canvas\/Canvas)\.tsx$|@xyflow\/react|node_modules\/react\//;
 
 /**
  * Asks the browser to compile all functions of these chunks while it loads them, on another thread, not each one on the main thread when it

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page, expect
 from tests.page.conftest import Shown
-from tests.page.test_page import PAYMENTS, TABLE, TOPIC, open_view
+from tests.page.test_page import PAYMENTS, REVENUE, TABLE, TOPIC, open_view
 
 SEVERAL = [*TABLE.items(), ("also_kind", "dataset"), ("also_namespace", "ns"), ("also_name", "payments")]
 """The parameters of a blast radius of a table and of what the job `load` writes."""
@@ -117,3 +117,26 @@ def test_rows_are_grouped_by_system_and_by_owner_with_counts(page: Page, shown: 
     page.get_by_role("button", name="List alone").press("Enter")
     expect(page.locator(".react-flow__node")).to_have_count(0)
     assert listed(page) == whole
+
+
+def test_everything_on_a_cluster_is_one_question(page: Page, shown: Shown) -> None:
+    """From the blast radius of one topic, with keys, to that of its whole cluster: what it affects lies outside of it."""
+    open_view(page, f"{shown.url}view/impact?{urlencode(TOPIC)}")
+    page.get_by_text("Of everything in namespaces").press("Enter")
+    field = page.get_by_role("textbox", name="Namespaces")
+    expect(field).to_have_value(TOPIC["namespace"])
+    field.fill("kafka://broker.*")
+    field.press("Enter")
+    expect(page.locator("h1")).to_have_text("Blast radius of everything in kafka://broker.*")
+    expect(page.locator(".react-flow__node").first).to_be_visible()
+    assert not any(row.endswith(f" in {TOPIC['namespace']}") for row in listed(page))
+    assert f"dataset {REVENUE['name']} in {REVENUE['namespace']}" in listed(page)
+    roots = drawn(page) - listed(page)
+    assert len(roots) > 1
+    assert all(root.endswith(f" in {TOPIC['namespace']}") for root in roots)
+    before = listed(page)
+    page.reload()
+    expect(page.locator("tbody tr").first).to_be_visible()
+    assert listed(page) == before
+    open_view(page, f"{shown.url}view/impact?{urlencode({'namespace': 'nats://*'})}")
+    expect(page.get_by_text("nothing is in a namespace that matches")).to_be_visible()

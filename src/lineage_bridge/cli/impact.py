@@ -18,10 +18,12 @@ from lineage_bridge.config import Settings
         'impact "kafka://broker.internal:9092" order-events-enriched',
         "impact orders_fact --direction upstream",
         'impact orders_fact --also "kafka://broker.internal:9092" payments',
+        'impact --namespace "kafka://broker.internal:9092"',
     ),
 )
-@click.argument("names", nargs=-1, required=True, metavar="[NAMESPACE] NAME")
+@click.argument("names", nargs=-1, metavar="[[NAMESPACE] NAME]")
 @click.option("--also", "others", nargs=2, multiple=True, metavar="NAMESPACE NAME", help="one more dataset or job, repeatable")
+@click.option("--namespace", "within", multiple=True, metavar="GLOB", help="everything in these namespaces instead, repeatable")
 @click.option("--direction", type=click.Choice(["downstream", "upstream"]), default="downstream", show_default=True)
 @click.option("--depth", type=click.IntRange(1, 100), default=50, show_default=True, help="maximum number of hops")
 @click.option("--kind", type=click.Choice(KINDS), help="what NAME is [default: a dataset, or else a job]")
@@ -35,6 +37,7 @@ def impact(
     settings: Settings,
     names: tuple[str, ...],
     others: tuple[tuple[str, str], ...],
+    within: tuple[str, ...],
     direction: str,
     depth: int,
     kind: str | None,
@@ -49,11 +52,17 @@ def impact(
     Each line gives the distance in hops, the number of paths, and the extent: whether all or only some of the data comes from the changed
     nodes.
 
-    With --direction upstream, lists what the dataset or job depends on.
+    With --direction upstream, lists what the dataset or job depends on. With --namespace, lists what everything on a cluster or in a
+    system affects outside of it, for up to 1,000 datasets and jobs.
     """
+    if bool(within) == bool(names) or (within and others):
+        raise click.UsageError("name a dataset or job, or give --namespace; not both")
     with connect(settings) as client:
         about: dict[str, str | int | None] = {"direction": direction, "depth": depth, "limit": limit, "offset": offset, "at": at}
-        if others:
+        if within:
+            about["kind"] = kind
+            answer = client.when_complete(lambda: client.get("/api/v1/graph/impact", namespace=list(within), **about, names=style))
+        elif others:
             found = [find_node(client, names, kind), *(find_node(client, each, None) for each in others)]
             origins = {key: [str(origin[key]) for origin in found] for key in ("kind", "namespace", "name")}
             answer = client.get("/api/v1/graph/impact", **origins, **about, names=style)
@@ -62,7 +71,8 @@ def impact(
     if as_json:
         print_json(answer)
         return
-    _print_answer(use_preferred_names(answer), direction, offset=offset, depth=depth)
+    subject = f"everything in {' and '.join(within)}" if within else ""
+    _print_answer(use_preferred_names(answer), direction, subject, offset=offset, depth=depth)
 
 
 def _print_affected(affected: list[Json]) -> None:
@@ -85,15 +95,16 @@ def _names_of(answer: Json) -> str:
     return " and ".join(origin["name"] for origin in answer["origins"])
 
 
-def _print_answer(answer: Json, direction: str, *, offset: int, depth: int) -> None:
+def _print_answer(answer: Json, direction: str, subject: str, *, offset: int, depth: int) -> None:
     counts = answer["counts"]
     single, several = ("affects", "affect") if direction == "downstream" else ("depends on", "depend on")
-    verb = single if len(answer["origins"]) == 1 else several
+    verb = single if subject or len(answer["origins"]) == 1 else several
+    subject = subject or _names_of(answer)
     if not counts["datasets"] + counts["jobs"]:
-        print_line(f"{_names_of(answer)} {verb} no known dataset or job")
+        print_line(f"{subject} {verb} no known dataset or job")
     else:
         print_line(
-            f"{_names_of(answer)} {verb} {format_count(counts['datasets'], 'dataset')} and {format_count(counts['jobs'], 'job')}: "
+            f"{subject} {verb} {format_count(counts['datasets'], 'dataset')} and {format_count(counts['jobs'], 'job')}: "
             f"{counts['all']} entirely (all), {counts['some']} in part (some)"
         )
     _print_affected([item for item in answer["affected"] if not item.get("only_failed")])

@@ -5,7 +5,7 @@ from typing import Final
 from lineage_bridge.cli.client import Json
 from lineage_bridge.cli.console import format_count, print_message
 
-_SERVER_LIMITS: Final = {"nodes": "number of datasets", "edges": "number of flows", "time": "time"}
+_SERVER_LIMITS: Final = {"nodes": "number of datasets", "edges": "number of flows", "time": "time", "origins": "number of origins"}
 """The limits of the server at which a walk ends. No option of a command raises them."""
 
 
@@ -30,11 +30,11 @@ def print_depth(distances: list[int | None], depth: int) -> None:
 def print_truncated(answer: Json, *, done: str = "shown", followed: str = "flows") -> None:
     """Print that a walk ended at a limit of the server, and how to see the rest."""
     if limit := answer["truncated"]:
+        narrower = "use a lower --depth, or ask again, starting from a node further along"
+        if limit == "origins":
+            narrower = "ask about fewer namespaces, or with --kind"
         hidden = f"; {answer['hidden']} {followed} were not followed" if answer.get("hidden") else ""
-        print_message(
-            f"not everything is {done}: the server's limit on {_SERVER_LIMITS.get(limit, limit)} was reached{hidden}; "
-            "use a lower --depth, or ask again, starting from a node further along"
-        )
+        print_message(f"not everything is {done}: the server's limit on {_SERVER_LIMITS.get(limit, limit)} was reached{hidden}; {narrower}")
 
 
 def print_hidden_ended(answer: Json, *, hint: str) -> None:

@@ -101,6 +101,21 @@ def test_an_impact_has_the_flows_at_ones_own_whose_ends_have_names(chain: Server
     assert next(item["details"]["owners"] for item in whole["affected"] if item["node"]["name"] == "b") == ["their team"]
 
 
+@pytest.mark.parametrize("neighbours", [True, False])
+def test_when_others_read_ones_own_dataset_is_known_as_far_as_from_the_flow_between_them(chain: Server, neighbours: bool) -> None:
+    """When others' jobs write or read one's own dataset is done to it, as flows say; of others' datasets nothing is known."""
+    ours, everybody = clients(chain, neighbours=neighbours)
+    limited, whole = (get(client, "/graph/impact", **A, details="true") for client in (ours, everybody))
+    of_ours, of_all = (
+        {item["node"]["name"]: item["details"] for item in answer["affected"] if "details" in item} for answer in (limited, whole)
+    )
+    around = get(ours, "/graph/neighbourhood", namespace=OURS, name="d", direction="upstream", depth=1)
+    (last_seen,) = {edge["last_seen"] for edge in around["edges"]}
+    assert of_ours["d"]["last_written"] == of_all["d"]["last_written"] == last_seen
+    assert {"last_read", "last_written"}.isdisjoint(key for name, details in of_ours.items() if name != "d" for key in details)
+    assert {"last_read", "last_written"} <= of_all["c"].keys()
+
+
 def test_an_impact_of_several_is_refused_if_one_of_them_is_not_ones_own(chain: Server) -> None:
     ours, everybody = clients(chain, neighbours=True)
     both = {"namespace": [OURS, THEIRS], "name": ["a", "c"]}

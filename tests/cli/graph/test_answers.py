@@ -158,6 +158,16 @@ def test_what_is_cut_says_which_option_shows_more(ask, arguments, hint):
     assert hint in ask(*arguments).err
 
 
+def test_an_impact_is_of_everything_in_namespaces(ask):
+    whole = json.loads(ask("impact", "--namespace", "n*", "--kind", "dataset", "--json").out)
+    assert {origin["namespace"] for origin in whole["origins"]} == {"ns"}
+    assert {item["node"]["kind"] for item in whole["affected"]} == {"job"}
+    assert ask("impact", "--namespace", "n*", "--kind", "dataset").out.startswith("everything in n* affects 0 datasets and ")
+    assert "nothing is in a namespace that matches 'nowhere'" in ask("impact", "--namespace", "nowhere").err
+    for wrong in (("impact",), ("impact", "ns", "n1", "--namespace", "ns"), ("impact", "--namespace", "ns", "--also", "ns", "n1")):
+        assert "name a dataset or job, or give --namespace; not both" in ask(*wrong).err
+
+
 def test_an_impact_of_several_says_of_which(ask):
     both = json.loads(ask("impact", "ns", "n1", "--also", "ns", "n3", "--json").out)
     assert [origin["name"] for origin in both["origins"]] == ["n1", "n3"]

@@ -9,7 +9,10 @@ export type Grouping = (typeof GROUPINGS)[number];
 
 export interface ImpactView {
     page: "impact";
+    /** The first node that the question is about; without a name where it is about everything in a namespace. */
     root: NodeRef;
+    /** A glob: the question is about everything in the namespaces that match it. Empty if it is about single nodes. */
+    within: string;
     /** Nodes that the question is about as well. */
     others: NodeRef[];
     direction: Direction;
@@ -22,15 +25,20 @@ export interface ImpactView {
 
 export function impactOf(root: NodeRef, ...others: NodeRef[]): ImpactView {
     return withRoots(
-        { page: "impact", root, others: [], direction: "downstream", by: "", as: "graph", lit: [] },
+        { page: "impact", root, within: "", others: [], direction: "downstream", by: "", as: "graph", lit: [] },
         root,
         others,
     );
 }
 
-/** Every node that the question is about. */
-export function rootsOf({ root, others }: ImpactView): NodeRef[] {
-    return [root, ...others];
+/** The blast radius of everything in the namespaces that match a glob, such as a cluster. */
+export function impactWithin(glob: string): ImpactView {
+    return { ...impactOf({ kind: "dataset", namespace: glob, name: "" }), within: glob };
+}
+
+/** Every node that the question is about; none where it is about everything in namespaces. */
+export function rootsOf({ root, within, others }: ImpactView): NodeRef[] {
+    return within === "" ? [root, ...others] : [];
 }
 
 /** The view about one node more. */
@@ -57,10 +65,13 @@ export function addOthers(query: URLSearchParams, { others }: ImpactView): URLSe
     return addNodes(query, "also", others);
 }
 
-export function impactViewOf(root: NodeRef, given: URLSearchParams): ImpactView {
+/** A view whose address names no node is about everything in a namespace. */
+export function impactViewOf(root: NodeRef | undefined, given: URLSearchParams): ImpactView | undefined {
+    const within = given.get("namespace") ?? "";
+    if (!root && within === "") return undefined;
     const by = GROUPINGS.find((known) => known === given.get("by")) ?? "";
     return {
-        ...impactOf(root, ...nodesOf(given, "also")),
+        ...(root ? impactOf(root, ...nodesOf(given, "also")) : impactWithin(within)),
         direction: given.get("direction") === "upstream" ? "upstream" : "downstream",
         by,
         as: given.get("as") === "list" ? "list" : "graph",

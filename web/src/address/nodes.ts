@@ -16,8 +16,9 @@ export function refOf({ kind, namespace, name }: { kind: string; namespace: stri
 export function subjectOf(view: View): NodeRef | undefined {
     switch (view.page) {
         case "lineage":
-        case "impact":
             return view.root;
+        case "impact":
+            return view.within === "" ? view.root : undefined;
         case "ledger":
             return view.target;
         case "trace":

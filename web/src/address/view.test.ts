@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ESTATE } from "./estate";
 import { NO_FILTER } from "./filter";
 import { workOf } from "./work";
-import { impactOf } from "./impact";
+import { impactOf, impactWithin } from "./impact";
 import { addressOf, ledgerOf, lineageOf, traceOf, viewOf, type NodeRef, type View } from "./view";
 
 const TOPIC: NodeRef = { kind: "dataset", namespace: "kafka://broker:9092", name: "a.b/c d?e=f&g#h" };
@@ -44,6 +44,7 @@ const VIEWS: View[] = [
     traceOf(TOPIC, "e-mail"),
     { ...traceOf(TOPIC, "", "downstream"), indirect: true, masked: true, at: "2026-05-01T00:00:00Z" },
     { ...impactOf(JOB), direction: "upstream" },
+    { ...impactWithin("kafka://*"), direction: "upstream", by: "system" },
     { ...impactOf(TOPIC, JOB, { ...TOPIC, name: "" }), by: "owner", as: "list", lit: ["00ff", "0a"] },
     { page: "paths", source: TOPIC, target: JOB },
     workOf("datasets"),

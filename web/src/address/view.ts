@@ -199,7 +199,9 @@ function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } |
                 at: view.at,
             });
         case "impact":
-            return addOthers(filled({ ...named(view.root), ...impactParameters(view) }), view);
+            return view.within === ""
+                ? addOthers(filled({ ...named(view.root), ...impactParameters(view) }), view)
+                : filled({ namespace: view.within, ...impactParameters(view) });
         case "paths":
             return filled({ ...named(view.source), ...named(view.target, "to_") });
     }
@@ -259,7 +261,7 @@ export function viewOf(path: string, query: string): View {
                 at: time(given.get("at")),
             }));
         case "view/impact":
-            return withNode(given, (root) => impactViewOf(root, given));
+            return impactViewOf(nodeOf(given), given) ?? { page: "unknown" };
         case "view/paths":
             return withNode(given, (source) => {
                 const target = nodeOf(given, "to_");

@@ -3,6 +3,8 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { EstateView } from "../address/estate";
 import type { Direction, NodeRef, TraceView } from "../address/view";
 import { answered, client, type Schemas } from "./client";
+import { lasting, type Neighbourhood } from "./neighbourhoods";
+import { keepFirst, reread } from "./rereading";
 
 const LIVE_MS = 15_000;
 const PULSE_MS = 5_000;
@@ -95,29 +97,23 @@ export interface Around {
 
 export function neighbourhood({ node, direction, depth, at = "" }: Around) {
     const time = at === "" ? {} : { at };
+    const queryKey = ["neighbourhood", node, direction, depth, at];
+    const query = { ...node, direction, depth, columns: true, details: true, ...time };
     return queryOptions({
-        queryKey: ["neighbourhood", node, direction, depth, at],
-        queryFn: async ({ signal }) => {
-            const query = { ...node, direction, depth, columns: true, details: true, ...time };
-            return lasting(await answered(client.GET("/api/v1/graph/neighbourhood", { signal, params: { query } })));
+        queryKey,
+        queryFn: async ({ signal, client: queries }): Promise<Neighbourhood> => {
+            const ask = { signal, params: { query } };
+            const before = queries.getQueryData<Neighbourhood>(queryKey);
+            if (!before) {
+                const first = client.GET("/api/v1/graph/neighbourhood", { ...ask, parseAs: "text" });
+                const text = await answered(first);
+                return keepFirst(lasting(JSON.parse(text) as Neighbourhood), text);
+            }
+            const again = client.GET("/api/v1/graph/neighbourhood", { ...ask, parseAs: "arrayBuffer" });
+            return reread(before, JSON.stringify(queryKey), await answered(again));
         },
         ...(at === "" ? { refetchInterval: LIVE_MS } : { staleTime: Infinity }),
     });
-}
-
-/**
- * An answer without the times at which its links were last seen, and the position until which it is folded: nothing shows them, and
- * without them an answer in which nothing else changed is the one before, so that nothing is drawn again.
- */
-function lasting(answer: Schemas["NeighbourhoodAnswer"]): Schemas["NeighbourhoodAnswer"] {
-    for (const dated of [...answer.edges, ...answer.ports, ...answer.nodes.map(({ details }) => details)]) {
-        delete dated?.last_seen;
-    }
-    for (const { details } of answer.nodes) {
-        delete details?.last_written;
-        delete details?.last_read;
-    }
-    return { ...answer, position: "" };
 }
 
 /** When things changed around a node. */

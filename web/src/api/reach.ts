@@ -8,9 +8,13 @@ import { answered, client } from "./client";
 export function impact(view: ImpactView) {
     const [roots, { direction }] = [rootsOf(view), view];
     const query = {
-        kind: roots.map(({ kind }) => kind),
-        namespace: roots.map(({ namespace }) => namespace),
-        name: roots.map(({ name }) => name),
+        ...(roots.length === 0
+            ? { namespace: [view.within] }
+            : {
+                  kind: roots.map(({ kind }) => kind),
+                  namespace: roots.map(({ namespace }) => namespace),
+                  name: roots.map(({ name }) => name),
+              }),
         ...{ direction, flows: true, details: true, limit: 5000 },
     };
     return queryOptions({

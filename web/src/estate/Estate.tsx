@@ -3,6 +3,7 @@ import { ReactFlowProvider } from "@xyflow/react";
 import { useEffect, useMemo } from "react";
 
 import { show, ViewLink } from "../address/history";
+import { impactWithin } from "../address/impact";
 import type { EstateView } from "../address/estate";
 import { workOf } from "../address/work";
 import { estate } from "../api/questions";
@@ -144,7 +145,15 @@ function Beside({
                                 <ViewLink to={workOf("datasets", { namespace: literal(namespace) })}>
                                     <ShortName text={namespace} most={60} />
                                 </ViewLink>
-                                <span className="hint">{counted(datasets, "dataset")}</span>
+                                <span className="hint">
+                                    {counted(datasets, "dataset")},{" "}
+                                    <ViewLink
+                                        to={impactWithin(literal(namespace))}
+                                        title="What everything in it affects"
+                                    >
+                                        impact
+                                    </ViewLink>
+                                </span>
                             </li>
                         ))}
                         {node.namespaces > node.largest.length && (

@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 
 import { show, ViewLink } from "../address/history";
 import { GROUPINGS, rootsOf, type ImpactView } from "../address/impact";
 import { ledgerOf, lineageOf } from "../address/view";
 import type { Schemas } from "../api/client";
 import { impact } from "../api/reach";
-import { literal } from "../format/markdown";
 import { counted, whole } from "../format/text";
-import { CopyButton } from "../parts/CopyButton";
+import { CopyNote } from "../note/CopyNote";
+import type { NoteContent } from "../note/note";
 import { CsvButton } from "../parts/CsvButton";
 import { DirectionSwitch } from "../parts/DirectionSwitch";
 import { Icon } from "../parts/Icon";
@@ -33,11 +33,16 @@ export default function Impact({ view }: { view: ImpactView }) {
         () => (data ? waysFrom(rootIds(data), data.flows ?? [], isDown) : () => undefined),
         [data, isDown],
     );
+    const content = useCallback(() => noteContent(view, data as ImpactAnswer), [view, data]);
     return (
         <div className="column wide">
             <h1>
                 {isDown ? "Blast radius of " : "What feeds "}
-                {view.others.length === 0 ? (
+                {view.within !== "" ? (
+                    <>
+                        everything in <Name text={view.within} />
+                    </>
+                ) : view.others.length === 0 ? (
                     <FullName {...view.root} />
                 ) : (
                     <>
@@ -72,14 +77,18 @@ export default function Impact({ view }: { view: ImpactView }) {
                     <Icon name={view.as === "list" ? "graph" : "list"} />
                     {view.as === "list" ? "With its graph" : "List alone"}
                 </button>
-                <ViewLink className="button" to={lineageOf(view.root)}>
-                    <Icon name="graph" />
-                    Lineage
-                </ViewLink>
-                <ViewLink className="button" to={ledgerOf(view.root)}>
-                    <Icon name="ledger" />
-                    Ledger
-                </ViewLink>
+                {view.within === "" && (
+                    <>
+                        <ViewLink className="button" to={lineageOf(view.root)}>
+                            <Icon name="graph" />
+                            Lineage
+                        </ViewLink>
+                        <ViewLink className="button" to={ledgerOf(view.root)}>
+                            <Icon name="ledger" />
+                            Ledger
+                        </ViewLink>
+                    </>
+                )}
                 {data && <CsvButton name="impact" rows={() => csvRows(data.affected, wayTo)} />}
                 {data && (
                     <button type="button" onClick={() => saveFile("impact.json", jsonOf(data))}>
@@ -87,11 +96,7 @@ export default function Impact({ view }: { view: ImpactView }) {
                         JSON
                     </button>
                 )}
-                {data && (
-                    <CopyButton label="Copy as a note in Markdown" text={() => note(view, data)}>
-                        Note
-                    </CopyButton>
-                )}
+                {data && <CopyNote content={content} />}
             </div>
             <Answer query={found} kind={view.root.kind}>
                 {(answer) => (
@@ -138,7 +143,7 @@ function Ways({ view, answer, wayTo }: { view: ImpactView; answer: ImpactAnswer;
                 key={`${view.direction} ${view.by}`}
                 {...{ groups, wayTo, look, keep }}
                 otherwise={view.by === "" ? "" : view.by === "system" ? "unknown system" : "nobody stated as owner"}
-                root={view.others.length === 0 ? view.root : undefined}
+                root={view.within === "" && view.others.length === 0 ? view.root : undefined}
                 isDown={view.direction === "downstream"}
                 lit={view.lit}
             />
@@ -147,7 +152,7 @@ function Ways({ view, answer, wayTo }: { view: ImpactView; answer: ImpactAnswer;
 }
 
 function Counts({ answer }: { answer: ImpactAnswer }) {
-    const { counts, truncated, beyond, affected } = answer;
+    const { counts, truncated, beyond, affected, origins } = answer;
     const listed = counts.datasets + counts.jobs;
     return (
         <>
@@ -174,7 +179,9 @@ function Counts({ answer }: { answer: ImpactAnswer }) {
             {truncated !== "" && (
                 <p className="notice warn" role="status">
                     <Icon name="warning" />
-                    The limit of {truncated} ended the search: there is more.
+                    {truncated === "origins"
+                        ? `Only the first ${whole(origins.length)} datasets and jobs are asked about: there are more.`
+                        : `The limit of ${truncated} ended the search: there is more.`}
                 </p>
             )}
             {affected.length < listed && (
@@ -214,18 +221,21 @@ function jsonOf(answer: ImpactAnswer): Blob {
     return new Blob([JSON.stringify(whole, null, 2)], { type: "application/json" });
 }
 
-/** The answer for a chat or a ticket, with the link to it. */
-function note(view: ImpactView, answer: ImpactAnswer): string {
-    const { counts, affected } = answer;
-    return [
-        `**${view.direction === "downstream" ? "Blast radius of" : "What feeds"}** ${rootsOf(view)
-            .map(({ namespace, name }) => `${literal(name)} in ${literal(namespace)}`)
-            .join(", ")}`,
-        `${counted(counts.datasets, "dataset")}, ${counted(counts.jobs, "job")}; as of ${new Date().toISOString()}`,
-        ...affected
+/** The answer for a chat or a ticket. */
+function noteContent(view: ImpactView, answer: ImpactAnswer): NoteContent {
+    const { counts, affected, truncated } = answer;
+    return {
+        subject: view.direction === "downstream" ? "Blast radius of" : "What feeds",
+        names: view.within === "" ? rootsOf(view) : [{ namespace: view.within, name: "everything" }],
+        window: `as of ${new Date().toISOString()}`,
+        sentences: [
+            `${counted(counts.datasets, "dataset")}, ${counted(counts.jobs, "job")}`,
+            ...(truncated === "" ? [] : [`the limit of ${truncated} ended the search`]),
+        ],
+        items: affected
             .filter(({ node }) => node.kind === "dataset")
-            .map(({ node, distance }) => `- ${literal(node.name)}, ${counted(distance, "hop")}`),
-        window.location.href,
-        "",
-    ].join("\n");
+            .map(({ node, distance }) => ({ ...node, words: counted(distance, "hop") })),
+        picture: pictureOfImpact(answer),
+        rootIds: rootIds(answer),
+    };
 }

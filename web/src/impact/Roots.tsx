@@ -1,5 +1,5 @@
 import { show } from "../address/history";
-import { rootsOf, withoutRoot, withRoot, type ImpactView } from "../address/impact";
+import { impactWithin, rootsOf, withoutRoot, withRoot, type ImpactView } from "../address/impact";
 import { keyOf, MOST_ROOTS } from "../address/nodes";
 import { Icon } from "../parts/Icon";
 import { ShortName } from "../parts/Name";
@@ -27,7 +27,29 @@ export function Roots({ view }: { view: ImpactView }) {
                     ))}
                 </ul>
             )}
-            {roots.length < MOST_ROOTS ? (
+            <details open={view.within !== ""}>
+                <summary>Of everything in namespaces</summary>
+                <form
+                    key={view.within}
+                    className="tools"
+                    onSubmit={(event) => {
+                        event.preventDefault();
+                        const field = event.currentTarget.elements.namedItem("glob");
+                        const glob = field instanceof HTMLInputElement ? field.value.trim() : "";
+                        if (glob !== "") show({ ...impactWithin(glob), direction: view.direction, by: view.by });
+                    }}
+                >
+                    <label>
+                        Namespaces
+                        <input name="glob" defaultValue={view.root.namespace} aria-describedby="glob-hint" />
+                    </label>
+                    <button type="submit">Show</button>
+                    <span className="hint" id="glob-hint">
+                        a cluster or system, such as kafka://*
+                    </span>
+                </form>
+            </details>
+            {view.within !== "" ? null : roots.length < MOST_ROOTS ? (
                 <details>
                     <summary>And of another dataset or job</summary>
                     <SearchField key={roots.length} label="One more dataset or job" to={(ref) => withRoot(view, ref)} />

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { useCallback } from "react";
 
 import { show, ViewLink } from "../address/history";
 import { MOST_HOPS, refOf } from "../address/nodes";
@@ -7,12 +8,14 @@ import { lineageOf, type Baseline, type LedgerView, type LineageView } from "../
 import type { Schemas } from "../api/client";
 import { ledger, timeline } from "../api/questions";
 import { moment, ratio } from "../format/text";
+import { CopyNote } from "../note/CopyNote";
 import { CsvButton } from "../parts/CsvButton";
 import { Icon } from "../parts/Icon";
 import { Answer, Empty } from "../parts/Messages";
 import { FullName, Name } from "../parts/Name";
 import { useNow } from "../parts/useNow";
 import { HopsTable } from "./HopsTable";
+import { ledgerNote } from "./ledgerNote";
 import { changesIn, csvRows } from "./rows";
 import { windowsOf } from "./windows";
 
@@ -39,6 +42,7 @@ export default function Ledger({ view }: { view: LedgerView }) {
     const changes = changed.isPlaceholderData ? undefined : changed.data;
     const changesOf = (hop: Hop) => changesIn(changes?.marks ?? [], hop);
     const knownOf = (hop: Hop) => (changes ? changesOf(hop) : ["not known"]);
+    const content = useCallback(() => ledgerNote(view.target, found.data as Answered), [view.target, found.data]);
     const change = (part: Partial<LedgerView>) => show({ ...view, ...part });
     return (
         <div className="column wide">
@@ -90,6 +94,7 @@ export default function Ledger({ view }: { view: LedgerView }) {
                     Impact
                 </ViewLink>
                 {found.data && <CsvButton name="ledger" rows={() => csvRows(found.data.hops, knownOf)} />}
+                {found.data && <CopyNote content={content} />}
             </form>
             <Answer query={found} kind={view.target.kind}>
                 {(answer) =>

@@ -1,3 +1,5 @@
+import type { ReactNode } from "react";
+
 import { chosenWords } from "../address/filter";
 import { ESTATE } from "../address/estate";
 import { show, ViewLink } from "../address/history";
@@ -14,10 +16,12 @@ interface Props {
     isFiltering: boolean;
     toggleFilter: () => void;
     openExport: () => void;
+    /** What else can be done with what is drawn. */
+    children?: ReactNode;
 }
 
 /** The head of the lineage: what it is of, how far it goes, and what else can be seen of it. */
-export function Bar({ view, change, isFiltering, toggleFilter, openExport }: Props) {
+export function Bar({ view, change, isFiltering, toggleFilter, openExport, children }: Props) {
     const [first, ...others] = view.picked;
     const chosen = chosenWords(view.filter) + (view.fold ? 1 : 0);
     return (
@@ -75,6 +79,7 @@ export function Bar({ view, change, isFiltering, toggleFilter, openExport }: Pro
                     <Icon name="download" />
                     Export
                 </button>
+                {children}
             </div>
         </div>
     );

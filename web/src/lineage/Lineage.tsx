@@ -8,6 +8,7 @@ import { counted } from "../format/text";
 import { Icon } from "../parts/Icon";
 import { Empty, Failure, Loading } from "../parts/Messages";
 import { Name } from "../parts/Name";
+import { CopyNote } from "../note/CopyNote";
 import { Bar } from "./Bar";
 import { BundlePanel } from "./BundlePanel";
 import { Canvas } from "./canvas/Canvas";
@@ -15,6 +16,7 @@ import { changes } from "./changes";
 import { ExportDialog } from "./export/ExportDialog";
 import { FilterPanel } from "./FilterPanel";
 import { LineageList } from "./LineageList";
+import { lineageNote } from "./lineageNote";
 import { Picked } from "./Picked";
 import { keepOnly } from "./picture/keep";
 import { narrow } from "./picture/narrow";
@@ -70,6 +72,10 @@ export default function Lineage({ view }: { view: LineageView }) {
         },
         [change, picture],
     );
+    const content = useCallback(
+        () => lineageNote(view, picture ? drawn(picture, isSeen) : undefined, rootId),
+        [view, picture, isSeen, rootId],
+    );
     const chooseColumn = useCallback((column: ColumnRef) => change.chooseColumn(column, picture), [change, picture]);
     const actions = useMemo(
         () => ({ expand: change.expand, fold: change.fold, pick: change.pick, takeApart, chooseColumn, awaited }),
@@ -95,7 +101,9 @@ export default function Lineage({ view }: { view: LineageView }) {
                     isFiltering={isFiltering}
                     toggleFilter={toggleFilter}
                     openExport={openExport}
-                />
+                >
+                    {picture && <CopyNote content={content} />}
+                </Bar>
                 {isExporting && picture && (
                     <ExportDialog
                         view={view}

@@ -1,10 +1,12 @@
+import { memo } from "react";
+
 import { ViewLink } from "../address/history";
 import type { View } from "../address/view";
 import { workOf } from "../address/work";
 import { sectionOf, SECTIONS } from "../work/sections";
 
 /** The way to everything that is no lineage: each section leads to its lists. */
-export function Sections({ view }: { view: View }) {
+export const Sections = memo(function Sections({ view }: { view: View }) {
     const current = view.page === "work" ? sectionOf(view.list) : undefined;
     return (
         <nav className="sections" aria-label="Sections">
@@ -19,4 +21,4 @@ export function Sections({ view }: { view: View }) {
             ))}
         </nav>
     );
-}
+});

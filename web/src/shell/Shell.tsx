@@ -159,7 +159,7 @@ function titleOf(view: View): string {
         case "trace":
             return `Trace of ${view.field || view.dataset.name} · LineageBridge`;
         case "impact":
-            return `Impact of ${view.root.name} · LineageBridge`;
+            return `Impact of ${view.within || view.root.name} · LineageBridge`;
         case "paths":
             return `${view.source.name} to ${view.target.name} · LineageBridge`;
         case "estate":

@@ -14,6 +14,7 @@ const KEYS: readonly [string, string][] = [
     ["F", "filter: systems, types, tags, origin, evidence, state"],
     ["O", "fold jobs with one input and one output and groups that read the same, or unfold them"],
     ["E", "export what is drawn: SVG, PNG, CSV, JSON, Mermaid, OpenLineage"],
+    ["N", "copy a lineage, ledger, blast radius or trace as a note: link, names, time and a small picture"],
     ["Page up and down", "on the time bar: to the next or the previous change"],
     ["Arrow keys", "to the nearest node in that direction"],
     ["+ and -", "one hop more, or less, on both sides"],

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { useCallback } from "react";
 
 import { show, ViewLink } from "../address/history";
 import { refOf } from "../address/nodes";
@@ -6,6 +7,7 @@ import { lineageOf, traceOf, type TraceView } from "../address/view";
 import type { Schemas } from "../api/client";
 import { trace } from "../api/questions";
 import { moment, whole } from "../format/text";
+import { CopyNote } from "../note/CopyNote";
 import { CopyButton } from "../parts/CopyButton";
 import { CsvButton } from "../parts/CsvButton";
 import { DirectionSwitch } from "../parts/DirectionSwitch";
@@ -14,12 +16,14 @@ import { Answer, Empty } from "../parts/Messages";
 import { FullName, Name } from "../parts/Name";
 import { keptOf } from "./kept";
 import { doubts, report } from "./report";
+import { traceNote } from "./traceNote";
 
 type Trace = Schemas["TraceAnswer"];
 
 /** Where the values of a column come from, or go: each step with its transformation and its proof; and what is not known. */
 export default function TraceOfColumn({ view }: { view: TraceView }) {
     const found = useQuery(trace(view));
+    const content = useCallback(() => traceNote(view, found.data as Trace), [view, found.data]);
     const isUp = view.direction === "upstream";
     const change = (part: Partial<TraceView>) => show({ ...view, ...part });
     return (
@@ -77,6 +81,7 @@ export default function TraceOfColumn({ view }: { view: TraceView }) {
                         Report
                     </CopyButton>
                 )}
+                {found.data && <CopyNote content={content} />}
             </div>
             <Answer query={found}>
                 {(answer) => (

@@ -134,11 +134,11 @@ class BeyondCounts(Struct, frozen=True):
 
 class ImpactAnswer(Struct, frozen=True):
     """The nodes that depend on some nodes, or those on which they depend, the nearest first. `truncated` names the limit that ended the
-    walk early.
+    walk early; `origins`: that not everything in the namespaces of the question is an origin.
 
-    `origin` is the first of `origins`. `flows` are all flows from the origins to affected nodes, if they were requested, with the first
-    page only; an origin is in them under its `canonical` id, if it has one. `hidden_ended` counts flows that are left out because they
-    have ended.
+    `origin` is the first of the origins. Of a question about namespaces, `origins` come with the first page only. `flows` are all flows
+    from the origins to affected nodes, if they were requested, with the first page only; an origin is in them under its `canonical` id, if
+    it has one. `hidden_ended` counts flows that are left out because they have ended.
     """
 
     origin: GraphNode

@@ -47,6 +47,42 @@ def test_the_flows_of_an_impact_come_with_its_first_page_only(server: Server) ->
     assert "flows" not in second
 
 
+def test_an_impact_of_namespaces_is_of_everything_in_them(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they affect lies outside of them. Origins come with the first page, and their limit is said."""
+    cluster, lake = "kafka://broker:9092", "s3://lake"
+    server.send(
+        run_event(run=RUNS[0], job="j1", namespace="flink", inputs=[dataset("a", cluster)], outputs=[dataset("b", cluster)]),
+        run_event(run=RUNS[1], job="j2", namespace="load", inputs=[dataset("b", cluster), dataset("z")], outputs=[dataset("c", lake)]),
+        run_event(run=RUNS[2], job="j3", namespace="load", inputs=[dataset("c", lake)], outputs=[dataset("d", lake)]),
+    )
+
+    def ask(**query: Any) -> Any:
+        return server.ask("/graph/impact", **query)
+
+    def names(items: list[Any]) -> list[str]:
+        return sorted(item["name"] for item in items)
+
+    whole = ask(namespace="kafka://*", flows=True, details=True)
+    assert names(whole["origins"]) == ["a", "b"]
+    assert names([item["node"] for item in whole["affected"]]) == ["c", "d", "j1", "j2", "j3"]
+    assert whole["truncated"] == ""
+    assert {origin["details"]["system"] for origin in whole["origins"]} == {"kafka"}
+    assert names(ask(namespace=[cluster, "flink"])["origins"]) == ["a", "b", "j1"]
+    assert names([item["node"] for item in ask(namespace=[cluster, "flink"])["affected"]]) == ["c", "d", "j2", "j3"]
+    assert names(ask(namespace=[cluster, "flink"], kind="job")["origins"]) == ["j1"]
+    assert names([item["node"] for item in ask(namespace=lake, direction="upstream")["affected"]]) == ["a", "b", "j1", "j2", "j3", "z"]
+    first, second = (ask(namespace="kafka://*", limit=3, offset=offset) for offset in (0, 3))
+    assert [item["node"]["id"] for page in (first, second) for item in page["affected"]] == [
+        item["node"]["id"] for item in whole["affected"]
+    ]
+    assert (names(first["origins"]), second["origins"]) == (["a", "b"], [])
+    answer = server.client.get("/api/v1/graph/impact", params={"namespace": "nats://*"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+    monkeypatch.setattr("lineage_bridge.api.routes.questions.impact.MOST_MATCHING", 1)
+    cut = ask(namespace="kafka://*")
+    assert (names(cut["origins"]), cut["truncated"]) == (["a"], "origins")
+
+
 def test_details_have_the_promised_freshness_and_when_runs_wrote_and_read_a_dataset(server: Server) -> None:
     promised = dataset("b", tags=facet(tags=[{"key": "freshness", "value": "15 minutes"}]))
     server.send(

@@ -20,6 +20,8 @@ const READABLE = 0.4;
 const CLOSE = 0.72;
 const FAR = 0.54;
 const LIMITS = { least: READABLE, most: 1.15, close: CLOSE };
+/** What cannot be done to a card. The store of a graph would begin with the opposite, and draw every card again when it learns it. */
+const FIXED = { nodesDraggable: false, nodesConnectable: false, elementsSelectable: false };
 const NODE_TYPES = { card: NodeCard };
 const EDGE_TYPES = { link: FlowLink };
 
@@ -49,7 +51,7 @@ export function Drawing(props: Props) {
     const store = useStoreApi();
     const [first] = useState(() => {
         const viewport = frame(nodes, rootId, size);
-        store.setState({ transform: [viewport.x, viewport.y, viewport.zoom] });
+        store.setState({ transform: [viewport.x, viewport.y, viewport.zoom], ...FIXED });
         return viewport;
     });
     const distance = useStore(({ transform: [, , scale] }) =>
@@ -67,11 +69,9 @@ export function Drawing(props: Props) {
                 event.shiftKey || event.ctrlKey || event.metaKey ? pick(data.node) : select(id)
             }
             onPaneClick={() => select("")}
-            nodesDraggable={false}
-            nodesConnectable={false}
+            {...FIXED}
             edgesFocusable={false}
             nodesFocusable
-            elementsSelectable={false}
             onlyRenderVisibleElements={isLarge}
             minZoom={0.05}
             maxZoom={1.6}

@@ -1,9 +1,15 @@
+import type { Size } from "../../graph/useSize";
 import type { Drawing, Shape } from "./drawing";
 
-/** A drawing as an SVG document, which needs nothing from elsewhere. */
-export function svgOf({ width, height, title, background, shapes }: Drawing): string {
+/**
+ * A drawing as an SVG document, which needs nothing from elsewhere. It is shown at its own size, or, where that is more than `most`, as
+ * small as that.
+ */
+export function svgOf({ width, height, title, background, shapes }: Drawing, most?: Size): string {
+    const share = most ? Math.min(1, most.width / width, most.height / height) : 1;
+    const [wide, high] = [width, height].map((length) => Math.round(length * share));
     return [
-        `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif">`,
+        `<svg xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${high}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif">`,
         `<title>${escaped(title)}</title>`,
         `<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#7b8c97"/></marker></defs>`,
         `<rect width="${width}" height="${height}" fill="${background}"/>`,
@@ -36,7 +42,7 @@ function element(shape: Shape): string {
 const NAMES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
 
 /** A text within XML, which some characters cannot be part of at all. */
-function escaped(text: string): string {
+export function escaped(text: string): string {
     return text
         .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd")
         .replace(/[&<>"']/g, (character) => NAMES[character] ?? "");

@@ -17,7 +17,7 @@ from lineage_bridge.api.schemas.lineage import AffectedNode, AffectingFlow, Beyo
 from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.nodes import NodeDetails
 from lineage_bridge.api.services import Services
-from lineage_bridge.errors import RequestError
+from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Affected, Impact, ImpactFlow
@@ -26,12 +26,22 @@ from lineage_bridge.projections.nodes import node_id_text
 
 MOST_ORIGINS: Final = 50
 """The maximum number of nodes that one question may name."""
+MOST_MATCHING: Final = 1_000
+"""The maximum number of nodes of one question that asks about whole namespaces."""
+ORIGINS: Final = "origins"
+"""The limit, in an answer's `truncated`, because of which not all nodes of the namespaces are origins."""
 Kind = Literal["dataset", "job"]
 Names = Annotated[
-    list[Annotated[str, Mended]], Query(min_length=1, max_length=MOST_ORIGINS, description="Exactly; repeated for several nodes")
+    list[Annotated[str, Mended]] | None,
+    Query(max_length=MOST_ORIGINS, description="Exactly; repeated for several nodes. Without any, everything in the namespaces is meant"),
+]
+Namespaces = Annotated[
+    list[Annotated[str, Mended]],
+    Query(min_length=1, max_length=MOST_ORIGINS, description="Exactly, one for each name; without a name, globs"),
 ]
 Kinds = Annotated[
-    list[Kind] | None, Query(max_length=MOST_ORIGINS, description="One for all nodes, or one for each; by default they are datasets")
+    list[Kind] | None,
+    Query(max_length=MOST_ORIGINS, description="One for all nodes, or one for each; by default datasets, and without a name both"),
 ]
 
 
@@ -42,8 +52,8 @@ def routes(services: Services) -> APIRouter:
     @router.get("/impact", response_model=None, responses=response_docs({200: ImpactAnswer, 404: ErrorAnswer}, writes=False))
     def get_impact(
         request: Request,
-        namespace: Names,
-        name: Names,
+        namespace: Namespaces,
+        name: Names = None,
         kind: Kinds = None,
         direction: Literal["upstream", "downstream"] = "downstream",
         depth: Annotated[int, Query(ge=1, le=100, description="Maximum number of hops")] = 50,
@@ -55,15 +65,21 @@ def routes(services: Services) -> APIRouter:
         offset: Offset = 0,
     ) -> Response:
         """The nodes that a change of datasets or jobs affects: their distance, the number of paths, and whether all or some of their data
-        is affected.
+        is affected. Without a name, of everything in namespaces: at most 1,000 nodes, listed with the first page; if there are more,
+        `truncated` is `origins`.
         """
         has_flows = flows and offset == 0
         with services.graph() as reader:
-            origins = _require_origins(reader.nodes, kind or ["dataset"], namespace, name)
+            if name:
+                origins, cut = _require_origins(reader.nodes, kind or ["dataset"], namespace, name), ""
+            else:
+                origins, cut = _require_matching(reader.nodes, kind or ["dataset", "job"], namespace)
+            listed = origins if name or offset == 0 else origins[:0]
             impact = reader.lineage.impact(origins, direction, depth, WalkLimits(), parse_time_argument("at", at), flows=has_flows)
             shown, link = page(request, impact.affected[offset : offset + limit + 1], limit, offset)
-            found = _details(reader, [*origins, *(item.node for item in shown)], services.clock_us()) if details else {}
+            found = _details(reader, [*listed, *(item.node for item in shown)], services.clock_us()) if details else {}
             answer = _impact(reader.progress, impact, [_affected(item, found.get(item.node.id)) for item in shown], found)
+            answer = replace(answer, origins=answer.origins[: len(listed)], truncated=cut or answer.truncated)
             answer = apply_name_style(reader.nodes, answer, names)
             if has_flows:
                 answer = replace(answer, flows=list(map(_flow, impact.flows)))
@@ -84,6 +100,23 @@ def _require_origins(nodes: NodeReader, kinds: Sequence[Kind], namespaces: Seque
     each = kinds if len(kinds) == len(names) else [*kinds] * len(names)
     found = [require_node(nodes, KINDS[kind], *pair) for kind, *pair in zip(each, namespaces, names, strict=True)]
     return list({node.id: node for node in found}.values())
+
+
+def _require_matching(nodes: NodeReader, kinds: Sequence[Kind], namespaces: Sequence[str]) -> tuple[list[Node], str]:
+    """The datasets and jobs whose namespaces match one of these globs, each once, up to MOST_MATCHING; and ORIGINS if there are more.
+    Raises NotFoundError if there is none.
+    """
+    globs = [(KINDS[kind], namespace) for kind in dict.fromkeys(kinds) for namespace in dict.fromkeys(namespaces)]
+    found: dict[int, Node] = {}
+    for kind, namespace in globs:
+        # Of what matches an earlier glob, too, so many nodes at most come before those that are new.
+        found |= {node.id: node for node in nodes.matching(kind, namespace, None, MOST_MATCHING + 1 + len(found), 0)}
+        if len(found) > MOST_MATCHING:
+            break
+    if not found:
+        hint = "a `namespace` without a `name` is a glob, such as kafka://* ; GET /api/v1/lineage/datasets?namespace=... lists what matches"
+        raise NotFoundError(f"nothing is in a namespace that matches {' or '.join(map(repr, namespaces))}", hint)
+    return list(found.values())[:MOST_MATCHING], ORIGINS if len(found) > MOST_MATCHING else ""
 
 
 def _details(reader: GraphReader, nodes: Iterable[Node], now_us: int) -> dict[int, NodeDetails]:
