@@ -52,16 +52,17 @@ def test_a_large_body_is_masked_as_a_small_one(body: Any, others: list[Any]) -> 
 
 
 COSTLY = {
-    "secrets in pairs": b"[" + b",".join([b'{"name":"password","value":"x"}'] * 100_000) + b"]",
-    "texts": b"[" + b",".join(b'"token=%d"' % number for number in range(100_000)) + b"]",
-    "tiny objects": b"[" + b"{}," * 4_000_000 + b"{}]",
+    "secrets in pairs": lambda: b"[" + b",".join([b'{"name":"password","value":"x"}'] * 100_000) + b"]",
+    "texts": lambda: b"[" + b",".join(b'"token=%d"' % number for number in range(100_000)) + b"]",
+    "tiny objects": lambda: b"[" + b"{}," * 4_000_000 + b"{}]",
 }
+"""Large, so each is made by the test that sends it, not by every process that loads the tests."""
 
 
 @pytest.mark.parametrize("name", COSTLY)
 def test_what_costs_too_much_is_refused_with_a_reason_and_a_sample(name: str) -> None:
     log = Kept()
-    found = ingested(HEAD + COSTLY[name] + b"}}}", log)
+    found = ingested(HEAD + COSTLY[name]() + b"}}}", log)
     (event,) = found.events
     assert isinstance(event.verdict, Rejected)
     assert (event.verdict.code, found.single, found.is_refused_whole) == ("too_costly", True, True)
@@ -72,23 +73,29 @@ def test_what_costs_too_much_is_refused_with_a_reason_and_a_sample(name: str) ->
 EVENT = run_event(job_facets={"sql": {"query": "QUERY"}}, inputs=[], outputs=[{"namespace": "n", "name": "t", "facets": {}}])
 COLUMNS = b'{"columnLineage":{"fields":{"b":{"inputFields":[{"namespace":"n","name":"a","field":"b"}]}}}}'
 JUDGED = {
-    "facets": run_event(run_facets={f"f{number}": {} for number in range(200_000)}),
-    "malformed items": EVENT.replace(b'"facets": {}', b'"facets": {"schema":{"fields":[{}' + b",{}" * 150_000 + b"]}}"),
-    "bad text behind much else": run_event(run_facets={"a": [1] * 800_000 + ["\x00"]}),
-    "tiny events": b"[" + b",".join([b"1"] * 5_000) + b"]",
-    "queries": b"["
-    + b",".join(
-        [EVENT.replace(b"QUERY", b"with a as (select b from c) select " + b"b," * 50_000).replace(b'"facets": {}', b'"facets":' + COLUMNS)]
-        * 10
-    )
-    + b"]",
+    "facets": lambda: run_event(run_facets={f"f{number}": {} for number in range(200_000)}),
+    "malformed items": lambda: EVENT.replace(b'"facets": {}', b'"facets": {"schema":{"fields":[{}' + b",{}" * 150_000 + b"]}}"),
+    "bad text behind much else": lambda: run_event(run_facets={"a": [1] * 800_000 + ["\x00"]}),
+    "tiny events": lambda: b"[" + b",".join([b"1"] * 5_000) + b"]",
+    "queries": lambda: (
+        b"["
+        + b",".join(
+            [
+                EVENT.replace(b"QUERY", b"with a as (select b from c) select " + b"b," * 50_000).replace(
+                    b'"facets": {}', b'"facets":' + COLUMNS
+                )
+            ]
+            * 10
+        )
+        + b"]"
+    ),
 }
 
 
 @pytest.mark.parametrize("name", JUDGED)
 def test_what_costs_too_much_to_judge_is_refused(name: str) -> None:
     log = Kept()
-    found = ingested(JUDGED[name], log)
+    found = ingested(JUDGED[name](), log)
     assert [(event.verdict.code, found.is_refused_whole) for event in found.events if isinstance(event.verdict, Rejected)] == [
         ("too_costly", True)
     ]
