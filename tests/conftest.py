@@ -3,7 +3,7 @@
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import psutil
 import pytest
@@ -66,11 +66,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
     return distribution.scheduler(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Lets the garbage collector rest while tests are loaded, and pass over what was loaded then: it lives as long as the run."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Gives time to those that are the first to ask for a server. Lets the garbage collector pass over what lives as long as the run."""
+    """Gives time to those that are the first to ask for a server."""
     fixtures.give_time(session.items)
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -12,11 +12,16 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-GROUPS = {"kafka": "servers", "connect": "servers", "postgres": "servers", "flink": "servers"}
+GROUPS = {"connect": "connect", "postgres": "connect", "flink": "connect"}
+GROUPS |= {"kafka": "kafka", "built": "page", "spark": "spark"}
 GROUPS |= {"moto": "kinesis", "kinesis_local": "kinesis"}
-GROUPS |= {"served": "served", "spark": "spark", "registry": "registry", "openid": "openid", "built": "page"}
+GROUPS |= {"served": "served", "openid": "openid", "registry": "registry"}
 GROUPS |= {"s3_store": "stores", "gcs_store": "stores", "azure_store": "stores"}
-"""Fixtures that a run creates once, and the group of the files that request them; of several groups the first."""
+"""Fixtures that a run creates once, and the group of the files that request them; of several groups the first.
+
+What needs Connect, PostgreSQL or Flink has a broker of its own: with all that needs Kafka in one group, the run would wait for that group.
+The groups that take longest come first, as far as that order allows.
+"""
 ORDER = tuple(dict.fromkeys(GROUPS.values()))
 SECONDS = {
     "tests/crash/test_torture.py": 350,
@@ -62,8 +67,10 @@ WORKER_BYTES = 4 << 30
 
 
 def worker_count(processors: int, free_bytes: int) -> int:
-    """One worker more than processors, as tests wait for servers; no more than fit into memory, if processors do."""
-    return max(1, min(processors + 1, max(processors, free_bytes // WORKER_BYTES)))
+    """Two workers a processor, as tests wait for servers about as long as they compute: with three on two processors, these idle a third
+    of the time. No more than fit into memory, but one a processor in any case.
+    """
+    return max(1, min(2 * processors, max(processors, free_bytes // WORKER_BYTES)))
 
 
 class ByGroup(LoadScopeScheduling):  # type: ignore[misc]  # its base ships no types

@@ -7,16 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
 from secrets import token_bytes
-from threading import Thread
 from typing import Any
 
-import anyio
-from anyio.from_thread import BlockingPortal
 from starlette.testclient import TestClient
+from tests.api.asgi_client import asgi_client
 from tests.events import KEY, T0
 
 from lineage_bridge.access.audit import HashChain
@@ -74,20 +72,6 @@ from lineage_bridge.store.write.apply import GraphWriter
 NOW = T0 + DAY_US
 URL = "http://127.0.0.1:8000"
 LINEAGE = "/api/v1/lineage"
-
-
-@cache
-def event_loop() -> BlockingPortal:
-    """The one event loop of this process in which applications answer, as a server's do. To begin one takes longer than most answers."""
-    started: Future[BlockingPortal] = Future()
-
-    async def run() -> None:
-        async with BlockingPortal() as portal:
-            started.set_result(portal)
-            await portal.sleep_until_stopped()
-
-    Thread(target=anyio.run, args=(run,), name="event-loop", daemon=True).start()
-    return started.result()
 
 
 @dataclass
@@ -175,9 +159,7 @@ class Server:
 
     def client_of(self, peer: str = "127.0.0.1", **changes: Any) -> TestClient:
         """A client of an API whose services differ."""
-        client = TestClient(create_app(replace(self.services, **changes)), base_url=URL, client=(peer, 50_000))
-        client.portal = event_loop()
-        return client
+        return asgi_client(create_app(replace(self.services, **changes)), URL, (peer, 50_000))
 
     def asking_for_keys(self, **changes: Any) -> TestClient:
         """A client of an API that serves nobody without an API key. Each request brings its own."""

@@ -64,23 +64,29 @@ def test_what_costs_too_much_is_refused_with_a_reason_and_a_sample() -> None:
 EVENT = run_event(job_facets={"sql": {"query": "QUERY"}}, inputs=[], outputs=[{"namespace": "n", "name": "t", "facets": {}}])
 COLUMNS = b'{"columnLineage":{"fields":{"b":{"inputFields":[{"namespace":"n","name":"a","field":"b"}]}}}}'
 JUDGED = {
-    "facets": run_event(run_facets={f"f{number}": {} for number in range(200_000)}),
-    "malformed items": EVENT.replace(b'"facets": {}', b'"facets": {"schema":{"fields":[{}' + b",{}" * 150_000 + b"]}}"),
-    "bad text behind much else": run_event(run_facets={"a": [1] * 800_000 + ["\x00"]}),
-    "tiny events": b"[" + b",".join([b"1"] * 5_000) + b"]",
-    "queries": b"["
-    + b",".join(
-        [EVENT.replace(b"QUERY", b"with a as (select b from c) select " + b"b," * 50_000).replace(b'"facets": {}', b'"facets":' + COLUMNS)]
-        * 10
-    )
-    + b"]",
+    "facets": lambda: run_event(run_facets={f"f{number}": {} for number in range(200_000)}),
+    "malformed items": lambda: EVENT.replace(b'"facets": {}', b'"facets": {"schema":{"fields":[{}' + b",{}" * 150_000 + b"]}}"),
+    "bad text behind much else": lambda: run_event(run_facets={"a": [1] * 800_000 + ["\x00"]}),
+    "tiny events": lambda: b"[" + b",".join([b"1"] * 5_000) + b"]",
+    "queries": lambda: (
+        b"["
+        + b",".join(
+            [
+                EVENT.replace(b"QUERY", b"with a as (select b from c) select " + b"b," * 50_000).replace(
+                    b'"facets": {}', b'"facets":' + COLUMNS
+                )
+            ]
+            * 10
+        )
+        + b"]"
+    ),
 }
 
 
 @pytest.mark.parametrize("name", JUDGED)
 def test_what_costs_too_much_to_judge_is_refused(name: str) -> None:
     log = Kept()
-    found = ingested(JUDGED[name], log)
+    found = ingested(JUDGED[name](), log)
     assert [(event.verdict.code, found.is_refused_whole) for event in found.events if isinstance(event.verdict, Rejected)] == [
         ("too_costly", True)
     ]

@@ -31,6 +31,11 @@ def test_depth_of_what_does_not_close(raw: bytes) -> None:
     assert is_deeper_than(raw, 100)
 
 
+def test_the_depth_of_many_brackets_is_exact():
+    raw = b"[" + b"{}," * 3_000 + b"[" * 99 + b"]" * 99 + b"]"
+    assert (is_deeper_than(raw, 99), is_deeper_than(raw, 100)) == (True, False)
+
+
 @given(st.dictionaries(BAD, BAD | st.lists(BAD, max_size=3), max_size=3))
 def test_mended_text_is_utf8_without_nul(value: dict[str, Any]) -> None:
     raw = json.dumps(value).encode()

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-import numpy as np
 import re2
 
 Spend = Callable[[int], None]
@@ -158,6 +157,8 @@ def is_deeper_than(raw: bytes, levels: int) -> bool:
     outside = raw.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
     brackets = b"".join(outside).translate(_BRACES, _NO_BRACKET)
     if len(brackets) > _MANY_BRACKETS:
+        import numpy as np  # noqa: PLC0415  # takes longer to load than all else here, and few bodies need it
+
         depths = np.cumsum(np.where(np.frombuffer(brackets, np.uint8) == ord("{"), 1, -1), dtype=np.int32)
         return bool(depths.max() > levels)
     for _ in range(levels):

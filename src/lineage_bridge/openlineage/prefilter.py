@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
@@ -68,9 +68,17 @@ class Rule:
         # Two characters are in most texts, and looking for a single one is faster.
         distinctive = [texts for texts in others if set(map(len, texts)) == {1} or min(map(len, texts)) >= _LONG_ENOUGH]
         self.required = [texts for texts in (best, *distinctive, also) if texts]
-        first = first_texts(pattern)
-        self._first = Texts(first) if first else None
-        self._wider = wider_pattern(pattern)
+
+    @cached_property
+    def _first(self) -> Texts | None:
+        """The texts with which matches begin; None if they are unknown. Built for the first text that is not short, as it takes a while."""
+        first = first_texts(self.pattern)
+        return Texts(first) if first else None
+
+    @cached_property
+    def _wider(self) -> Any:  # noqa: ANN401  # re2 has no types
+        """The pattern for RE2, or None. Built for the first long text, as it takes a while."""
+        return wider_pattern(self.pattern)
 
     def sub(self, replaced: Callable[["re.Match[str]"], str], text: str) -> str:
         """The text with each match replaced, as the pattern's own `sub` does."""
@@ -94,10 +102,10 @@ class Rule:
 
     def _starts(self, text: str) -> list[int] | None:
         """The offsets at which the pattern can match; None if it costs less to try everywhere."""
-        if self._first is None or len(text) <= _SHORT:
+        if len(text) <= _SHORT or (first := self._first) is None:
             return None
         starts: set[int] = set()
-        for start in self._first.starts(fold(text)):
+        for start in first.starts(fold(text)):
             starts.add(start)
             if len(starts) * _DENSE > start + _AT_ONCE or len(starts) > _MOST_STARTS:
                 return None

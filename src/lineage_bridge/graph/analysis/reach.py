@@ -9,8 +9,6 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-import rustworkx
-
 Edges = Mapping[int, Collection[int]]
 """For each node, the nodes to which its edges lead."""
 
@@ -92,6 +90,8 @@ def _count(origins: Collection[int], edges: Edges) -> dict[int, int]:
 
 def components(origins: Collection[int], edges: Edges) -> list[frozenset[int]]:
     """The strongly connected components that are reachable from `origins`, each before the components that lead to it."""
+    import rustworkx  # noqa: PLC0415  # loads NumPy, which most processes need for nothing else
+
     nodes = sorted(distances_of(origins, edges))
     index_of = {node: index for index, node in enumerate(nodes)}
     graph: rustworkx.PyDiGraph[None, None] = rustworkx.PyDiGraph(multigraph=False)
