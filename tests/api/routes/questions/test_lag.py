@@ -10,7 +10,7 @@ from lineage_bridge.openlineage.times import format_time
 
 MINUTE = 60_000_000
 KAFKA = "kafka://broker:9092"
-TOPIC = {"namespace": KAFKA, "name": "orders"}
+TOPIC: dict[str, Any] = {"namespace": KAFKA, "name": "orders"}
 GROUP = {"jobType": facet(processingType="STREAMING", integration="KAFKA", jobType="CONSUMER_GROUP")}
 
 
@@ -73,7 +73,7 @@ def test_no_lag_is_made_up(server: Server, lag: dict[str, Any] | None) -> None:
 
 def test_a_lag_of_before_the_last_day_does_not_count(server: Server) -> None:
     server.send(report(25 * 60, 0, lag_of(500)), report(10, 3600, None))
-    days = {"since": format_time(NOW - 48 * 60 * MINUTE), "until": format_time(NOW)}
+    days: dict[str, Any] = {"since": format_time(NOW - 48 * 60 * MINUTE), "until": format_time(NOW)}
     assert in_ledger(server, **days) is None
     server.send(report(23 * 60, 0, lag_of(400)))
     assert in_ledger(server, **days)["rows"] == 400

@@ -21,7 +21,7 @@ def rebalances(*polls: str, version: dict[int, int] | None = None) -> list[Any]:
         state = WorkerState("4.3.1", "cluster", {"shop": seen._replace(tasks=tasks)}, frozenset({"shop"}))
         got = translate(state, before, NO_METADATA, T0 + number * MINUTE_US, SETTINGS, NAMESPACE, catalogue())
         before = got.snapshot
-        facets = [event["job"].get("facets", {}) for event in got.events if event["job"]["name"] == "shop"]  # type: ignore[index]
+        facets = [event["job"].get("facets", {}) for event in got.events if event["job"]["name"] == "shop"]
         stated = [job["kafka_rebalance"] for job in facets if "kafka_rebalance" in job]
         found.append([{key: value for key, value in facet.items() if not key.startswith("_")} for facet in stated])
     return found

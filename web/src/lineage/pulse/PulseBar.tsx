@@ -57,12 +57,12 @@ export function PulseBar({
                             <button type="button" onClick={() => select(id)}>
                                 <State state={state} />
                                 <Name text={name} />
-                                {lag && lag.rows > 0 && (
+                                {lag && (
                                     <small>
                                         {whole(lag.rows)} unread, {drainWords(lag)}
+                                        {lag.stuck && `; ${stuckWords(lag.stuck)}`};
                                     </small>
                                 )}
-                                {lag?.stuck && <small>{stuckWords(lag.stuck)}</small>}
                                 <small>{counted(reach, "node")} downstream</small>
                             </button>
                         </li>
