@@ -243,9 +243,9 @@ def of_members(*members: tuple[str, int], state: str = "Stable") -> KafkaGroup:
 
 
 def test_members_that_come_and_partitions_that_move_are_rebalances_between_two_polls() -> None:
-    one, two, other = of_members(("a", 2)), of_members(("a", 1), ("b", 1)), of_members(("a", 2), ("b", 0))
+    alone, both, moved = of_members(("a", 2)), of_members(("a", 1), ("b", 1)), of_members(("a", 2), ("b", 0))
     first, second = "2026-11-18T11:06:40.000000Z", "2026-11-18T11:07:40.000000Z"
-    found = rebalances(one, two, two, other)
+    found = rebalances(alone, both, both, moved)
     assert found[:3] == [{}, {"since": first, "until": second, "what": "MEMBERS", "before": 1, "after": 2}, {}]
     assert (found[3]["what"], found[3]["before"], found[3]["after"]) == ("ASSIGNMENT", 2, 2)
 

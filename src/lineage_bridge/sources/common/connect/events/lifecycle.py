@@ -203,7 +203,7 @@ class ConnectorLifecycle:
         previous poll.
         """
         earlier = {task: worker for task, worker in self.memory.workers.items() if int(task) in connector.tasks}
-        moved, since_us = self.memory.place(
+        moved, since_us = self.memory.assign(
             {**earlier, **{str(number): task.worker for number, task in connector.tasks.items() if task.worker}}, self.context.now_us
         )
         if not moved or not same or since_us >= self.context.now_us:
