@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from lineage_bridge.demo.events import events, heartbeat_events, run_ids
+from lineage_bridge.openlineage.event_builder import OWN_FACETS
 from lineage_bridge.openlineage.verdict import Clean, judge
 
 NOW_US = 1_795_225_921_123_456
@@ -99,7 +100,7 @@ def test_every_facet_names_its_producer_and_schema() -> None:
 
     assert found
     assert {facet["_producer"] for facet in found} == {"https://lineagebridge.dev/demo"}
-    assert all(facet["_schemaURL"].startswith("https://openlineage.io/spec/facets/") for facet in found)
+    assert all(facet["_schemaURL"].startswith(("https://openlineage.io/spec/facets/", OWN_FACETS)) for facet in found)
 
 
 def test_every_dataset_and_every_job_is_described() -> None:

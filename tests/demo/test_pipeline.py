@@ -272,3 +272,10 @@ def test_the_surplus_reaches_the_warehouse() -> None:
     per_report = [later - earlier for earlier, later in pairwise(landed)]
 
     assert per_report[-1] > 1.2 * per_report[0]
+
+
+def test_a_rebalance_of_the_connector_is_reported_when_its_surplus_begins() -> None:
+    stated = [event for event in EVENTS if "kafka_rebalance" in event["job"].get("facets", {})]
+    assert [event["job"]["name"] for event in stated] == ["commerce-cdc"]
+    rebalance = stated[0]["job"]["facets"]["kafka_rebalance"]
+    assert rebalance["since"] < rebalance["until"] == stated[0]["eventTime"]

@@ -6,6 +6,8 @@ from playwright.sync_api import Page, Route, expect
 from tests.page.conftest import Shown
 from tests.page.test_page import PAYMENTS, REVENUE, open_view
 
+CDC = {"kind": "job", "namespace": "kafka-connect", "name": "commerce-cdc"}
+
 
 def hold(page: Page, url: str) -> list[Route]:
     """The requests to addresses of this form, from now on; each waits until it is sent on."""
@@ -42,3 +44,13 @@ def test_a_search_for_the_last_good_time_leads_nobody_back_who_has_gone_on(page:
         held[0].continue_()
     page.wait_for_load_state("networkidle")
     assert page.url == there
+
+
+def test_the_rebalance_is_a_tick_of_the_time_bar_and_a_change_of_the_ledgers_hop(page: Page, shown: Shown) -> None:
+    open_view(page, f"{shown.url}view/ledger?{urlencode({**REVENUE, 'hours': 24})}")
+    diverged = page.locator("table.ledger tr.diverged").filter(has_text="commerce-cdc")
+    expect(diverged.first).to_contain_text("rebalanced between")
+    open_view(page, f"{shown.url}view/lineage?{urlencode({**CDC, 'bar': 24})}")
+    expect(page.locator(".track .tick.rebalanced")).to_have_count(1)
+    page.get_by_text("within this time").click()
+    expect(page.locator("ol.marks li").filter(has_text="rebalanced between")).to_contain_text("commerce-cdc")

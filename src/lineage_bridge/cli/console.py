@@ -10,6 +10,8 @@ from rich.tree import Tree
 
 from lineage_bridge.cli.tables import table_lines, wrap
 
+_UNITS = (("days", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+
 
 def console(*, err: bool = False) -> Console:
     """Create a console that adds no colours by itself, and wraps lines only if it writes to a terminal."""
@@ -66,6 +68,12 @@ def print_tree(tree: Tree) -> None:
         out.print(tree)
     for line in captured.get().splitlines():
         click.echo(line.rstrip())
+
+
+def format_seconds(seconds: float) -> str:
+    """Write a length of time in the largest unit of which it is at least one, such as `2.5 h`."""
+    name, length = next(((name, length) for name, length in _UNITS if seconds >= length), _UNITS[-1])
+    return f"{seconds / length:.3g} {name}"
 
 
 def format_time(text: str) -> str:

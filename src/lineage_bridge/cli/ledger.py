@@ -7,11 +7,12 @@ import click
 from lineage_bridge.cli.arguments import KINDS, find_endpoints
 from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import format_time, print_json, print_line, print_message, print_table
+from lineage_bridge.cli.console import format_seconds, format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.cli.short_names import ShortNames
 from lineage_bridge.config import Settings
+from lineage_bridge.projections.pointers.collectors import PRODUCER
 
 
 @click.command(
@@ -88,22 +89,40 @@ def _print_answer(answer: Json) -> None:
             datasets(hop["target"]),
             _side(hop["read"]),
             _side(hop["written"]),
+            _lag(hop),
             "the change starts here" if hop.get("began") else "",
         ]
         for hop in answer["hops"]
     ]
-    print_table(["from", "job", "to", "read", "written", "note"], rows)
+    print_table(["from", "job", "to", "read", "written", "unread", "note"], rows)
     if "last_good" in answer:
         good, bad = (format_time(answer[key]) for key in ("last_good", "first_bad"))
         print_line(f"the ratio of a hop began to differ from its baseline between {good} and {bad}")
+    pages = {(link["title"], link["url"]) for hop in answer["hops"] for link in hop.get("consoles", ())}
+    for title, url in sorted(pages):
+        print_line(f"{title}: {url}")
     if answer["more"]:
         print_message("there are other paths; list them with paths, and choose one with --way")
 
 
 def _side(side: Any) -> str:  # noqa: ANN401 - a JSON edge
     if side["change"] == "unknown" and not any(counter in side[when] for counter in ("rows", "bytes") for when in ("window", "baseline")):
-        return "not reported"
+        kind = side.get("collector", PRODUCER)
+        return "not reported" if kind == PRODUCER else f"not reported (needs a source of kind {kind})"
     return f"{_amount(side['window'])} ({side['change']}, was {_amount(side['baseline'])})"
+
+
+def _lag(hop: Any) -> str:  # noqa: ANN401 - a JSON edge
+    """What the job has not read of the source yet, and how long it takes to; empty if it is unknown."""
+    if "lag" not in hop:
+        return ""
+    lag = hop["lag"]
+    words = [f"{lag['rows']:,} rows"]
+    if lag["rows"]:
+        words.append(f"{format_seconds(lag['drain_s'])} to read" if "drain_s" in lag else "nothing is read")
+    if "stuck" in lag:
+        words.append(f"{lag['stuck']['partitions']} partitions stuck")
+    return ", ".join(words)
 
 
 def _amount(amount: Any) -> str:  # noqa: ANN401 - a JSON edge

@@ -6,6 +6,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from lineage_bridge.demo.facets import PRODUCER, facets
 from lineage_bridge.demo.pipeline import Moment, Run, heartbeats, moments
 from lineage_bridge.openlineage.event_builder import Json
+from lineage_bridge.openlineage.facets.rebalance import KAFKA_REBALANCE
 from lineage_bridge.openlineage.times import format_time
 
 SCHEMA_URL = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
@@ -37,6 +38,9 @@ def _event(moment: Moment, now_us: int, edition: str) -> Json:
     job: Json = dict(moment.run.job.node)
     if moment.type != "RUNNING":
         job["facets"] = moment.run.job.facets
+    if moment.rebalanced is not None:
+        since_us, until_us = (now_us - age_s * 1_000_000 for age_s in moment.rebalanced)
+        job["facets"] = {KAFKA_REBALANCE: facets.rebalance(since_us, until_us, "TASKS", moved=1)}
     return {
         "eventType": moment.type,
         "eventTime": _time(moment.age_s, now_us),

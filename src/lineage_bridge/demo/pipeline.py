@@ -31,7 +31,8 @@ from lineage_bridge.demo.jobs import (
 from lineage_bridge.demo.model import Job
 from lineage_bridge.openlineage.event_builder import Json
 
-HOUR_S = 60 * 60
+MINUTE_S = 60
+HOUR_S = 60 * MINUTE_S
 BEGIN_S = 48 * HOUR_S
 FAILURE_S = 30 * HOUR_S + 12 * 60
 RESTART_S = FAILURE_S - 6 * 60
@@ -70,7 +71,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Moment:
-    """One event of a run: its age in seconds, its OpenLineage type, and what it contains besides the run's facets."""
+    """One event of a run: its age in seconds, its OpenLineage type, and what it contains besides the run's facets.
+
+    `rebalanced`: the ages between which the tasks of the job were distributed anew, if the event reports this.
+    """
 
     age_s: int
     type: str
@@ -78,6 +82,7 @@ class Moment:
     inputs: list[Json] = field(default_factory=list)
     outputs: list[Json] = field(default_factory=list)
     facets: Json = field(default_factory=dict)
+    rebalanced: tuple[int, int] | None = None
 
 
 def moments() -> list[Moment]:
@@ -103,6 +108,7 @@ def _capture() -> Iterator[Moment]:
         yield Moment(BEGIN_S - delay_s, "RUNNING", run, outputs=[output])
     for age_s in _reports(BEGIN_S, 0, CDC_REPORT_S, last_s=95):
         yield from _captured(run, age_s)
+    yield Moment(REBALANCE_S, "RUNNING", run, rebalanced=(REBALANCE_S + MINUTE_S, REBALANCE_S))
 
 
 def _captured(run: Run, age_s: int) -> Iterator[Moment]:

@@ -141,6 +141,18 @@ class EventBuilder:
 
     # facets
 
+    def console(self, title: str, url: str) -> Json:
+        """Build a `lineagebridge_console` job facet: the page of a console about the job."""
+        return self.own_facet("1-0-0", "LineageBridgeConsoleJobFacet", title=title, url=url)
+
+    def rebalance(self, since_us: int, until_us: int, what: str, **counts: int) -> Json:
+        """Build a `kafka_rebalance` job facet: what was distributed anew (MEMBERS, ASSIGNMENT or TASKS), after `since_us`, and at
+        `until_us` at the latest.
+        """
+        return self.own_facet(
+            "1-0-0", "KafkaRebalanceJobFacet", since=format_time(since_us), until=format_time(until_us), what=what, **counts
+        )
+
     def own_facet(self, version: str, name: str, **members: object) -> Json:
         """Build one of LineageBridge's own facets, such as `KafkaTopicDatasetFacet` 1-0-0."""
         return {"_producer": self.producer, "_schemaURL": f"{OWN_FACETS}{version}/{name}.json#/$defs/{name}", **members}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.runs.lag import DatasetLag
 from lineage_bridge.graph.runs.ledger import LedgerWindow
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineCounts, QuarantineRecord
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
@@ -158,6 +159,11 @@ class RunReader(Protocol):
 
     def statistics(self, which: StatisticsFilter) -> StatisticsPage:
         """What runs read and wrote within a window."""
+
+    def lags(self, jobs: Iterable[Node], since: int, until: int) -> dict[int, dict[tuple[str, str], DatasetLag]]:
+        """The lag that each of these jobs reported last within [since, until) (UTC microseconds), by job id and by the namespace and name
+        of the dataset.
+        """
 
 
 class EventReader(Protocol):

@@ -8,8 +8,9 @@ from typing import Final, Literal
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.differences import Between
 from lineage_bridge.model.graph import Node, Walk, WalkLimits
-from lineage_bridge.model.history import FacetEntry
+from lineage_bridge.model.history import FacetEntry, FacetPage
 from lineage_bridge.model.runs import RunFilter, RunRecord
+from lineage_bridge.openlineage.facets.rebalance import KAFKA_REBALANCE, read_rebalance
 from lineage_bridge.ports.graph_reader import GraphReader
 
 CODE: Final = ("sql", "sourceCode", "sourceCodeLocation")
@@ -19,7 +20,9 @@ MOST_RUNS: Final = 100
 MOST_WALKS: Final = 20
 FINEST_US: Final = 60 * 1_000_000
 """The smallest period, one minute, to which the time of a flow's change is narrowed down."""
-What = Literal["schema", "code", "started", "failed", "appeared", "disappeared"]
+What = Literal["schema", "code", "started", "failed", "rebalanced", "appeared", "disappeared"]
+_NEWEST: Final = FacetPage(limit=200, offset=0, max_bytes=1_000_000)
+"""Of a job's rebalances, these are read."""
 _FAILED: Final = frozenset({"FAIL", "ABORT"})
 
 
@@ -27,7 +30,7 @@ _FAILED: Final = frozenset({"FAIL", "ABORT"})
 class Mark:
     """A change at a node and its time in UTC microseconds. `text` gives details: a version, the key of a facet, or a run's id.
 
-    The change of a flow happened after `since`, and at `at` at the latest; `node` is then its job, and `text` is empty.
+    The change of a flow and a rebalance happened after `since`, and at `at` at the latest; `node` is then the job, and `text` is empty.
     """
 
     at: int
@@ -69,7 +72,7 @@ def read_timeline(reader: GraphReader, around: Surroundings, between: Between, *
         else:
             found = reader.runs.page(RunFilter(job=node.id, since=between.since, until=until + 1, limit=MOST_RUNS + 1)).runs
             truncated = truncated or len(found) > MOST_RUNS
-            marks += [*_code_marks(reader, node), *_run_marks(node, found)]
+            marks += [*_code_marks(reader, node), *_run_marks(node, found), *_rebalance_marks(reader, node)]
     marks += _flow_marks(walks, between.since, until)
     inside = (mark for mark in marks if between.since < mark.at <= until)
     return Timeline(tuple(sorted(inside, key=lambda mark: (mark.at, mark.what, mark.node.id, mark.text))), truncated or walks.is_cut)
@@ -126,6 +129,14 @@ def _code_marks(reader: GraphReader, job: Node) -> Iterator[Mark]:
         entries: Iterable[FacetEntry] = sorted(reader.history.facet(job, key).entries, key=lambda entry: entry.first)
         for before, entry in pairwise(entries):
             yield Mark(entry.first[0], "code", job, key, before.facet.hex())
+
+
+def _rebalance_marks(reader: GraphReader, job: Node) -> Iterator[Mark]:
+    """The marks of the rebalances that observers reported, each within the bounds that its facet states."""
+    if not reader.nodes.facets(job, keys=(KAFKA_REBALANCE,)):
+        return
+    found = (read_rebalance(entry.text) for entry in reader.history.facet(job, KAFKA_REBALANCE, page=_NEWEST).entries)
+    yield from (Mark(bounds[1], "rebalanced", job, since=bounds[0]) for bounds in set(filter(None, found)))
 
 
 def _run_marks(job: Node, runs: Iterable[RunRecord]) -> Iterator[Mark]:

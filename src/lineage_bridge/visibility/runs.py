@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from lineage_bridge.graph.runs.lag import DatasetLag
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage, StatisticsSeries
@@ -85,6 +86,12 @@ class LimitedRuns:
             return found.series
 
         return StatisticsPage(tuple(page_of(fetch, self._series, which.limit, which.offset)), truncated)
+
+    def lags(self, jobs: Iterable[Node], since: int, until: int) -> dict[int, dict[tuple[str, str], DatasetLag]]:
+        """The lags of own jobs."""
+        every = list(jobs)
+        self._border.load(every)
+        return self._runs.lags([job for job in every if self._border.is_own(job)], since, until)
 
     def _series(self, found: Sequence[StatisticsSeries]) -> list[StatisticsSeries]:
         border = self._border

@@ -19,8 +19,10 @@ NAMESPACE = "flink://jobmanager:8081"
 
 
 def bare(value: Any) -> Any:
-    """Without the members that every facet has."""
+    """Without the members that every facet has, and without the address of the stand."""
     if isinstance(value, dict):
+        if "title" in value:
+            return {"title": value["title"], "page": value["url"].partition("#")[2]}
         return {key: bare(inner) for key, inner in value.items() if key not in ("_producer", "_schemaURL", "producer", "schemaURL")}
     return [bare(inner) for inner in value] if isinstance(value, list) else value
 
@@ -79,6 +81,7 @@ STARTED = {
                 "jobType": "JOB",
                 "emissionPattern": {"eventTrigger": "PERIODIC", "eventContentMode": "ACCUMULATIVE", "windowDuration": 60},
             },
+            "lineagebridge_console": {"title": "Flink", "page": "/job/running/72910c00e628d2f29f5bb5a54a3ff72b/overview"},
             "sql": {
                 "query": "EXECUTE STATEMENT SET BEGIN\n"
                 "INSERT INTO orders_out SELECT id, amount*2 FROM orders_src WHERE id > 1;\n"

@@ -44,6 +44,38 @@ def test_a_working_group_runs_and_counts_from_when_it_was_first_seen() -> None:
     assert summaries(poll(groups(at=30), second.snapshot, 2).events) == ["RUNNING reader: orders=25"]
 
 
+def partitions(*offsets: int, ends: tuple[int, ...]) -> ClusterState:
+    return groups(committed={"reader": {"orders": offsets}}, ends={"orders": ends})
+
+
+def stuck(*polls: ClusterState) -> Any:
+    """What the last of these polls reports as stuck."""
+    got = None
+    for minute, seen in enumerate(polls):
+        got = poll(seen, got.snapshot if got else None, minute)
+    assert got is not None
+    return facet(got.events[0], "kafka_lag").get("stuck")
+
+
+def test_a_partition_that_is_not_read_while_others_are_is_stuck() -> None:
+    first = partitions(5, 5, 5, -1, ends=(9, 9, 9, 9))
+    assert stuck(first) is None
+    assert stuck(first, partitions(9, 5, 5, -1, ends=(9, 9, 12, 9))) == {"orders": {"partitions": 2, "worst": 2, "rows": 7}}
+    assert stuck(first, partitions(9, 6, 9, -1, ends=(9, 9, 9, 9))) is None
+
+
+def test_a_partition_is_stuck_no_sooner_than_at_the_second_poll() -> None:
+    caught_up, more = partitions(9, 9, ends=(9, 9)), partitions(12, 9, ends=(12, 10))
+    assert stuck(caught_up, more) is None
+    assert stuck(caught_up, more, partitions(15, 9, ends=(15, 10))) == {"orders": {"partitions": 1, "worst": 1, "rows": 1}}
+
+
+def test_no_partition_is_stuck_where_none_is_read_or_offsets_were_set_back() -> None:
+    behind = partitions(5, 5, ends=(9, 9))
+    assert stuck(behind, behind) is None
+    assert stuck(behind, partitions(3, 5, ends=(9, 9))) is None
+
+
 def test_an_offset_that_was_set_back_takes_no_rows_away() -> None:
     first = poll(groups(at=25)).snapshot
     back = poll(groups(at=3), first, 1)
@@ -194,3 +226,36 @@ def test_a_streams_application_of_the_classic_kind_is_known_by_its_topics() -> N
 def test_topics_that_are_not_reported_are_no_inputs() -> None:
     got = poll(groups(), exclude_topics=("ord*",))
     assert summaries(got.events) == ["START reader: "]
+
+
+def rebalances(*polls: KafkaGroup) -> list[Any]:
+    """What each of these polls, a minute apart, reports as a rebalance."""
+    got, found = None, []
+    for minute, reader in enumerate(polls):
+        got = poll(groups(reader, minute), got.snapshot if got else None, minute)
+        jobs: list[Any] = [event["job"].get("facets", {}) for event in got.events]
+        found += [{key: value for key, value in job.get("kafka_rebalance", {}).items() if not key.startswith("_")} for job in jobs]
+    return found
+
+
+def of_members(*members: tuple[str, int], state: str = "Stable") -> KafkaGroup:
+    return KafkaGroup(state=state, members=tuple(GroupMember(name, "/10.0.0.1", frozenset({"orders"}), "", size) for name, size in members))
+
+
+def test_members_that_come_and_partitions_that_move_are_rebalances_between_two_polls() -> None:
+    alone, both, moved = of_members(("a", 2)), of_members(("a", 1), ("b", 1)), of_members(("a", 2), ("b", 0))
+    first, second = "2026-11-18T11:06:40.000000Z", "2026-11-18T11:07:40.000000Z"
+    found = rebalances(alone, both, both, moved)
+    assert found[:3] == [{}, {"since": first, "until": second, "what": "MEMBERS", "before": 1, "after": 2}, {}]
+    assert (found[3]["what"], found[3]["before"], found[3]["after"]) == ("ASSIGNMENT", 2, 2)
+
+
+def test_a_rebalance_that_two_polls_see_is_reported_once() -> None:
+    found = rebalances(of_members(("a", 2)), of_members(("a", 2), state="PreparingRebalance"), of_members(("a", 1), ("b", 1)))
+    assert [facet.get("what") for facet in found] == [None, "ASSIGNMENT", None]
+
+
+def test_nothing_is_a_rebalance_that_could_not_be_seen_or_is_an_end() -> None:
+    unknown = KafkaGroup(state="Stable", members=None)
+    assert not any(rebalances(of_members(("a", 2)), unknown, of_members(("a", 2)), IDLE, of_members(("b", 2))))
+    assert rebalances(of_members(("a", 2)), unknown, of_members(("b", 2)))[2]["since"] == "2026-11-18T11:06:40.000000Z"

@@ -2,12 +2,15 @@ import { ViewLink } from "../address/history";
 import { refOf } from "../address/nodes";
 import { lineageOf } from "../address/view";
 import type { Schemas } from "../api/client";
-import { ago, ratio, whole } from "../format/text";
+import { ago, moment, ratio, whole } from "../format/text";
+import { drainWords, stuckWords } from "../lineage/pulse/lag";
+import { ConsoleLink } from "./ConsoleLink";
 import { CopyButton } from "../parts/CopyButton";
 import { Icon } from "../parts/Icon";
 import { FullName, Name } from "../parts/Name";
 import { State } from "../parts/State";
 import { checkQuery } from "./checkQuery";
+import { collectorName, collectorWords } from "./rows";
 
 type Hop = Schemas["LedgerHopAnswer"];
 
@@ -29,6 +32,9 @@ export function HopsTable({ hops, changesOf, now }: HopsProps) {
                         <th scope="col" className="number">
                             Rows read
                         </th>
+                        <th scope="col" className="number">
+                            Unread
+                        </th>
                         <th scope="col">To</th>
                         <th scope="col" className="number">
                             Rows written
@@ -49,7 +55,7 @@ export function HopsTable({ hops, changesOf, now }: HopsProps) {
                             className={hop.diverged ? "diverged" : ""}
                         >
                             <th scope="row">
-                                <NodeLink node={hop.job} />
+                                <NodeCell node={hop.job} consoles={hop.consoles} />
                                 {hop.state !== undefined && (
                                     <small>
                                         <State state={hop.state} />
@@ -69,11 +75,12 @@ export function HopsTable({ hops, changesOf, now }: HopsProps) {
                                 )}
                             </th>
                             <td>
-                                <NodeLink node={hop.source} />
+                                <NodeCell node={hop.source} consoles={hop.consoles} />
                             </td>
                             <Amount side={hop.read} />
+                            <Unread lag={hop.lag} />
                             <td>
-                                <NodeLink node={hop.target} />
+                                <NodeCell node={hop.target} consoles={hop.consoles} />
                             </td>
                             <Amount side={hop.written} />
                             <td className="number strong">
@@ -102,18 +109,28 @@ function Unmeasured() {
     return <span className="hint">not measured</span>;
 }
 
+/** What a consumer group has not read yet, how long it takes to, and where it stands still. */
+function Unread({ lag }: { lag: Hop["lag"] }) {
+    if (!lag) return <td className="number" />;
+    return (
+        <td className="number" title={`as reported at ${moment(lag.at)}`}>
+            {whole(lag.rows)}
+            <small>{drainWords(lag)}</small>
+            {lag.stuck && <small className="state warn">{stuckWords(lag.stuck)}</small>}
+        </td>
+    );
+}
+
 function Amount({ side }: { side: Hop["read"] }) {
-    const { window, baseline, change } = side;
+    const { window, baseline, change, collector } = side;
     return (
         <td className="number">
             {window.rows !== undefined ? (
                 whole(window.rows)
             ) : (
-                <span
-                    className="hint"
-                    title="No run reported row counts here. Producers send them in the facets inputStatistics and outputStatistics."
-                >
+                <span className="hint" title={collectorWords(collector)}>
                     not measured
+                    {collector !== undefined && <small>{collectorName(collector)} would</small>}
                 </span>
             )}
             {window.rows !== undefined && (
@@ -121,6 +138,22 @@ function Amount({ side }: { side: Hop["read"] }) {
             )}
             {change !== "unknown" && change !== "steady" && <State state={change} />}
         </td>
+    );
+}
+
+/** A node, and the pages of consoles that show it. */
+function NodeCell({ node, consoles }: { node: Schemas["GraphNode"]; consoles: Hop["consoles"] }) {
+    return (
+        <>
+            <NodeLink node={node} />
+            {consoles
+                ?.filter((console) => console.node === node.id)
+                .map(({ title, url }) => (
+                    <small key={url}>
+                        <ConsoleLink title={title} url={url} />
+                    </small>
+                ))}
+        </>
     );
 }
 

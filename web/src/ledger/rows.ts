@@ -16,6 +16,18 @@ export function changesIn(marks: readonly Mark[], { job, target }: Hop): string[
     return [...found].map(([words, count]) => (count === 1 ? words : `${words}, ${count} times`));
 }
 
+/** What would measure a side of a hop: a kind of source, or the job's own events. */
+export function collectorName(collector: string): string {
+    return collector === "producer" ? "its own events" : `a ${collector} source`;
+}
+
+/** How a side of a hop that is not measured comes to be. */
+export function collectorWords(collector: string | undefined): string {
+    if (collector === undefined || collector === "producer")
+        return "No run reported row counts here. Producers send them in the facets inputStatistics and outputStatistics.";
+    return `No run reported row counts here. A source of kind ${collector} observes the job and counts its rows.`;
+}
+
 /** The hops as rows, the heads first. */
 export function csvRows(hops: Hop[], changesOf: (hop: Hop) => string[]): (string | number | undefined)[][] {
     const head = [
@@ -28,7 +40,16 @@ export function csvRows(hops: Hop[], changesOf: (hop: Hop) => string[]): (string
         "read",
         "read_baseline",
     ];
-    const more = ["state", "last_report", "changes_in_window"];
+    const lag = ["unread", "seconds_to_read", "partitions_stuck"];
+    const more = [
+        ...lag,
+        "state",
+        "last_report",
+        "changes_in_window",
+        "read_collector",
+        "written_collector",
+        "consoles",
+    ];
     return [
         [...head, "written", "written_baseline", "ratio", "ratio_baseline", "first_divergence", ...more],
         ...hops.map((hop) => [
@@ -36,7 +57,9 @@ export function csvRows(hops: Hop[], changesOf: (hop: Hop) => string[]): (string
             ...[hop.read.window.rows, hop.read.baseline.rows, hop.written.window.rows, hop.written.baseline.rows],
             ...[hop.ratio, hop.baseline_ratio],
             hop.diverged ? "yes" : "",
+            ...[hop.lag?.rows, hop.lag?.drain_s, hop.lag?.stuck?.partitions],
             ...[hop.state, hop.last_seen, changesOf(hop).join("; ")],
+            ...[hop.read.collector, hop.written.collector, (hop.consoles ?? []).map(({ url }) => url).join(" ")],
         ]),
     ];
 }

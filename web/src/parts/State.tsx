@@ -10,6 +10,7 @@ const LOOKS: Record<string, [Tone, IconName]> = {
     start: ["busy", "clock"],
     idle: ["quiet", "pause"],
     silent: ["warn", "warning"],
+    lagging: ["warn", "clock"],
     abort: ["warn", "cross"],
     gone: ["bad", "cross"],
     fail: ["bad", "cross"],

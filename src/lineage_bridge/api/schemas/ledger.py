@@ -3,6 +3,7 @@
 from msgspec import UNSET, Struct, UnsetType
 
 from lineage_bridge.api.schemas.nodes import GraphNode
+from lineage_bridge.api.schemas.statistics import LagAnswer
 
 
 class LedgerAmount(Struct, frozen=True, omit_defaults=True):
@@ -13,12 +14,25 @@ class LedgerAmount(Struct, frozen=True, omit_defaults=True):
     bytes: int | UnsetType = UNSET
 
 
-class LedgerSide(Struct, frozen=True):
-    """One side of a hop: what the job read, or what it wrote. `change` is steady, less, more, silent, new or unknown."""
+class LedgerSide(Struct, frozen=True, omit_defaults=True):
+    """One side of a hop: what the job read, or what it wrote. `change` is steady, less, more, silent, new or unknown.
+
+    `collector` is present if no rows were reported in the window: the kind of source that would report them, such as `kafka`, or
+    `producer` if only the job's own events can (`inputStatistics`, `outputStatistics`).
+    """
 
     window: LedgerAmount
     baseline: LedgerAmount
     change: str
+    collector: str | UnsetType = UNSET
+
+
+class ConsoleAnswer(Struct, frozen=True):
+    """A page about a node in the console of its system: the name of the console, and the address."""
+
+    node: str
+    title: str
+    url: str
 
 
 class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
@@ -27,6 +41,9 @@ class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
     `ratio` is how many rows are written for each row read in the window, `baseline_ratio` the same in the baseline; absent where one is not
     reported. `diverged`: the ratio of this output differs from the baseline by more than 5 per cent, and no output nearer to the sources
     does so. `state` and `last_seen` are those of the job's newest run, as they are now.
+
+    `lag` is what a consumer group had not read of the source, as it reported last on the last day of the window. `consoles` are the pages
+    about the job, the source and the target (`node` is the id) in the consoles of their systems, as far as their ids were observed.
     """
 
     source: GraphNode
@@ -40,6 +57,8 @@ class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
     diverged: bool = False
     state: str | UnsetType = UNSET
     last_seen: str | UnsetType = UNSET
+    lag: LagAnswer | UnsetType = UNSET
+    consoles: list[ConsoleAnswer] = []
 
 
 class TimeWindow(Struct, frozen=True):

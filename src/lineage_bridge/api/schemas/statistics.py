@@ -55,8 +55,34 @@ class StatisticsAnswer(Struct, frozen=True):
     position: str
 
 
+class StuckAnswer(Struct, frozen=True):
+    """The partitions of a topic at which a group stands still although they have unread records, while it reads others: how many, the one
+    with the most unread records, and how many these are.
+    """
+
+    partitions: int
+    worst: int
+    rows: int
+
+
+class LagAnswer(Struct, frozen=True, omit_defaults=True):
+    """How many records of a dataset its reader had not read at a time, as it reported last.
+
+    `drain_s` is how many seconds it takes to read them at the rate of the window, what arrives meanwhile not included; absent if nothing
+    is read.
+    """
+
+    at: str
+    rows: int
+    drain_s: Rate = UNSET
+    stuck: StuckAnswer | UnsetType = UNSET
+
+
 class PulseItem(Struct, frozen=True, omit_defaults=True):
-    """The recent amounts that a job read from, or wrote to, a dataset: rates over the whole window, and the time of the last report."""
+    """The recent amounts that a job read from, or wrote to, a dataset: rates over the whole window, and the time of the last report.
+
+    `lag` is that of a consumer group that reads the dataset.
+    """
 
     job: GraphNode
     dataset: GraphNode
@@ -64,6 +90,7 @@ class PulseItem(Struct, frozen=True, omit_defaults=True):
     last: str
     rows_per_second: Rate = UNSET
     bytes_per_second: Rate = UNSET
+    lag: LagAnswer | UnsetType = UNSET
 
 
 class PulseAnswer(Struct, frozen=True):

@@ -56,7 +56,7 @@ class Poll:
         unanswered: dict[str, str] = {}
         listener = self._asked("settings of the JobManager", self._manager.listener, "listener", unanswered, is_new)
         applications = self._asked("applications", self._manager.applications, "applications", unanswered, is_new)
-        cluster = ClusterContext(self._namespace, version, self._settings.heartbeat_s, self._now_us, applications)
+        cluster = ClusterContext(self._namespace, version, self._settings.heartbeat_s, self._now_us, applications, self._settings.address)
         looks = self._fetch_jobs(selected)
         ddl, evidence, open_paths = self._evidence(looks)
         jobs = {jid: known for jid, known in self._known.items() if jid in selected and jid not in looks}

@@ -7,6 +7,7 @@ from typing import Any
 
 from lineage_bridge.openlineage import event_builder
 from lineage_bridge.openlineage.event_builder import Json
+from lineage_bridge.openlineage.facets.console import CONSOLE
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.flink.counters import Held, hold, key_of, read_of, written_of
 from lineage_bridge.sources.common.flink.facets import OUTGOING, inputs_of, job_facets, outputs_of
@@ -33,6 +34,12 @@ class ClusterContext:
     heartbeat_s: int
     now_us: int
     applications: Mapping[str, str]
+    address: str
+
+    def job_facets(self, jid: str, flows: JobFlows, kind: str) -> dict[str, Json]:
+        """The facets of a job, with its page in Flink's web interface; `kind` is STREAMING or BATCH."""
+        page = OUTGOING.console("Flink", f"{self.address}/#/job/running/{jid}/overview")
+        return {**job_facets(flows, kind, self.heartbeat_s), CONSOLE: page}
 
 
 def plan_of(remembered: Remembered | None) -> Plan | None:
@@ -93,26 +100,26 @@ def events_of(jid: str, facts: dict[str, Any], known: JobFlows | None, cluster: 
     start_us = facts["start"] * 1000
     facts = {**facts, "run": facts["run"] or _run_id(jid, facts, cluster)}
     events: list[Json] = []
-    whole = [job_facets(flows, facts["kind"], cluster.heartbeat_s), inputs_of(flows, {}, whole=True), outputs_of(flows, {}, whole=True)]
+    whole = [cluster.job_facets(jid, flows, facts["kind"]), inputs_of(flows, {}, whole=True), outputs_of(flows, {}, whole=True)]
     digest = facts["said"] if known is None else _hash(whole)
     engine = {"processing_engine": OUTGOING.processing_engine("flink", cluster.version)}
     own = {"flink_job": _flink_job(jid, facts, cluster)}
     own_digest = _hash([own])
     if is_new:
-        events.append(_event("START", start_us, job, facts, {**engine, **own}, flows, cluster, whole=True, counted=False))
+        events.append(_event("START", start_us, jid, job, facts, {**engine, **own}, flows, cluster, whole=True, counted=False))
     is_restated = digest != facts["said"] and not is_new
     run_facets = {**(engine if is_restated else {}), **(own if own_digest != facts["told"] and not is_new else {})}
     at_us = max(cluster.now_us, start_us)
     if state in ENDED:
         end_us = max(facts.get("end", start_us // 1000) * 1000, facts["at"], start_us)
         run_facets |= own | _failure(facts) if state == "FAILED" else own
-        events.append(_event(_ENDS[state], end_us, job, facts, run_facets, flows, cluster, whole=is_restated))
+        events.append(_event(_ENDS[state], end_us, jid, job, facts, run_facets, flows, cluster, whole=is_restated))
         return {key: facts[key] for key in ("name", "start", "state", "run")} | {"ended": True}, events
     if state == "SUSPENDED":
         if own_digest != facts["told"]:
-            events.append(_event("OTHER", at_us, job, facts, run_facets | own, flows, cluster, whole=is_restated))
+            events.append(_event("OTHER", at_us, jid, job, facts, run_facets | own, flows, cluster, whole=is_restated))
     elif state not in _NOT_YET or not is_new:
-        events.append(_event("RUNNING", at_us, job, facts, run_facets, flows, cluster, whole=is_restated))
+        events.append(_event("RUNNING", at_us, jid, job, facts, run_facets, flows, cluster, whole=is_restated))
     error = facts["error"] and {key: facts["error"][key] for key in ("message", "at")}
     return {**facts, "error": error, "said": digest, "told": own_digest, "at": at_us}, events
 
@@ -127,6 +134,7 @@ def replaced(before: Iterable[Sequence[str]], now: Iterable[Sequence[str]], now_
 def _event(
     kind: str,
     time_us: int,
+    jid: str,
     job: DatasetName,
     facts: Mapping[str, Any],
     run_facets: Mapping[str, Json],
@@ -143,7 +151,7 @@ def _event(
         facts["run"],
         job,
         run_facets=run_facets,
-        job_facets=job_facets(flows, facts["kind"], cluster.heartbeat_s) if whole else {},
+        job_facets=cluster.job_facets(jid, flows, facts["kind"]) if whole else {},
         inputs=inputs_of(flows, held, whole=whole),
         outputs=outputs_of(flows, held, whole=whole),
     )

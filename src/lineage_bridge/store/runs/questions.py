@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 
+from lineage_bridge.graph.runs.lag import DatasetLag
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.runs.lags import Lags
 from lineage_bridge.store.runs.lineage import RunLineageFinder
 from lineage_bridge.store.runs.lists import RunLists
 from lineage_bridge.store.runs.runs import Runs
@@ -51,3 +53,7 @@ class RunQuestions:
     def statistics(self, which: StatisticsFilter) -> StatisticsPage:
         """What runs read and wrote within a window."""
         return Statistics(self.connection, self.nodes).page(which)
+
+    def lags(self, jobs: Iterable[Node], since: int, until: int) -> dict[int, dict[tuple[str, str], DatasetLag]]:
+        """The lag that each of these jobs reported last within a window."""
+        return Lags(self.connection, self.nodes).newest(jobs, since, until)

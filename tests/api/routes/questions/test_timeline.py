@@ -59,6 +59,23 @@ def test_failures_and_starts_of_streams_are_marks(server: Server) -> None:
     assert marks(server) == [("failed", "job", format_time(NOW - 9 * HOUR)), ("started", "job", format_time(NOW - 8 * HOUR))]
 
 
+def test_a_rebalance_is_a_mark_within_the_bounds_of_its_facet(server: Server) -> None:
+    def moved(hours_ago: int, **facets: Any) -> bytes:
+        around: dict[str, Any] = {"inputs": [dataset("a")], "outputs": [dataset("b")]}
+        return run_event(run=RUNS[0], time_us=NOW - hours_ago * HOUR, type_="RUNNING", job_facets={**STREAM, **facets}, **around)
+
+    def bounds(hours_ago: int) -> dict[str, str]:
+        return {"since": format_time(NOW - hours_ago * HOUR - 60_000_000), "until": format_time(NOW - hours_ago * HOUR)}
+
+    wrong = [{"since": "x", "until": "y"}, {"since": bounds(1)["until"], "until": bounds(1)["since"]}]
+    stated = [moved(hours, kafka_rebalance=facet(what="MEMBERS", **bounds(hours))) for hours in (6, 3, 30)]
+    server.send(moved(40), *stated, stated[0], moved(2), *(moved(1, kafka_rebalance=facet(**each)) for each in wrong))
+    found = server.ask("/graph/timeline", **A, since=format_time(DAY_AGO))["marks"]
+    assert [(mark["what"], mark["node"]["name"], mark["since"], mark["at"]) for mark in found] == [
+        ("rebalanced", "job", *bounds(hours).values()) for hours in (6, 3)
+    ]
+
+
 def test_a_flow_that_appears_is_a_mark_within_a_minute(server: Server) -> None:
     server.send(
         run_event(run=RUNS[0], time_us=NOW - 40 * HOUR, inputs=[dataset("a")], outputs=[dataset("b")]),

@@ -3,10 +3,13 @@ import { memo } from "react";
 
 import { curveOf, labelPlace } from "../lines/geometry";
 import type { LinkEdge } from "../picture/edges";
+import { stuckWords } from "../pulse/lag";
 import { useFlow } from "../pulse/store";
 
 /** How far above the link its rate stands, in pixels: its width shows how much flows, too. */
 const ABOVE = 14;
+/** How far a notch reaches over the link at either side, in pixels. */
+const NOTCH = 5;
 const POINT = { width: 0, height: 0 };
 
 /** A link of the graph; with the pulse on, as wide as much flows. */
@@ -31,6 +34,17 @@ export const FlowLink = memo(function FlowLink(props: EdgeProps<LinkEdge>) {
                 labelBgPadding={[6, 3]}
                 labelBgBorderRadius={6}
             />
+            {flow?.lag?.stuck && (
+                <path className="notch" d={notchAt(labelled, flow.width, isDown)}>
+                    <title>{stuckWords(flow.lag.stuck)}</title>
+                </path>
+            )}
         </g>
     );
 });
+
+/** A short line across a link, where it is written on. */
+function notchAt({ x, y }: { x: number; y: number }, width: number, isDown: boolean): string {
+    const half = width / 2 + NOTCH;
+    return isDown ? `M${x - half} ${y}H${x + half}` : `M${x} ${y - half}V${y + half}`;
+}

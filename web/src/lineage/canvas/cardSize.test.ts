@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 
-import type { Picture, PictureLink } from "../picture/picture";
+import type { Picture, PictureLink, PictureNode } from "../picture/picture";
 import { gapOf } from "./cardSize";
 
 const picture = (...links: Partial<PictureLink>[]) =>
-    ({ links: links.map((link) => ({ via: [], liveness: "alive", ...link })) }) as unknown as Picture;
+    ({ nodes: [], links: links.map((link) => ({ via: [], liveness: "alive", ...link })) }) as unknown as Picture;
 
 test("ranks are further apart where links have words, the further the longer these are", () => {
     expect(gapOf(picture({}), false)).toBeUndefined();
@@ -15,4 +15,6 @@ test("ranks are further apart where links have words, the further the longer the
     expect(silence).toBeGreaterThan(rate);
     expect(through).toBeGreaterThan(silence);
     expect(gapOf(picture({ via: ["job"] }), false)).toBe(through);
+    const group = { details: { node_type: "consumer_group" } } as unknown as PictureNode;
+    expect(gapOf({ ...picture({}), nodes: [group] }, true)).toBeGreaterThan(silence);
 });

@@ -10,15 +10,18 @@ export const ROW_HEIGHT = 24;
 const FOOT = 9;
 
 /** What ranks of cards are apart so that there is room for the labels of links, in pixels: of each kind of label, the widest. */
-const ROOM = { through: 200, silence: 168, rate: 120 };
+const ROOM = { through: 200, lag: 184, silence: 168, rate: 120 };
+/** The types of jobs that may have a lag. */
+const LAGGING = new Set(["consumer_group", "streams_application"]);
 
 /**
  * How far ranks of cards are apart, so that there is room for what is written on links: what they lead through, and, with the pulse on,
  * their rates, or since when nothing flows on them. Undefined: as usual.
  */
-export function gapOf({ links }: Picture, isPulsed: boolean): number | undefined {
+export function gapOf({ links, nodes }: Picture, isPulsed: boolean): number | undefined {
     if (links.some(({ via }) => via.length > 0)) return ROOM.through;
     if (!isPulsed) return undefined;
+    if (nodes.some(({ details }) => LAGGING.has(details?.node_type ?? ""))) return ROOM.lag;
     return links.some(({ liveness }) => UNSURE.has(liveness)) ? ROOM.silence : ROOM.rate;
 }
 

@@ -2,11 +2,12 @@ import { useMemo } from "react";
 
 import { show } from "../../address/history";
 import type { LineageView } from "../../address/view";
-import { counted, moment } from "../../format/text";
+import { counted, moment, whole } from "../../format/text";
 import { Icon } from "../../parts/Icon";
 import { Name } from "../../parts/Name";
 import { State } from "../../parts/State";
 import type { Picture } from "../picture/picture";
+import { drainWords, stuckWords } from "./lag";
 import { worstFirst } from "./rates";
 import { usePulse } from "./store";
 
@@ -23,7 +24,7 @@ export function PulseBar({
     select: (id: string) => void;
 }) {
     const pulse = usePulse();
-    const urgent = useMemo(() => worstFirst(picture), [picture]);
+    const urgent = useMemo(() => worstFirst(picture, pulse.flows), [picture, pulse.flows]);
     const isLive = view.pulse === "live";
     return (
         <section className="pulse-bar" aria-label="Pulse">
@@ -51,11 +52,17 @@ export function PulseBar({
                 </span>
             ) : (
                 <ol className="plain">
-                    {urgent.slice(0, SHOWN).map(({ id, name, state, reach }) => (
+                    {urgent.slice(0, SHOWN).map(({ id, name, state, lag, reach }) => (
                         <li key={id}>
                             <button type="button" onClick={() => select(id)}>
                                 <State state={state} />
                                 <Name text={name} />
+                                {lag && (
+                                    <small>
+                                        {whole(lag.rows)} unread, {drainWords(lag)}
+                                        {lag.stuck && `; ${stuckWords(lag.stuck)}`};
+                                    </small>
+                                )}
                                 <small>{counted(reach, "node")} downstream</small>
                             </button>
                         </li>

@@ -49,4 +49,39 @@ describe("a pulse", () => {
             ["k", 1],
         ]);
     });
+
+    test("has the lag behind the rate, of several the worst", () => {
+        const at = "2026-01-01T01:00:00Z";
+        const stuck = { partitions: 1, worst: 2, rows: 90 };
+        const flow = { job: ref("j"), dataset: ref("a"), side: "input", last: at, rows_per_second: 2 } as const;
+        const flows = [
+            { ...flow, lag: { at, rows: 240, drain_s: 120 } },
+            { ...flow, dataset: ref("A"), rows_per_second: 1, lag: { at, rows: 100, stuck } },
+        ];
+        const answer = { at, window_s: 3600, flows, truncated: false, settling: false, position: "" };
+        const links = [link("a", "j")];
+        const found = ratesOf(answer, links, new Map([["A", "a"]]), new Set());
+        expect(found.get("a>j")).toMatchObject({ label: "3.0/s, 100 unread, 1 stuck", lag: { rows: 100, stuck } });
+        const one = ratesOf({ ...answer, flows: flows.slice(0, 1) }, links, new Map(), new Set());
+        expect(one.get("a>j")?.label).toBe("2.0/s, 2 min lag");
+        const none = ratesOf(
+            { ...answer, flows: [{ ...flow, lag: { at, rows: 0, drain_s: 0 } }] },
+            links,
+            new Map(),
+            new Set(),
+        );
+        expect(none.get("a>j")?.label).toBe("2.0 rows/s");
+    });
+
+    test("lists what lags behind what it reads, unless its state is worse", () => {
+        const lag = { at: "2026-01-01T01:00:00Z", rows: 900, drain_s: 1000 };
+        const of = { rowsPerSecond: 1, last: "", label: "", width: 1, tone: "good", lag } as const;
+        const flows = new Map([
+            ["a>j", of],
+            ["b>k", { ...of, lag: { ...lag, drain_s: 10 } }],
+        ]);
+        const alive = { ...picture, nodes: [node("j", "alive"), node("k", "alive")] };
+        expect(worstFirst(alive, flows).map(({ id, state }) => [id, state])).toEqual([["j", "lagging"]]);
+        expect(worstFirst(picture, flows).find(({ id }) => id === "j")?.state).toBe("silent");
+    });
 });

@@ -48,6 +48,10 @@ export class Rates {
 
 function isSame(one: Flow | undefined, other: Flow): boolean {
     return (
-        one?.last === other.last && one.label === other.label && one.width === other.width && one.tone === other.tone
+        one?.last === other.last &&
+        one.label === other.label &&
+        one.width === other.width &&
+        one.tone === other.tone &&
+        JSON.stringify(one.lag) === JSON.stringify(other.lag)
     );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import type { Picture, PictureLink, PictureNode } from "../picture/picture";
-import { between, compareSnapshots, type Mark } from "./comparison";
+import { between, compareSnapshots, wordsOf, type Mark } from "./comparison";
 import { nextMark, shareOf, spanOf, timeAt } from "./scale";
 
 const picture = (nodes: string[], links: string[]): Picture => ({
@@ -39,6 +39,13 @@ describe("a comparison", () => {
         expect(between(marks, "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z")).toEqual([marks[1]]);
         expect(between(marks, "2026-01-01T12:00:00Z", "")).toEqual(marks.slice(1));
     });
+});
+
+test("a rebalance lies between two times", () => {
+    const at = "2026-01-01T14:02:30Z";
+    expect(wordsOf({ ...mark("rebalanced", "a", at), since: "2026-01-01T14:01:30Z" })).toBe(
+        "rebalanced between 14:01 and 14:02",
+    );
 });
 
 describe("a time bar", () => {

@@ -1,6 +1,7 @@
 /** What differs between two pictures of one neighbourhood, and what changed in between. Pure. */
 
 import type { Schemas } from "../../api/client";
+import { moment } from "../../format/text";
 import type { Picture } from "../picture/picture";
 
 export type Change = "appeared" | "disappeared" | "changed";
@@ -55,12 +56,14 @@ const WORDS: Record<Mark["what"], string> = {
     code: "new version of its code",
     started: "started",
     failed: "failed",
+    rebalanced: "rebalanced",
     appeared: "flows appeared",
     disappeared: "flows disappeared",
 };
 
 /** A mark in words, without its time. */
 export function wordsOf(mark: Mark): string {
+    if (mark.what === "rebalanced") return `rebalanced between ${clock(mark.since ?? mark.at)} and ${clock(mark.at)}`;
     return mark.what === "code" ? `new version of its ${CODE_WORDS[mark.text ?? ""] ?? "code"}` : WORDS[mark.what];
 }
 
@@ -69,3 +72,8 @@ const CODE_WORDS: Record<string, string> = {
     sourceCode: "source code",
     sourceCodeLocation: "source code's location",
 };
+
+/** Hour and minute of a time, UTC. */
+function clock(time: string): string {
+    return moment(time).slice(11, 16);
+}

@@ -1,29 +1,27 @@
 """The route for the ledger of a path: how much each job on it read and wrote."""
 
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.answering.hops import LedgerFacts
 from lineage_bridge.api.answering.question_route import question_router
 from lineage_bridge.api.dependencies import KINDS, Mended, Style, parse_time_argument, position_header, require_node
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.schemas.ledger import LedgerAmount, LedgerAnswer, LedgerHopAnswer, LedgerSide, TimeWindow
+from lineage_bridge.api.schemas.ledger import LedgerAnswer, TimeWindow
 from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, RequestError
-from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.graph.runs.ledger import FACTOR, AmountChange, LedgerWindow, Passed
+from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.graph.runs.ledger import FACTOR, LedgerWindow
 from lineage_bridge.model.graph import WalkLimits
-from lineage_bridge.model.lineage import Ledger, LedgerHop
-from lineage_bridge.model.runs import RunRecord
+from lineage_bridge.model.lineage import Ledger
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports.graph_reader import ProgressReader
-from lineage_bridge.projections.job_states import job_state
+from lineage_bridge.ports.graph_reader import GraphReader
 
 Kind = Literal["dataset", "job"]
 Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
@@ -79,10 +77,7 @@ def routes(services: Services) -> APIRouter:
                         f"`way` is greater than the number of paths found, {len(found.paths)}", "GET /api/v1/graph/paths lists the paths"
                     )
                 ledger = reader.lineage.ledger(found, way - 1, window, baseline, factor)
-            jobs = {hop.job.id: hop.job for hop in ledger.hops if hop.job.kind == NodeKind.JOB}
-            newest = reader.runs.latest_of(jobs.values(), with_datasets=False)
-            observed = {id_: run for id_, run in newest.items() if run.observed}
-            answer = _ledger(reader.progress, ledger, observed, services.clock_us())
+            answer = _ledger(reader, ledger, services.clock_us())
             return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
 
     return router
@@ -101,47 +96,22 @@ def _window(since: tuple[str, str | None], until: tuple[str, str | None], defaul
     return window
 
 
-def _ledger(progress: ProgressReader, ledger: Ledger, newest: Mapping[int, RunRecord], now_us: int) -> LedgerAnswer:
+def _ledger(reader: GraphReader, ledger: Ledger, now_us: int) -> LedgerAnswer:
+    facts = LedgerFacts.read(reader, ledger, now_us)
     return LedgerAnswer(
         source=serialization.graph_node(ledger.source),
         target=serialization.graph_node(ledger.target),
         path=[serialization.graph_node(node) for node in ledger.nodes],
         window=_time_window(ledger.window),
         baseline=_time_window(ledger.baseline),
-        hops=[_hop(hop, newest.get(hop.job.id), now_us) for hop in ledger.hops],
+        hops=[facts.hop(hop) for hop in ledger.hops],
         paths=ledger.found,
         more=ledger.more,
-        settling=progress.settling(),
-        position=position_tokens.encode(progress.position()),
+        settling=reader.progress.settling(),
+        position=position_tokens.encode(reader.progress.position()),
         last_good=format_time(ledger.onset.last_good) if ledger.onset else UNSET,
         first_bad=format_time(ledger.onset.first_bad) if ledger.onset else UNSET,
     )
-
-
-def _hop(hop: LedgerHop, run: RunRecord | None, now_us: int) -> LedgerHopAnswer:
-    entry = hop.entry
-    return LedgerHopAnswer(
-        source=serialization.graph_node(hop.source),
-        target=serialization.graph_node(hop.target),
-        job=serialization.graph_node(hop.job),
-        read=_side(entry.read, entry.read_before, entry.read_change),
-        written=_side(entry.written, entry.written_before, entry.written_change),
-        began=entry.began,
-        ratio=UNSET if entry.ratio is None else entry.ratio,
-        baseline_ratio=UNSET if entry.ratio_before is None else entry.ratio_before,
-        diverged=entry.diverged,
-        state=job_state(run, now_us) if run else UNSET,
-        last_seen=serialization.time_text(run.last if run else None),
-    )
-
-
-def _side(now: Passed, before: Passed, change: AmountChange) -> LedgerSide:
-    return LedgerSide(_amount(now), _amount(before), change.value)
-
-
-def _amount(amount: Passed) -> LedgerAmount:
-    rows, size = (UNSET if value is None else value for value in (amount.rows, amount.bytes))
-    return LedgerAmount(amount.runs, rows, size)
 
 
 def _time_window(window: LedgerWindow) -> TimeWindow:

@@ -1,11 +1,13 @@
 """Routes for the timeline of changes around a node, and for the current rates of its jobs."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.answering.lags import LagsByJob, lag_answer, read_lags
 from lineage_bridge.api.answering.question_route import question_router
 from lineage_bridge.api.dependencies import KINDS, Namespace, NodeName, Style, parse_time_argument, position_header, require_node
 from lineage_bridge.api.name_styles import apply_name_style
@@ -21,7 +23,7 @@ from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.statistics import per_second
 from lineage_bridge.model.differences import Between
-from lineage_bridge.model.graph import WalkLimits
+from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsSeries
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.projections.timeline import Mark, Surroundings, read_timeline
@@ -108,10 +110,12 @@ def _pulse_route(router: APIRouter, services: Services) -> None:
             datasets = frozenset(end.id for end in walk.nodes if end.kind == NodeKind.DATASET)
             which = StatisticsFilter(now_us - window_s * 1_000_000, now_us, datasets=datasets, limit=MOST_SERIES)
             found = reader.runs.statistics(which)
+            lags = read_lags(reader.runs, (series.job for series in found.series), which.since, which.until)
+            aliases = reader.nodes.names_of(series.dataset for series in found.series) if lags else {}
             answer = PulseAnswer(
                 at=format_time(now_us),
                 window_s=window_s,
-                flows=[_pulse(series, window_s * 1_000_000) for series in found.series],
+                flows=[_pulse(series, window_s * 1_000_000, lags, aliases) for series in found.series],
                 truncated=found.truncated or len(found.series) == MOST_SERIES,
                 settling=reader.progress.settling(),
                 position=position_tokens.encode(reader.progress.position()),
@@ -119,13 +123,15 @@ def _pulse_route(router: APIRouter, services: Services) -> None:
             return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
 
 
-def _pulse(series: StatisticsSeries, span_us: int) -> PulseItem:
-    rows, size, _ = (UNSET if rate is None else rate for rate in per_second(series.amount, span_us))
+def _pulse(series: StatisticsSeries, span_us: int, lags: LagsByJob, aliases: Mapping[int, tuple[Node, ...]]) -> PulseItem:
+    rate, size, _ = per_second(series.amount, span_us)
+    read = series.side == Side.INPUT
     return PulseItem(
         job=serialization.graph_node(series.job),
         dataset=serialization.graph_node(series.dataset),
-        side="input" if series.side == Side.INPUT else "output",
+        side="input" if read else "output",
         last=format_time(series.last),
-        rows_per_second=rows,
-        bytes_per_second=size,
+        rows_per_second=UNSET if rate is None else rate,
+        bytes_per_second=UNSET if size is None else size,
+        lag=lag_answer(lags, series.job, aliases.get(series.dataset.id, (series.dataset,)), rate) if read else UNSET,
     )

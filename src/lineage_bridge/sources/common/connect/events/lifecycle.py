@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from typing import NamedTuple
+from urllib.parse import quote
 from uuid import UUID
 
 from lineage_bridge.openlineage.event_builder import EventBuilder, Json, run_id
+from lineage_bridge.openlineage.facets.console import CONSOLE
+from lineage_bridge.openlineage.facets.rebalance import KAFKA_REBALANCE
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.connect.events.memory import ALIVE, ENDED, ConnectorMemory, TaskRun
@@ -25,7 +28,7 @@ class EventContext(NamedTuple):
     """What all events of a poll have in common.
 
     `cluster`: the Kafka cluster's id. `space`: the namespace of its topics. `version`: that of Kafka Connect. `period_s`: seconds
-    between heartbeats. `now_us`: the time of the poll.
+    between heartbeats. `now_us`: the time of the poll. `workers`: the address of their REST API, where workers of one cluster are observed.
     """
 
     cluster: str
@@ -33,6 +36,7 @@ class EventContext(NamedTuple):
     version: str
     period_s: int
     now_us: int
+    workers: str = ""
 
 
 class ConnectorLifecycle:
@@ -53,7 +57,8 @@ class ConnectorLifecycle:
         of the current run, by topic.
         """
         self.memory.ids = sorted(connector.tasks)
-        self.job_facets = connector.service.job if connector.service else {}
+        described_job = connector.service.job if connector.service else self._console(connector.name)
+        self.job_facets = {**described_job, **self._rebalance(connector, same)}
         stated = self._health(connector)
         if connector.stopped:
             return self._stopped({**({"kafka_connect": described} if same else {}), **stated}, content, counts)
@@ -188,6 +193,22 @@ class ConnectorLifecycle:
             inputs=[self.out.dataset(name, facets, inputFacets=access) for name, (facets, access) in sorted(stated.inputs.items())],
             outputs=[self.out.dataset(name, facets, outputFacets=access) for name, (facets, access) in sorted(stated.outputs.items())],
         )
+
+    def _console(self, name: str) -> dict[str, Json]:
+        """Return the page of the workers' REST API about a connector."""
+        return {CONSOLE: self.out.console("Kafka Connect", f"{self.context.workers}/connectors/{quote(name, safe='')}/status")}
+
+    def _rebalance(self, connector: ConnectorState, same: bool) -> dict[str, Json]:
+        """Return the facet of a rebalance, if tasks of a connector whose configuration is the same are on other workers than at the
+        previous poll.
+        """
+        earlier = {task: worker for task, worker in self.memory.workers.items() if int(task) in connector.tasks}
+        moved, since_us = self.memory.assign(
+            {**earlier, **{str(number): task.worker for number, task in connector.tasks.items() if task.worker}}, self.context.now_us
+        )
+        if not moved or not same or since_us >= self.context.now_us:
+            return {}
+        return {KAFKA_REBALANCE: self.out.rebalance(since_us, self.context.now_us, "TASKS", moved=moved)}
 
     def _health(self, connector: ConnectorState) -> dict[str, Json]:
         shown = connector.failures[:MOST_FAILURES]

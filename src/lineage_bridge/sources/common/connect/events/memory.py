@@ -28,6 +28,8 @@ class ConnectorMemory(msgspec.Struct, omit_defaults=True):
     `given`, `topics`, `partitions`: the settings of tasks, the topics used, and the partitions of offsets, as last fetched; None:
     never. `last`: the sums of offsets by topic; `base`: those when the run was first seen; `counted`: the rows that were reported.
 
+    `workers`: the worker of each task, by number, and `assigned_us`: the time of the poll that saw them so last; 0: never.
+
     `datasets`: fingerprints of the datasets reported in this run, by the fingerprints of their names; `facets`: the same for facets, by
     key.
 
@@ -49,12 +51,22 @@ class ConnectorMemory(msgspec.Struct, omit_defaults=True):
     counted: dict[str, int] = msgspec.field(default_factory=dict)
     datasets: dict[str, str] = msgspec.field(name="said", default_factory=dict)
     facets: dict[str, str] = msgspec.field(default_factory=dict)
+    workers: dict[str, str] = msgspec.field(default_factory=dict)
+    assigned_us: int = 0
 
     def begin(self, run: str, number: int) -> None:
         """Start another run, for which nothing has been reported or counted yet."""
         self.run, self.number, self.state, self.failure = run, number, ALIVE, ""
         self.base, self.counted, self.datasets, self.facets = dict(self.last), {}, {}, {}
         self.children = {}
+
+    def assign(self, workers: Mapping[str, str], now_us: int) -> tuple[int, int]:
+        """Remember the workers of tasks as of a poll. Return how many tasks are on another worker than at an earlier poll, and the time of
+        that poll (UTC microseconds). Tasks that are on no worker at the moment keep their last one.
+        """
+        moved, since_us = sum(self.workers.get(task, worker) != worker for task, worker in workers.items()), self.assigned_us
+        self.workers, self.assigned_us = dict(workers), now_us
+        return moved, since_us
 
     def count(self, sums: Mapping[str, int]) -> dict[str, int]:
         """Return the rows by topic since the run was first seen; only for topics with more rows than were reported before.

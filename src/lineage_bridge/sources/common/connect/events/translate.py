@@ -76,7 +76,7 @@ class Translation:
         self.fetched, self.shared, self.settings = fetched, shared, settings
         self.namespace, self.classes, self.made = namespace, classes, made
         self.kafka = self._kafka_of("")
-        self.context = EventContext(fetched.cluster, self.kafka.space, fetched.version, settings.heartbeat_s, now_us)
+        self.context = EventContext(fetched.cluster, self.kafka.space, fetched.version, settings.heartbeat_s, now_us, settings.address)
         self.out = EventBuilder(PRODUCER)
 
     def observation(self, before: Snapshot) -> Observation:

@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lineage_bridge.openlineage.event_builder import Json, run_id
+from lineage_bridge.openlineage.facets.rebalance import KAFKA_REBALANCE
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.kafka.events.builder import OUT, KafkaEventBuilder, digest
+from lineage_bridge.sources.common.kafka.events.rebalances import membership, rebalance
+from lineage_bridge.sources.common.kafka.events.unread import partitions_behind, stuck_partitions, unread_records
 from lineage_bridge.sources.common.kafka.look.cluster import STREAMS, ClusterState, GroupMember, KafkaGroup, Subtopology
 from lineage_bridge.sources.common.kafka.look.purposes import is_streams_client, purpose
 
@@ -21,7 +24,8 @@ _ASLEEP = frozenset(("Empty", "Dead", "Not Ready", ""))
 _MEMBERS_REPORTED = 20
 
 GroupRecord = Mapping[str, Any]
-"""A group's part of the snapshot: `kind`; `topics` it reads and `outputs`; `at` (topic to committed offsets by partition); `run`, if one is
+"""A group's part of the snapshot: `kind`; `topics` it reads and `outputs`; `at` (topic to committed offsets by partition);
+`behind` (topic to partitions with unread records); `members` (`Membership`); `run`, if one is
 open: `start` (us), `rows` (topic to rows since), `alive` (us), `had` (whether members were seen), `idle` (polls); `told` (digest);
 `joined` once the owner of the group was reported."""
 
@@ -79,6 +83,8 @@ class _GroupEvents:
             self.at = dict(before.get("at", {}))
         self.run: dict[str, Any] | None = dict(before["run"]) if before.get("run") else None
         self.moved = _moved(before.get("at", {}), self.at)
+        self.unread = unread_records(self.at, self.at, seen.ends)
+        self.members = membership(self.group, builder.now_us, before.get("members", {}))
         self.reads = self._reads()
         self.topology = self._topology()
         outputs = {*before.get("outputs", ()), *(sink for part in self.topology for sink in part.sinks)}
@@ -174,6 +180,7 @@ class _GroupEvents:
 
     def _state(self, run: Mapping[str, Any] | None, stated: str) -> GroupRecord:
         state: dict[str, Any] = {"kind": self.group.kind, "topics": self.reads, "at": self.at, "told": stated}
+        state |= {key: value for key, value in (("behind", partitions_behind(self.unread)), ("members", self.members)) if value}
         if self.outputs:
             state["outputs"] = self.outputs
         if self.before.get("joined"):
@@ -184,11 +191,12 @@ class _GroupEvents:
         run = self.run or {}
         streams = is_streams(self.name, self.group)
         run_facets = {"kafka_lag": lag} if (lag := self._lag()) else {}
-        job_facets = {}
+        moved = rebalance(self.before.get("members", {}), self.members) if kind == "RUNNING" else None
+        job_facets: dict[str, Json] = {KAFKA_REBALANCE: moved} if moved else {}
         outputs: Iterable[str] = ()
         if whole:
             run_facets["kafka_group"] = self._facet()
-            job_facets = self.builder.job_facets("STREAMS_APPLICATION" if streams else "CONSUMER_GROUP")
+            job_facets |= self.builder.job_facets("STREAMS_APPLICATION" if streams else "CONSUMER_GROUP")
             outputs = self.outputs
             if len(self.topology) > 1:
                 job_facets["lineage"] = OUT.lineage(self._lineage())
@@ -235,14 +243,13 @@ class _GroupEvents:
         return OUT.own_facet("1-0-0", "KafkaGroupRunFacet", **members)
 
     def _lag(self) -> Json | None:
-        lag = {}
-        for topic in self.reads:
-            ends, at = self.seen.ends.get(topic), self.at.get(topic)
-            if ends and at:
-                lag[topic] = sum(max(0, end - offset) for end, offset in zip(ends, at, strict=False) if offset >= 0)
+        lag = {topic: sum(rows.values()) for topic, rows in self.unread.items() if topic in self.reads}
         if not lag:
             return None
-        return OUT.own_facet("1-0-0", "KafkaLagRunFacet", at=format_time(self.builder.now_us), rows=sum(lag.values()), topics=lag)
+        members: Json = {"at": format_time(self.builder.now_us), "rows": sum(lag.values()), "topics": lag}
+        behind, committed = self.before.get("behind", {}), self.before.get("at", {})
+        stuck = stuck_partitions({topic: self.unread[topic] for topic in lag}, behind, committed, self.at)
+        return OUT.own_facet("1-0-0", "KafkaLagRunFacet", **members, **({"stuck": stuck} if stuck else {}))
 
 
 def _member(member: GroupMember) -> Json:

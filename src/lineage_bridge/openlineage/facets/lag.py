@@ -1,0 +1,37 @@
+"""The run facet `kafka_lag`, in which observers of Kafka report how far a consumer group is behind."""
+
+from typing import Annotated, Final
+
+import msgspec
+
+KAFKA_LAG: Final = "kafka_lag"
+"""The facet's key. The facet belongs to the run of a consumer group."""
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
+class StuckPartitions(msgspec.Struct, frozen=True):
+    """The partitions of a topic at which a group stands still while it reads others: how many, the one with the most unread records, and
+    how many these are.
+    """
+
+    partitions: _Count
+    worst: _Count
+    rows: _Count
+
+
+class KafkaLagFacet(msgspec.Struct, frozen=True):
+    """The records that a group has not read yet, by topic, and where it stands still."""
+
+    topics: dict[str, _Count]
+    stuck: dict[str, StuckPartitions] = {}
+
+
+_DECODER: Final = msgspec.json.Decoder(KafkaLagFacet)
+
+
+def read_lag(text: str) -> KafkaLagFacet | None:
+    """The facet in a JSON text; None if it is a tombstone or malformed."""
+    try:
+        return _DECODER.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return None

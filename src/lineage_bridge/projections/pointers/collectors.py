@@ -1,0 +1,33 @@
+"""Which source would measure what a job reads and writes, for those sides that nobody has measured. Pure."""
+
+from typing import Final, Literal
+
+from lineage_bridge.graph.identity.node_ids import CONFLUENT, TOPIC, dataset_type, job_type, system_of
+from lineage_bridge.model.graph import Node
+
+Side = Literal["input", "output"]
+PRODUCER: Final = "producer"
+"""In place of a kind of source: only the job's own OpenLineage events can tell, in `inputStatistics` and `outputStatistics`."""
+_KINDS: Final = {
+    "consumer_group": "kafka",
+    "streams_application": "kafka",
+    "connector": "connect",
+    "flink_job": "flink",
+    "ksqldb_query": "ksqldb",
+}
+_OF_TOPICS: Final = frozenset({"consumer_group", "streams_application", "connector"})
+"""The types of jobs of which sources count only the records of topics."""
+_OF_INPUTS: Final = frozenset({"consumer_group", "streams_application"})
+
+
+def collector(job: Node, dataset: Node, side: Side, job_type_facet: str | None) -> str:
+    """The kind of source that would measure what a job reads from, or writes to, a dataset; PRODUCER if no source would."""
+    type_ = job_type(job.namespace, job.name, job_type_facet)
+    kind = _KINDS.get(type_)
+    if kind is None or (type_ in _OF_TOPICS and dataset_type(dataset.namespace, dataset.name) != TOPIC):
+        return PRODUCER
+    if type_ in _OF_INPUTS and side == "output":
+        return PRODUCER
+    if CONFLUENT in (system_of(job.namespace), system_of(dataset.namespace)):
+        return "confluent"
+    return "msk-connect" if job.namespace.startswith("msk-connect://") else kind
