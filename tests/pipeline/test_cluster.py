@@ -69,4 +69,4 @@ def test_executors_fold_the_log_and_may_die_at_any_time(tmp_path: Path) -> None:
 
 def _executor_above(pid: int) -> int:
     """The executor under which a Python worker runs, through the daemon that forked it."""
-    return psutil.Process(pid).parents()[1].pid
+    return int(psutil.Process(pid).parents()[1].pid)

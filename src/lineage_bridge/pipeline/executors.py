@@ -45,8 +45,8 @@ def check_executors(session: SparkSession, master: str, scratch: Path) -> None:
         ) from error
     reports = sorted({ExecutorReport(*row) for row in found})
     answered = {report.host for report in reports if (probe / _answer_of(report.host)).exists()}
-    if error := first_problem(reports, answered, version(_DISTRIBUTION), scratch):
-        raise error
+    if problem := first_problem(reports, answered, version(_DISTRIBUTION), scratch):
+        raise problem
 
 
 class ExecutorReport(NamedTuple):

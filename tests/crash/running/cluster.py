@@ -1,11 +1,11 @@
 """A Spark cluster on this machine: a master, and workers with one core each, as processes of their own."""
 
 import os
-import re
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -59,5 +59,5 @@ def spark_cluster(folder: Path, workers: int) -> Iterator[SparkCluster]:
             limits = ("--cores", "1", "--memory", "1200m", "--work-dir", str(folder / f"work-{number}"))
             started.append(start(stack, f"worker-{number}", f"{DEPLOY}.worker.Worker", *address, *limits, master))
         for worker in started:
-            worker.wait_until(lambda worker=worker: re.search("Successfully registered with master", worker.log_tail(400)) is not None)
+            worker.wait_until(partial(worker.has_logged, "Successfully registered with master"))
         yield SparkCluster(master, tuple(started))
