@@ -1,4 +1,4 @@
-"""Authenticates requests by a proxy, which names the principal in headers."""
+"""Authenticates requests that a proxy passes on, which names the principal in headers."""
 
 from collections.abc import Mapping
 from typing import Final

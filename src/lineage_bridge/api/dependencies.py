@@ -126,7 +126,7 @@ def page_of_texts(
 
 
 def texts_within(items: Sequence[Item], encode: Callable[[Item], bytes | None], max_bytes: int) -> tuple[list[bytes], int]:
-    """The items as JSON texts, up to `max_bytes`, but at least one; and how many items these are, with those that have no text."""
+    """The items as JSON texts, up to `max_bytes`, but at least one; and the number of items consumed, with those without a text."""
     texts: list[bytes] = []
     size = shown = 0
     for item in items:

@@ -212,7 +212,7 @@ def _statement(names: tuple[str, ...], **members: str) -> Json:
     elif not names and "kind" in members:
         ends = {}
     else:
-        raise click.UsageError("name two datasets or jobs by NAMESPACE NAME each, or two namespaces")
+        raise click.UsageError("give NAMESPACE NAME NAMESPACE NAME for two datasets or jobs, or two namespaces")
     return {**ends, **{key: value for key, value in members.items() if value}}
 
 

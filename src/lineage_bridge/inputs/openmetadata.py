@@ -65,7 +65,7 @@ def _kafka(options: dict[str, Any]) -> dict[str, Any]:
 def _kinesis(options: dict[str, Any]) -> dict[str, Any]:
     if kafka := sorted((_TRANSLATED.keys() - _BOTH) & options.keys()):
         raise _RefusedOptionError(
-            f"{kafka[0]} is an option of Kafka, but streamName and awsConfig are options of Kinesis; give those of one of the two"
+            f"{kafka[0]} is an option of Kafka, but streamName and awsConfig are options of Kinesis; give the options of only one of them"
         )
     return _made(options, {**_KINESIS, **{key: _TRANSLATED[key] for key in _BOTH - _KINESIS.keys()}}, {"streamName", "awsConfig"})
 

@@ -48,7 +48,7 @@ class LogPositions(Positions):
         """The positions in the log of files with these keys."""
         found = self._log.positions(self._name, keys)
         if found.session != self.session:
-            raise GoneError("the API was restarted", "fetch the positions again")
+            raise GoneError("the API was restarted, so earlier positions are not valid any more", "fetch the positions again")
         return found.files
 
     def note(self, files: Sequence[FilePosition]) -> None:

@@ -259,7 +259,7 @@ class _Scan:
         return masked != text
 
     def settled(self, text: bytes, mask_string: Callable[[str], str]) -> bytes:
-        """Mask all secrets in a token, including those that are recognised only after others were masked."""
+        """Mask the secrets in one JSON string or number, and then those that are only recognised now that others are masked."""
         for _ in range(_PASSES):
             # Whether a long text is suspicious is known from the offsets in it.
             if (len(text) <= _LONG or self.plain.offsets is None) and not is_suspicious(text):

@@ -20,7 +20,7 @@ from lineage_bridge.store.query.within import NamespaceCondition
 from lineage_bridge.store.runs.processing import ProcessingTypes
 from lineage_bridge.store.runs.questions import RunQuestions
 from lineage_bridge.store.runs.runs import Runs
-from lineage_bridge.store.schema.sqlite import connect_reader
+from lineage_bridge.store.schema.sqlite import connect_reader, data_version
 from lineage_bridge.store.whole.inventory import Inventory
 from lineage_bridge.store.whole.reader import WholeGraph
 
@@ -92,7 +92,7 @@ class _File:
         return file_identity(self.path)
 
     def version(self, connection: StoreConnection) -> int | None:
-        return int(connection.execute("PRAGMA data_version").fetchone()[0])
+        return data_version(connection)
 
     def watched(self) -> AbstractContextManager[None]:
         return suspected_on_damage(self.path)

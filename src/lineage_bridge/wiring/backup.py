@@ -112,7 +112,10 @@ def restore_state(settings: Settings) -> None:
             f"state.db cannot be restored: its copy {str(paths.state_copy)!r} is missing or damaged", "restore state.db from a backup"
         )
     with _server_stopped(paths):
-        set_aside(paths.state)
+        if paths.state.exists():
+            set_aside(paths.state)
+        for beside in ("-wal", "-shm"):  # left by a database that was deleted
+            paths.state.with_name(paths.state.name + beside).unlink(missing_ok=True)
         copy_database(paths.state_copy, paths.state)
 
 

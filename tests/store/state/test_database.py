@@ -9,9 +9,9 @@ import pytest
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, inspect
 
-from lineage_bridge.errors import StoreVersionError
+from lineage_bridge.errors import StoreDamagedError, StoreVersionError
 from lineage_bridge.store.migration import version
-from lineage_bridge.store.state.database import EARLIER_NAME, STATE, StateDatabase
+from lineage_bridge.store.state.database import EARLIER_NAME, RESTORE, STATE, StateDatabase, copy_of
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.tasks import TaskRepository
 
@@ -50,6 +50,19 @@ def assert_carried_over(state: StateDatabase) -> None:
     task = TaskRepository(state).record("a-task")
     assert task is not None
     assert task.source == "lab"
+
+
+def test_a_lost_file_is_not_made_anew_while_there_is_a_copy(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    state = StateDatabase(path, lambda size: b"a" * size)
+    assert state.copy_to(copy_of(path))
+    path.unlink()
+    with pytest.raises(StoreDamagedError, match="is missing, but its last copy") as error:
+        StateDatabase(path)
+    assert RESTORE in error.value.hint
+    assert not path.exists()
+    copy_of(path).rename(path)
+    assert StateDatabase(path).key() == b"a" * 32
 
 
 def test_the_key_is_made_once(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def run_state(
 ) -> RunState:
     """The state of a run from its rows (type, first, last). OTHER and events without a type do not affect it.
 
-    `retries`: a RUNNING after a FAIL always means that a streaming run goes on, however soon the RUNNING comes.
+    With `retries`, a RUNNING after a FAIL means that a streaming run goes on; without, only a RUNNING that is more than a heartbeat later.
     """
     times = {type_: (first, last) for type_, first, last in events}
     typed = {type_: pair for type_, pair in times.items() if type_ not in ("", "OTHER")}

@@ -47,7 +47,7 @@ class OpenMetadataListings:
         found = {name: self._read(listing, name, document) for document in documents if (name := text_in(document, "fullyQualifiedName"))}
         last = [str(value) for value in list_in(hits[-1], "sort")] if hits else []
         if hits and not last:
-            raise SourceError(f"GET {_SEARCH} did not return the order of its hits", _ADDRESS)
+            raise SourceError(f"GET {_SEARCH}: the hits have no `sort` values, so the next page cannot be requested", _ADDRESS)
         return Page(list(found.items()), json.dumps(last) if last else "", len(hits) - len(found))
 
     def missing(self, listing: str, ids: Sequence[str]) -> set[str]:

@@ -74,7 +74,7 @@ def _sources_of(target: ContinuousTarget, catalogs: list[SourceRecord], kinds: S
     reading = [kind for kind, published in CATALOGS.items() if published == target.kind]
     if not reading:
         raise RequestError(
-            f"no kind of source reads catalogs of kind {target.kind}, such as target {target.name}",
+            f"target {target.name} cannot be read: no source reads systems of kind {target.kind}",
             f"catalogs are read by sources of kind {', '.join(CATALOGS)}",
         )
     raise RequestError(

@@ -57,8 +57,8 @@ class TableListings:
         return self._settings.selects_table(full_name) and catalog not in self._failed and f"{catalog}.{schema}" not in self._failed
 
     def marks(self, full_name: str) -> list[Marks]:
-        """What was published to a table, as the last whole walk found it; if this process has made none, it is asked for. Raises
-        SourceError.
+        """The marks of our publications on a table, from the last complete listing of its catalog, or requested from the workspace if this
+        process has not completed one. Raises SourceError.
         """
         return self._marks.get(full_name, []) if self._is_walked else marks_in(self._workspace.properties(full_name))
 

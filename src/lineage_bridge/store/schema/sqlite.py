@@ -59,7 +59,8 @@ def connect_reader(path: Path) -> StoreConnection:
         raise StoreMissingError(f"there is no graph store at {path}", "start the server, which creates it: lineage-bridge serve")
     if found != GRAPH.version:
         raise StoreVersionError(
-            f"the {GRAPH.name} {path} has schema {found}, this version reads {GRAPH.version}", "start the server to migrate it"
+            f"the {GRAPH.name} {path} has schema {found}, but this version reads {GRAPH.version}",
+            "start the server, which computes it again from the log",
         )
     connection = sqlite3.connect(
         f"file:{path}?mode=ro", uri=True, timeout=30, isolation_level=None, check_same_thread=False, cached_statements=STATEMENTS
@@ -102,3 +103,8 @@ def replace_content(target: StoreConnection, source: StoreConnection, pages: int
 def leave_one_file(connection: StoreConnection) -> None:
     """Write all content into the database file itself."""
     connection.raw.execute("PRAGMA journal_mode = DELETE")
+
+
+def data_version(connection: StoreConnection) -> int:
+    """A number that changes, as this connection sees it, when another connection commits to the file."""
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])

@@ -26,12 +26,18 @@ RESTORE = "lineage-bridge restore --state"
 class StateDatabase:
     """The state database at `path`, created when it is first opened. Safe in many processes and threads at once.
 
-    `random_bytes` makes the installation's key. Raises StoreVersionError for a file of a later version.
+    `random_bytes` makes the installation's key. Raises StoreVersionError for a file of a later version, StoreDamagedError for a damaged
+    one, and for a missing one of which there is a copy: a new one would soon replace that.
     """
 
     def __init__(self, path: Path, random_bytes: Callable[[int], bytes] = secrets.token_bytes) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
+        if _is_lost(path):
+            raise StoreDamagedError(
+                f"the database {path} is missing, but its last copy {copy_of(path)} is there",
+                f"stop the server, then restore the copy: {RESTORE}; to begin without it, move the copy away",
+            )
         try:
             if version(path) != STATE.version:
                 _carry_over(path.with_name(EARLIER_NAME), path)
@@ -99,6 +105,15 @@ class StateDatabase:
             raise StoreError(
                 f"the state database cannot be used: {error}", "check that the disk is not full and that the file can be written"
             ) from error
+
+
+def copy_of(path: Path) -> Path:
+    """The file with the last intact copy of a state database."""
+    return path.with_name(f"{path.name}.copy")
+
+
+def _is_lost(path: Path) -> bool:
+    return not path.exists() and not path.with_name(EARLIER_NAME).exists() and copy_of(path).exists()
 
 
 @retry(retry=retry_if_exception_type(sqlite3.OperationalError), stop=stop_after_delay(BUSY_S), wait=wait_fixed(0.05), reraise=True)

@@ -77,5 +77,6 @@ def _check_accepted(event: JudgedEvent) -> None:
         if verdict.code == FOREIGN_NAMESPACE:
             raise RefusedError(403, verdict.code, verdict.message, "leave it out, or use a key that is not limited; nothing was imported")
         raise RequestError(
-            f"{verdict.message} (at {verdict.path} of {event.record.body[:200]!r})", "correct it and send all again; nothing was imported"
+            f"{verdict.message} (at {verdict.path} of {event.record.body[:200].decode(errors='replace')})",
+            "correct it and send all again; nothing was imported",
         )

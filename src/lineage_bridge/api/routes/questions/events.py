@@ -64,7 +64,7 @@ def routes(services: Services) -> APIRouter:
 
     @router.get("/events/{run_id:path}", response_model=None, responses=response_docs({200: either, **_NOT_FOUND}, writes=False))
     def get_run_events(request: Request, run_id: RunId, limit: RunLimit = 1000, offset: Offset = 0, records: Records = False) -> Response:
-        """The events of a run, oldest first, as they were sent. The id as sent, or as a UUID."""
+        """The events of a run, oldest first, as they were sent. `run_id` may be the id as it was sent, or its UUID."""
         with services.graph() as reader:
             events = reader.events.of_run(run_id, offset + limit + 1)
             if not events:

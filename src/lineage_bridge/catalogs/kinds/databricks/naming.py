@@ -38,7 +38,9 @@ _STREAMS: Final = frozenset(("CONFLUENT", "KAFKA"))
 
 
 def table_of(dataset: Json, settings: DatabricksSettings) -> str | None:
-    """The full name of the table in the metastore that a dataset is, by the dataset's name or another name that its producers state."""
+    """The full name of the metastore's table that is this dataset, found by its name or by another name that its producers state; None if
+    there is none.
+    """
     symlinks = dataset.get("facets", {}).get("symlinks", {})
     others = symlinks.get("identifiers") if isinstance(symlinks, dict) else None
     names = [dataset, *(other for other in (others if isinstance(others, list) else ()) if isinstance(other, dict))]

@@ -19,7 +19,7 @@ def _role(arn: str) -> str:
 
 def _session_name(name: str) -> str:
     if name and not _SESSION_NAME.fullmatch(name):
-        raise ValueError("use 2 to 64 letters, digits and _+=,.@-")
+        raise ValueError("a session name has 2 to 64 characters: letters, digits and _+=,.@-")
     return name
 
 

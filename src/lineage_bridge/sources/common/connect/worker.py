@@ -79,7 +79,7 @@ class ConnectorState(NamedTuple):
 class ConnectorDetail(NamedTuple):
     """The answers to the calls for one connector; None if a call was not made or failed.
 
-    `given`: the settings of each task that the connector's configuration lacks. `offsets`: the offsets in the form that the worker
+    `given`: for each task, its settings that are not in the connector's configuration. `offsets`: the offsets in the form that the worker
     returns.
     """
 

@@ -127,7 +127,7 @@ def test_the_command_that_adds_a_source_for_a_target_is_a_whole_one(tmp_path: Pa
         server.targets.add("events", "files", {}, replace=False)
         refused = tasks.post("/enrich", status=422, params={"name": "events"})["error"]
         assert (refused["message"], ", ".join(CATALOGS) in refused["hint"]) == (
-            "no kind of source reads catalogs of kind files, such as target events",
+            "target events cannot be read: no source reads systems of kind files",
             True,
         )
 
