@@ -119,11 +119,11 @@ def with_started_runs_running(lines: list[bytes]) -> list[bytes]:
 
 
 def stored(snapshot: Snapshot) -> Any:
-    """A snapshot as the poller stores it, without members that every poll changes: when producers were last seen, and rotations."""
+    """A snapshot as the poller stores it, without members that every poll changes: when producers and tasks were last seen, and rotations."""
     return _steady(json.loads(json.dumps(snapshot)))
 
 
 def _steady(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _steady(inner) for key, inner in value.items() if key not in ("alive", "turn")}
+        return {key: _steady(inner) for key, inner in value.items() if key not in ("alive", "assigned_us", "turn")}
     return value
