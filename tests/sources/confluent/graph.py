@@ -119,7 +119,7 @@ def with_started_runs_running(lines: list[bytes]) -> list[bytes]:
 
 
 def stored(snapshot: Snapshot) -> Any:
-    """A snapshot as the poller stores it, without members that every poll changes: when producers and tasks were last seen, and rotations."""
+    """A snapshot as the poller stores it, without what every poll changes: when producers and tasks were last seen, and rotations."""
     return _steady(json.loads(json.dumps(snapshot)))
 
 
