@@ -173,7 +173,7 @@ def test_a_log_whose_newest_segments_are_lost_goes_on_in_an_uncompressed_one(fol
 
 
 @pytest.mark.parametrize("begun", [b"", b"LBLOG"])
-def test_a_segment_that_was_only_begun_hides_no_compressed_one(folder: Path, plain: Path, begun: bytes) -> None:
+def test_a_segment_that_was_only_begun_hides_no_compressed_one(folder: Path, begun: bytes) -> None:
     """A full disk ends the beginning of a segment, and the one before it, which is closed, is compressed meanwhile."""
     last = list_segments(folder)[-1]
     segment_path(folder, last + 1).write_bytes(begun)
