@@ -59,11 +59,20 @@ def segment_path(directory: Path, number: int) -> Path:
 
 
 def list_segments(directory: Path) -> list[int]:
-    """The numbers of the existing segments, compressed or not, ascending; empty if the directory does not exist. Raises OSError."""
+    """The numbers of the existing segments, compressed or not, ascending; empty if the directory does not exist. Raises OSError.
+
+    Of a segment that is being compressed, a listing of a large directory may have neither file. So where a number is missing, the
+    directory is listed again.
+    """
+    numbers = _listed(directory)
+    return sorted(numbers | _listed(directory) if len(numbers) < max(numbers, default=0) else numbers)
+
+
+def _listed(directory: Path) -> set[int]:
     try:
-        return sorted({int(path.name[:10]) for path in directory.iterdir() if _NAME.fullmatch(path.name)})
+        return {int(path.name[:10]) for path in directory.iterdir() if _NAME.fullmatch(path.name)}
     except FileNotFoundError:
-        return []
+        return set()
 
 
 def encode_header(header: SegmentHeader) -> bytes:
