@@ -1,4 +1,4 @@
-"""What a reader sees of a segment at the moment in which its compressed form replaces it, and tables that state impossible sizes."""
+"""Compressing and reading at once: what readers see and writers need while a segment is replaced, and what a single record costs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,11 +9,13 @@ from tests.eventlog.compressed.support import EVENTS, readable
 from lineage_bridge.errors import RecordError
 from lineage_bridge.eventlog.compressed.compressor import compress_closed
 from lineage_bridge.eventlog.compressed.file import compressed_path
-from lineage_bridge.eventlog.compressed.layout import FRAME_BYTES, compress_frame, decode_table, encode_table, entry_of
+from lineage_bridge.eventlog.compressed.layout import FRAME_BYTES, compress_frame, decode_table, decompress_frame, encode_table, entry_of
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.segment import list_segments, segment_path
 from lineage_bridge.eventlog.writer import LogWriter
+from lineage_bridge.graph.log_record import RecordAddress
+from lineage_bridge.ports.log import LOG_SOURCE
 
 
 @pytest.fixture
@@ -71,6 +73,21 @@ def test_compressing_leaves_room_for_the_writer(log: Path, monkeypatch: pytest.M
     with pytest.raises(OSError, match="would be left"):
         compress_closed(log, LocalDisk())
     assert {path.name: path.stat().st_ino for path in log.iterdir()} == before
+
+
+def test_a_single_record_is_read_without_decompressing_what_is_far_from_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with LogWriter(tmp_path, segment_bytes=6 * FRAME_BYTES) as writer:
+        offsets = [writer.append([record])[0] for record in EVENTS[1:90]]
+    assert compress_closed(tmp_path, LocalDisk()) == 1
+    counted: list[int] = []
+
+    def counting(stored: bytes, size: int) -> bytes | None:
+        counted.append(size)
+        return decompress_frame(stored, size)
+
+    monkeypatch.setattr("lineage_bridge.eventlog.compressed.file.decompress_frame", counting)
+    assert LogReader(tmp_path).record_at(RecordAddress(LOG_SOURCE, 0, offsets[2])) == EVENTS[3]
+    assert 1 <= len(counted) <= 2
 
 
 def test_a_table_with_frames_that_cannot_be_so_large_is_damaged() -> None:
