@@ -77,6 +77,36 @@ def test_members_that_name_each_other_are_masked_together(where: str) -> None:
     assert (stored["run"] if where == "$.run" else stored)["value"] == MASK
 
 
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"name": "password", "value": "hunter2xyz"},
+        {"name": "password", "value": {"a": "hunter2xyz"}},
+        {"columns": ["id", "password"], "rows": [["1", "hunter2xyzA9"], ["2", "hunter2xyzA9"]]},
+    ],
+)
+def test_members_beside_facets_that_are_none_are_masked_together(beside: dict[str, object]) -> None:
+    stored = masked(run_event(run_facets={"x": SECRETS["an array of texts"], **beside}))
+    assert b"hunter2" not in stored
+    assert masked(stored) == stored
+
+
+@pytest.mark.parametrize("where", ["inputs", "facets", "producer"])
+def test_members_of_an_event_with_other_shapes_than_its_own_are_masked_with_the_rest(where: str) -> None:
+    event = json.loads(run_event())
+    rows = [["1", "hunter2xyzA9"], ["2", "hunter2xyzA9"]]
+    (event["run"] if where == "facets" else event).update({"columns": ["id", "password"], where: rows, "x": SECRETS["an array of texts"]})
+    (found,) = ingested(json.dumps(event).encode()).events
+    assert b"hunter2" not in found.record.body
+
+
+def test_of_many_members_without_a_meaning_a_single_mask_is_left() -> None:
+    event = json.loads(run_event())
+    event |= {f"password{number}": f"hunter2x{number}" for number in range(MANY)}
+    stored = json.loads(masked(json.dumps(event).encode()))
+    assert stored == json.loads(run_event()) | {MASK: MASK}
+
+
 def test_names_do_not_depend_on_how_many_secrets_there_are() -> None:
     """Of a dataset whose name has a secret, of columns, and of a parent."""
     dataset = {

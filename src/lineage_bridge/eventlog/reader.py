@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lineage_bridge.errors import OffsetError
-from lineage_bridge.eventlog.compressed.file import stored_path
+from lineage_bridge.eventlog.compressed.file import stored_bytes
 from lineage_bridge.eventlog.mark import read_mark
 from lineage_bridge.eventlog.segment import (
     HEADER_BYTES,
@@ -110,7 +110,7 @@ class LogReader:
 
     def disk_bytes(self) -> int:
         """The total size in bytes of all segment files, as they are stored: most are compressed."""
-        return sum(stored_path(segment_path(self._directory, number)).stat().st_size for number in list_segments(self._directory))
+        return sum(stored_bytes(segment_path(self._directory, number)) for number in list_segments(self._directory))
 
     def _sizes(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
         for extent in self._extents(start, end):

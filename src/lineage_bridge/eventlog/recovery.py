@@ -53,8 +53,6 @@ class Recovery(NamedTuple):
 def recover(directory: Path, disk: Disk, mark: DurableMark) -> Recovery:
     """Make the log end with durable records, and set the durable mark to its end. The caller holds the lock. Raises OSError."""
     published = _published(directory)
-    for number in list_segments(directory)[-1:]:
-        decompress_segment(directory, number, disk)
     healed = _heal_last_header(directory, published or 0, disk)
     number = max(list_segments(directory), default=0)
     byte, cut_bytes, saved = _cut_torn(directory, number, published, disk) if number else (0, 0, None)
@@ -79,9 +77,11 @@ def _published(directory: Path) -> int | None:
 def _heal_last_header(directory: Path, published: int, disk: Disk) -> bool:
     """Remove segments without a header at the end of the log: the process stopped while it began them.
 
-    If the last segment has or had records and its header is damaged, the header is written again. Returns whether that was done.
+    The segment that is then the last is decompressed. If it has or had records and its header is damaged, the header is written again.
+    Returns whether that was done.
     """
     for number in reversed(list_segments(directory)):
+        decompress_segment(directory, number, disk)
         path = segment_path(directory, number)
         if _has_header(directory, number):
             return False

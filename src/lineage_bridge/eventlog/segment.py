@@ -24,6 +24,8 @@ VERSION: Final = 1
 HEADER_BYTES: Final = 28
 MAX_SEGMENT: Final = (1 << 31) - 1
 CHUNK_BYTES: Final = 1 << 20
+_RECORD_BYTES: Final = 16 << 10
+"""What is read at once where a single record is wanted. Most are smaller; of a compressed segment, a frame or two are decompressed."""
 _BYTE_MASK: Final = (1 << 32) - 1
 _FIELDS: Final = struct.Struct("<8sIIII")
 _CRC: Final = struct.Struct("<I")
@@ -59,11 +61,20 @@ def segment_path(directory: Path, number: int) -> Path:
 
 
 def list_segments(directory: Path) -> list[int]:
-    """The numbers of the existing segments, compressed or not, ascending; empty if the directory does not exist. Raises OSError."""
+    """The numbers of the existing segments, compressed or not, ascending; empty if the directory does not exist. Raises OSError.
+
+    Of a segment that is being compressed, a listing of a large directory may have neither file. So where a number is missing, the
+    directory is listed again.
+    """
+    numbers = _listed(directory)
+    return sorted(numbers | _listed(directory) if len(numbers) < max(numbers, default=0) else numbers)
+
+
+def _listed(directory: Path) -> set[int]:
     try:
-        return sorted({int(path.name[:10]) for path in directory.iterdir() if _NAME.fullmatch(path.name)})
+        return {int(path.name[:10]) for path in directory.iterdir() if _NAME.fullmatch(path.name)}
     except FileNotFoundError:
-        return []
+        return set()
 
 
 def encode_header(header: SegmentHeader) -> bytes:
@@ -107,10 +118,10 @@ class UnreadableBytes(NamedTuple):
 
 
 class ReadBuffer:
-    """A read buffer over a segment file. It reads large pieces, and never a byte at or after `limit`."""
+    """A read buffer over a segment file. It reads pieces of `chunk` bytes at least, and never a byte at or after `limit`."""
 
-    def __init__(self, file: SegmentFile, limit: int) -> None:
-        self._file = file
+    def __init__(self, file: SegmentFile, limit: int, chunk: int = CHUNK_BYTES) -> None:
+        self._file, self._chunk = file, chunk
         self.limit = limit
         self._base = 0
         self._data = b""
@@ -137,7 +148,7 @@ class ReadBuffer:
 
     def _refill(self, byte: int, size: int) -> None:
         self.require(byte + size)
-        self._data = self._file.read(min(max(size, CHUNK_BYTES), self.limit - byte), byte)
+        self._data = self._file.read(min(max(size, self._chunk), self.limit - byte), byte)
         self._base = byte
         if len(self._data) < size:
             raise RecordError("the segment ends before the record does")
@@ -204,7 +215,7 @@ def _report_gap(buffer: ReadBuffer, byte: int, error: RecordError, on_gap: Calla
 def record_in(path: Path, byte: int, limit: int) -> LogRecord:
     """The record that begins at a byte of a segment. Raises RecordError, which names segment and byte, if there is no complete one."""
     with open_segment(path) as file:
-        buffer = ReadBuffer(file, limit)
+        buffer = ReadBuffer(file, limit, _RECORD_BYTES)
         try:
             head = read_head(*buffer.locate(byte, HEAD.size))
             return read_parts(*buffer.locate(byte, head[TOTAL]), head)

@@ -36,10 +36,11 @@ _NAMING: Final = frozenset((PUBLICATION, *(key for _, key in KINDS))) - PROSE
 _META: Final = frozenset(("_producer", "_schemaURL", "_deleted"))
 _OF_EVENT: Final = frozenset(("eventType", "eventTime", "producer", "schemaURL", "run", "job", "dataset", "inputs", "outputs"))
 _SUBJECTS: Final[Mapping[str, Collection[str]]] = {"run": ("runId",), "job": ("namespace", "name"), "dataset": ("namespace", "name")}
-_FACETS: Final = ("facets", "inputFacets", "outputFacets")
+_DATASETS: Final = frozenset(("inputs", "outputs"))
+_FACETS: Final = frozenset(("facets", "inputFacets", "outputFacets"))
 _MASKED: Final = Raw(token_of(MASK))
 _MOST_MEMBERS: Final = 64
-"""A facet with more members than this has none of them when it is masked."""
+"""Of more members than this that are masked together, a single one is left."""
 _MEMBERS, _ELEMENTS = Decoder(dict[str, Raw]), Decoder(list[Raw])
 
 
@@ -64,47 +65,56 @@ class _FacetMasker:
 
     def event(self, raw: bytes) -> bytes:
         members = _MEMBERS.decode(raw)
+        known = _OF_EVENT & {key for key, text in members.items() if not is_list(text) and not is_object(text)}
         for key in _SUBJECTS.keys() & members.keys():
-            members[key] = self.subject(members[key], _SUBJECTS[key])
-        for key in ("inputs", "outputs"):
-            text = members.get(key)
-            if text is not None and is_list(text):
-                members[key] = encoded([self.subject(item, _SUBJECTS["dataset"]) for item in _ELEMENTS.decode(text)])
-        return msgspec.json.encode(self.without_others(members, _OF_EVENT))
+            if is_object(members[key]):
+                members[key] = self.subject(members[key], _SUBJECTS[key])
+                known |= {key}
+        for key in _DATASETS & members.keys():
+            items = _ELEMENTS.decode(members[key]) if is_list(members[key]) else [members[key]]
+            if all(map(is_object, items)):
+                members[key] = encoded([self.subject(item, _SUBJECTS["dataset"]) for item in items])
+                known |= {key}
+        return msgspec.json.encode(self.without_others(members, known))
 
     def subject(self, text: Raw, known: Collection[str]) -> Raw:
         """Rewrite a run, a job or a dataset."""
-        if not is_object(text):
-            return text
         members = _MEMBERS.decode(text)
-        for key in members.keys() & _FACETS:
-            facets = members[key]
-            if is_object(facets):
-                found = {name: facet if name in _NAMING else self.facet(facet) for name, facet in _MEMBERS.decode(facets).items()}
-                members[key] = encoded(found)
-        return encoded(self.without_others(members, (*known, *_FACETS)))
+        facets = {key: self.facets(_MEMBERS.decode(members[key])) for key in _FACETS & members.keys() if is_object(members[key])}
+        members.update({key: encoded(found) for key, found in facets.items()})
+        return encoded(self.without_others(members, (*known, *facets)))
+
+    def facets(self, found: dict[str, Raw]) -> dict[str, Raw]:
+        """Mask the facets that may contain a secret; all of them if what is no object may, because that can name those beside it."""
+        others = {name: text for name, text in found.items() if name not in _NAMING}
+        if is_suspicious(b",".join(bytes(text) for text in others.values() if not is_object(text))):
+            return self.without_others(found, _NAMING)
+        return {**found, **{name: self.facet(text) for name, text in others.items() if is_object(text)}}
 
     def facet(self, text: Raw) -> Raw:
         """Mask all members of a facet that may contain a secret: one of them may say that another is one."""
         if not is_suspicious(bytes(text)):
             return text
         self.has_masked = True
-        if not is_object(text):
-            return _MASKED
         members = _MEMBERS.decode(text)
         kept = {key: members[key] for key in members.keys() & _META if not is_suspicious(bytes(members[key]))}
-        names = members.keys() - kept.keys() if len(members) <= _MOST_MEMBERS else ()
-        masked = {MASK if is_suspicious(token_of(name)) else name: _MASKED for name in names}
+        masked = masked_members(members.keys() - kept.keys())
         return encoded(dict(sorted({**kept, **(masked or {MASK: _MASKED})}.items())))
 
     def without_others(self, members: dict[str, Raw], known: Collection[str]) -> dict[str, Raw]:
         """Mask all members without a meaning if one may contain a secret, or say that another is one."""
-        others = [key for key in members if key not in known]
-        if not any(is_suspicious(token_of(key) + bytes(members[key])) for key in others):
+        others = {key: text for key, text in members.items() if key not in known}
+        if not others or not is_suspicious(msgspec.json.encode(others)):
             return members
         self.has_masked = True
-        masked = {MASK if is_suspicious(token_of(key)) else key: _MASKED for key in others}
-        return {**{key: text for key, text in members.items() if key in known}, **masked}
+        return {**{key: text for key, text in members.items() if key in known}, **masked_members(others)}
+
+
+def masked_members(names: Collection[str]) -> dict[str, Raw]:
+    """Members with these names, each masked; if they are many, a single one instead."""
+    if len(names) > _MOST_MEMBERS:
+        return {MASK: _MASKED}
+    return {MASK if is_suspicious(token_of(name)) else name: _MASKED for name in names}
 
 
 def is_object(text: Raw) -> bool:

@@ -172,6 +172,20 @@ def test_a_log_whose_newest_segments_are_lost_goes_on_in_an_uncompressed_one(fol
     assert [damage.kind for damage in check_log(folder).damage] == ["missing"]
 
 
+@pytest.mark.parametrize("begun", [b"", b"LBLOG"])
+def test_a_segment_that_was_only_begun_hides_no_compressed_one(folder: Path, begun: bytes) -> None:
+    """A full disk ends the beginning of a segment, and the one before it, which is closed, is compressed meanwhile."""
+    last = list_segments(folder)[-1]
+    segment_path(folder, last + 1).write_bytes(begun)
+    compress_closed(folder, LocalDisk(), least=0)
+    assert compressed_path(segment_path(folder, last)).exists()
+    with LogWriter(folder, segment_bytes=SEGMENT_BYTES) as writer:
+        assert writer.recovery.number == last
+        writer.append([EVENTS[0]])
+    assert [record for _, record in readable(folder)] == [*EVENTS, EVENTS[0]]
+    assert check_log(folder).damage == ()
+
+
 class PowerLossDisk(LocalDisk):
     """Keeps, before each of its operations, two folders that a power loss at that moment may leave: one with the names of that moment, one
     with the names as they were last synced. Files have the content that was last synced.

@@ -1,5 +1,6 @@
 """Compresses segments that are no longer written, and decompresses one that is to be written again."""
 
+import errno
 import logging
 import os
 import threading
@@ -32,6 +33,8 @@ from lineage_bridge.eventlog.segment import list_segments, segment_path
 
 LEAST_BYTES: Final = 32 << 10
 """The size of the smallest segment that is compressed."""
+ROOM_BYTES: Final = 64 << 20
+"""What is left free on the disk for the writer of the log while a segment is compressed."""
 TICK_S: Final = 10.0
 """Seconds between two looks for segments to compress."""
 _RETRY_S: Final = 300.0
@@ -85,11 +88,13 @@ class LogCompressor:
 def compress_closed(directory: Path, disk: Disk, on_piece: Callable[[], None] = lambda: None, least: int = LEAST_BYTES) -> int:
     """Compress all segments of at least `least` bytes but the last, and return how many were. The caller holds the log's lock.
 
-    `on_piece` is called after each piece; it may raise to end the work. Raises OSError, LogError.
+    One that cannot be compressed, such as one that cannot be read, does not keep the others from it. `on_piece` is called after each
+    piece; it may raise to end the work. Raises, at the end, the OSError or LogError of the first that could not be compressed.
     """
     numbers = [number for number in list_segments(directory)[:-1] if _is_worth_it(segment_path(directory, number), least)]
-    for number in numbers:
-        _compress(segment_path(directory, number), disk, on_piece)
+    errors = [error for number in numbers if (error := _attempt(segment_path(directory, number), disk, on_piece))]
+    if errors:
+        raise errors[0]
     return len(numbers)
 
 
@@ -118,6 +123,15 @@ def _is_worth_it(path: Path, least: int) -> bool:
     return path.exists() and path.stat().st_size >= least
 
 
+def _attempt(path: Path, disk: Disk, on_piece: Callable[[], None]) -> OSError | LogError | None:
+    """Compress a segment, and return the error if that fails; the segment then stays as it was."""
+    try:
+        _compress(path, disk, on_piece)
+    except (OSError, LogError) as error:
+        return error
+    return None
+
+
 def _compress(path: Path, disk: Disk, on_piece: Callable[[], None]) -> None:
     """Replace a segment by its compressed form, after comparing the two."""
     target = compressed_path(path)
@@ -136,6 +150,7 @@ def _write_compressed(segment: SegmentFile, disk: Disk, fd: int, on_piece: Calla
     frames: list[tuple[int, int]] = []
     parities: list[tuple[int, int]] = []
     for first in range(0, size, GROUP * FRAME_BYTES):
+        _require_room(fd)
         group = [compress_frame(segment.read(FRAME_BYTES, at)) for at in range(first, min(first + GROUP * FRAME_BYTES, size), FRAME_BYTES)]
         parity = encode_parity(group)
         write_all(disk, fd, [*group, parity], byte)
@@ -146,6 +161,13 @@ def _write_compressed(segment: SegmentFile, disk: Disk, fd: int, on_piece: Calla
     table = encode_table(size, [*frames, *parities])
     write_all(disk, fd, [table], 0)
     write_all(disk, fd, [table], byte)
+
+
+def _require_room(fd: int) -> None:
+    """Check that compressing does not take the room that the writer of the log needs. Raises OSError."""
+    found = os.fstatvfs(fd)
+    if found.f_bavail * found.f_frsize < ROOM_BYTES:
+        raise OSError(errno.ENOSPC, f"{os.strerror(errno.ENOSPC)}: less than {ROOM_BYTES >> 20} MiB would be left")
 
 
 def _compare(segment: SegmentFile, compressed: CompressedSegment, path: Path, on_piece: Callable[[], None]) -> None:

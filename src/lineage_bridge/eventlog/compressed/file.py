@@ -141,6 +141,14 @@ def stored_path(path: Path) -> Path:
     return other if not path.exists() and other.exists() else path
 
 
+def stored_bytes(path: Path) -> int:
+    """The size of a segment in bytes, in the form in which it is stored, also while it is being compressed. Raises OSError."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return compressed_path(path).stat().st_size
+
+
 @contextmanager
 def open_segment(path: Path) -> Iterator[SegmentFile]:
     """Open a segment file for reading, or its compressed form if only this exists. Raises OSError."""

@@ -34,6 +34,8 @@ _NUMBER: Final = struct.Struct("<I")
 _MAGIC: Final = b"LBZSTSEG"
 _VERSION: Final = 1
 _MAX_TABLE: Final = 1 << 20
+_MAX_PIECE: Final = 2 * FRAME_BYTES
+"""The size of a compressed frame or parity is below this, whatever the frame contains."""
 
 
 class StoredPiece(NamedTuple):
@@ -88,6 +90,8 @@ def decode_table(data: bytes) -> FrameTable:
     if (magic, version, frame_bytes) != (_MAGIC, _VERSION, FRAME_BYTES) or len(data) != table_size(frames):
         raise RecordError(f"the table of the compressed segment has another format than version {_VERSION}")
     entries = list(_ENTRY.iter_unpack(data[_SKIPPABLE.size + _FIELDS.size : -2 * _NUMBER.size]))
+    if any(length > _MAX_PIECE for length, _ in entries):
+        raise RecordError("the table of the compressed segment has frames that are larger than any")
     return _placed(size, entries[:frames], entries[frames:])
 
 
