@@ -65,7 +65,7 @@ def other(tmp_path: Path, empty_store: Path) -> Iterator[Other]:
         thread.join()
 
 
-@pytest.fixture(params=[*LOCAL, pytest.param("kafka", marks=pytest.mark.servers)])
+@pytest.fixture(params=[*LOCAL, *(pytest.param(kind, marks=pytest.mark.servers) for kind in ("kafka", "kinesis"))])
 def place(request: pytest.FixtureRequest, ours: Server) -> Place:
     """One target of each kind."""
     return make_place(request.param, request, ours)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import msgspec
@@ -18,6 +19,8 @@ from tests.catalogs.standins.marquez import Marquez, new_run_event
 from tests.catalogs.standins.openmetadata import OpenMetadata
 from tests.catalogs.standins.server import answering
 from tests.servers.broker import Kafka
+from tests.servers.kinesis import REGION as KINESIS_REGION
+from tests.servers.kinesis import Kinesis
 from tests.servers.web.faulty import Faulty
 
 from lineage_bridge.catalogs.kinds.databricks.naming import metadata_name
@@ -94,6 +97,19 @@ def _kafka(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
         return edges_of([msgspec.json.decode(value) for value in everything(kafka, topic)])
 
     return Place("kafka", {"bootstrap_servers": kafka.bootstrap, "topic": topic, "events": "jobs"}, in_topic)
+
+
+def _kinesis(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
+    server: Kinesis = request.getfixturevalue("kinesis_local")
+    stream = f"published-{uuid4().hex}"
+    server.create(stream, 2)
+    keys = {"access_key_id": "AKIATEST", "secret_access_key": "${env:PATH}"}
+    settings = {"endpoint_url": server.url, "region": KINESIS_REGION, "stream": stream, "events": "jobs", **keys}
+
+    def in_stream() -> Edges:
+        return edges_of([msgspec.json.decode(record["Data"]) for record in server.records(stream)])
+
+    return Place("kinesis", settings, in_stream, more={"there": server})
 
 
 def _openlineage(request: pytest.FixtureRequest, _: Server, form: str) -> Place:
@@ -257,6 +273,7 @@ _MAKERS: dict[str, Callable[[pytest.FixtureRequest, Server, str], Place]] = {
     "files": _files,
     "google": _google,
     "kafka": _kafka,
+    "kinesis": _kinesis,
     "openlineage": _openlineage,
     "atlan": _atlan,
     "databricks": _databricks,

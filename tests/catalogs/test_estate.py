@@ -30,3 +30,12 @@ def test_the_same_estate_is_published_to_every_target(request: pytest.FixtureReq
         name, _, form = kind.partition("-")
         rows.append(published_row(ours, make_place(kind, request, ours), f"`{name}`" + (f" (`{form}`)" if form else "")))
     assert not undocumented(rows), "\n".join(rows)
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("kind", ["kafka", "kinesis"])
+def test_the_same_estate_is_published_to_topics_and_streams(request: pytest.FixtureRequest, ours: Server, kind: str) -> None:
+    send_estate(ours)
+    place = make_place(kind, request, ours)
+    row = published_row(ours, place, f"`{kind}` (`jobs`)")
+    assert not undocumented([row]), row

@@ -43,6 +43,7 @@ def test_a_clock_that_is_set_back_does_not_hold_calls_up() -> None:
     [
         ("atlan", {"url": "http://127.0.0.1:9", "token": "${env:PATH}", "connection": "lineage"}),
         ("datazone", {"region": "eu-central-1", "domain": "dzd_4k2m8example"}),
+        ("kinesis", {"region": "eu-central-1", "stream": "lineage"}),
         ("google", {"project": "sales-prod", "location": "eu", "token": "${env:PATH}"}),
     ],
 )

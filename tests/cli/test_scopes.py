@@ -36,6 +36,7 @@ operate input remove i
 read    target list
 read    target kinds
 read    target show t
+read    target ledger t
 operate target add t files
 operate target test t
 operate target pause t

@@ -17,13 +17,15 @@ from lineage_bridge.cli.client import Client
 
 def test_a_target_from_its_beginning_to_its_end(call, server: Server) -> None:
     with Client(server.url) as client:
-        client.post_events(run_event(job="to-publish", inputs=[dataset("p")], outputs=[dataset("q")]), "application/json")
+        for job in ("to-publish", "published-too"):
+            client.post_events(run_event(job=job, inputs=[dataset("p")], outputs=[dataset("q")]), "application/json")
     server.fold()
     url = ("--url", server.url)
     assert "no targets" in call("target", "list", *url).err
     added = call("target", "add", "out", "files", "file=cli/out.ndjson", "events=jobs", "exclude_namespaces=[]", *url)
     assert (added.code, added.err) == (0, "")
     assert call("target", "test", "out", *url).code == 0
+    assert "nothing was published to out yet" in call("target", "ledger", "out", *url).err
     planned = call("publish", "out", "--plan", *url)
     assert planned.code == 0
     assert "to-publish" in planned.out
@@ -42,6 +44,17 @@ def test_a_target_from_its_beginning_to_its_end(call, server: Server) -> None:
     with Client(server.url) as client:
         page = client.get("/api/v1/targets/out/ledger", limit=1)
     assert page["objects"][0]["state"] == "published"
+    whole = json.loads(call("target", "ledger", "out", "--json", *url).out)
+    assert len(whole["objects"]) == report["desired"] > 1
+    assert "next" not in whole
+    assert whole["objects"][0] == page["objects"][0]
+    first = call("target", "ledger", "out", "--limit", "1", *url)
+    assert page["objects"][0]["name"] in first.out
+    assert "a higher --limit" in first.err
+    assert json.loads(call("target", "ledger", "out", "--limit", "1", "--json", *url).out) == page
+    everything = call("target", "ledger", "out", *url)
+    assert "to-publish" in everything.out
+    assert everything.err == ""
     assert call("target", "pause", "out", *url).out == "out is paused\n"
     refused = call("publish", "out", *url)
     assert refused.code != 0

@@ -88,6 +88,19 @@ class Kinesis:
             records = [{"Data": value, "PartitionKey": key, **more} for value in values[start : start + count]]
             assert client.put_records(StreamName=name, Records=records)["FailedRecordCount"] == 0
 
+    def records(self, name: str) -> list[dict[str, Any]]:
+        """The records of all shards of a stream, in the order of their arrival."""
+        client = self.client()
+        found: list[dict[str, Any]] = []
+        for shard in self.shards(name):
+            start = {"StreamName": name, "ShardId": shard["ShardId"], "ShardIteratorType": "TRIM_HORIZON"}
+            iterator, behind = client.get_shard_iterator(**start)["ShardIterator"], 1
+            while iterator and behind:
+                answer = client.get_records(ShardIterator=iterator)
+                found += answer["Records"]
+                iterator, behind = answer.get("NextShardIterator"), answer["MillisBehindLatest"]
+        return sorted(found, key=lambda record: (record["ApproximateArrivalTimestamp"], int(record["SequenceNumber"])))
+
 
 @contextmanager
 def moto_started(folder: Path) -> Iterator[Kinesis]:

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Final, Literal
 
-from lineage_bridge.catalogs.target import Expressed, InexpressibleError, Json, ObjectKey
+import msgspec
+
+from lineage_bridge.catalogs.target import Expressed, InexpressibleError, Json, ObjectKey, Operation
 from lineage_bridge.openlineage.event_builder import SPECIFICATION, digest_of, encode
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
 from lineage_bridge.openlineage.times import format_time
@@ -47,6 +49,13 @@ def stamped(event: Json, time_us: int, run: str) -> bytes:
     if "run" in out:
         out["run"] = {**out["run"], "runId": run}
     return encode(out)
+
+
+def record_key(operation: Operation) -> str:
+    """The key of a record with an event in a topic or stream, as OpenLineage's clients write it."""
+    event = msgspec.json.decode(operation.body)
+    kind = "run" if "run" in event else operation.key.kind
+    return f"{kind}:{operation.key.namespace}/{operation.key.name}"
 
 
 def with_held(subject: Json, held: Collection[str], lost: Counter[str], what: str) -> Json:

@@ -22,6 +22,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "glue": "lineage_bridge.catalogs.kinds.glue.kind",
         "google": "lineage_bridge.catalogs.kinds.google.kind",
         "kafka": "lineage_bridge.catalogs.kinds.kafka",
+        "kinesis": "lineage_bridge.catalogs.kinds.kinesis.kind",
         "marquez": "lineage_bridge.catalogs.kinds.marquez",
         "openlineage": "lineage_bridge.catalogs.kinds.openlineage",
         "openmetadata": "lineage_bridge.catalogs.kinds.openmetadata",

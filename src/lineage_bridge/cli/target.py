@@ -8,12 +8,15 @@ from lineage_bridge.cli.checks import pause_or_resume, remove_one, run_test
 from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import format_count, print_json, print_line, print_message, print_table
+from lineage_bridge.cli.notes import print_higher_limit
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.cli.setting_values import parse_setting, setting_row
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError
 
 _ORIGINS = {"file": "from the settings file", "environment": "from the environment", "added": "added"}
+_PAGE = 1000
+"""How many objects of a ledger one request returns at most."""
 _name = click.argument("name")
 
 
@@ -106,6 +109,34 @@ def show(settings: Settings, name: str, as_json: bool) -> None:
         print_line(f"last error {item['last_at']}: {item['last_error']}")
     if "continuous" in item:
         _print_continuous(item["continuous"])
+
+
+@target.command(examples=("target ledger catalog", "target ledger catalog --limit 5000 --json"))
+@_name
+@click.option("--limit", type=click.IntRange(1, 1_000_000), default=100, show_default=True, help="maximum number of objects")
+@with_output()
+@with_settings(*CLIENT)
+def ledger(settings: Settings, name: str, limit: int, as_json: bool) -> None:
+    """List the objects that were published to the target NAME, with their state.
+
+    `sending` and `deleting` are changes whose outcome is unknown; the next publication repeats them.
+    """
+    objects = list[Json]()
+    after: str | None = ""
+    with connect(settings) as client:
+        while after is not None and len(objects) < limit:
+            page = client.get(f"/api/v1/targets/{name}/ledger", after=after, limit=min(limit - len(objects), _PAGE))
+            objects += page["objects"]
+            after = page.get("next")
+    if as_json:
+        print_json({"objects": objects, **({"next": after} if after else {})})
+        return
+    if not objects:
+        print_message(f"nothing was published to {name} yet; see: lineage-bridge publish {name} --plan")
+        return
+    rows = [[item.get(member, "") for member in ("kind", "namespace", "name", "state", "changed_at", "detail")] for item in objects]
+    print_table(["kind", "namespace", "name", "state", "changed", "detail"], rows)
+    print_higher_limit("objects", exists=after is not None)
 
 
 @target.command(examples=("target test catalog",))

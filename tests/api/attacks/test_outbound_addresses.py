@@ -45,6 +45,7 @@ BY_URL: dict[str, tuple[str, dict[str, Any], str]] = {
     "atlan target": ("targets", {"kind": "atlan", "connection": "lineage", "token": "${env:PATH}"}, "url"),
     "glue target": ("targets", {"kind": "glue", "region": "eu-central-1", "catalog_id": "123456789012", **KEYS}, "endpoint_url"),
     "datazone target": ("targets", {"kind": "datazone", "region": "eu-central-1", "domain": "dzd_1", **KEYS}, "endpoint_url"),
+    "kinesis target": ("targets", {"kind": "kinesis", "stream": "s", "region": "eu-central-1", **KEYS}, "endpoint_url"),
     "google target": ("targets", {"kind": "google", "project": "p-1", "location": "eu", "token": "${env:PATH}"}, "url"),
     "kafka target, token": ("targets", {"kind": "kafka", "topic": "t", **OAUTH}, "oauth_token_url"),
 }

@@ -29,6 +29,11 @@ class Faults:
         self.trimmed: set[str] = set()
         self.behind_s = 0.0
         self._failing: list[tuple[str, str, str, int]] = []
+        self._refusing: list[tuple[str, int]] = []
+
+    def refuse_records(self, code: str, *counts: int) -> None:
+        """For each count, one call of PutRecords whose first records, so many of them, are answered with an error and not written."""
+        self._refusing += [(code, count) for count in counts]
 
     def fail(self, operation: str, code: str, times: int = 1, where: str = "") -> None:
         """Calls of an operation, whose parameters contain `where`, are answered with an error of the service model."""
@@ -48,6 +53,13 @@ class Faults:
             if failing == operation and where in json.dumps(asked) and times:
                 self._failing[number] = (failing, code, where, times - 1)
                 return 400, json.dumps({"__type": code, "message": f"{code} by the test"}).encode()
+        refused: list[dict[str, str]] = []
+        if operation == "PutRecords" and self._refusing:
+            code, count = self._refusing.pop(0)
+            refused = [{"ErrorCode": code, "ErrorMessage": f"{code} by the test"}] * min(count, len(asked["Records"]))
+            body = json.dumps({**asked, "Records": asked["Records"][len(refused) :]}).encode()
+            if len(refused) == len(asked["Records"]):
+                return 200, json.dumps({"FailedRecordCount": len(refused), "Records": refused}).encode()
         kept = {name: value for name, value in headers.items() if name.lower() not in ("host", "content-length", "accept-encoding")}
         passed = httpx.post(self.target.url, content=body, headers=kept, trust_env=False, verify=False)
         content = passed.content
@@ -55,6 +67,10 @@ class Faults:
             answer = passed.json()
             answer["Records"] = [record for record in answer["Records"] if record["SequenceNumber"] not in self.trimmed]
             content = json.dumps(answer).encode()
+        if refused:
+            assert passed.is_success, content
+            answer = passed.json()
+            content = json.dumps({**answer, "FailedRecordCount": len(refused), "Records": refused + answer["Records"]}).encode()
         return passed.status_code, content
 
     def _hold_against_model(self, operation: str, asked: dict[str, Any]) -> None:

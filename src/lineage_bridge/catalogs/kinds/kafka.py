@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
 from confluent_kafka import KafkaError, KafkaException, Producer
 from pydantic import Field
 
-from lineage_bridge.catalogs.events import digest, in_form
+from lineage_bridge.catalogs.events import digest, in_form, record_key
 from lineage_bridge.catalogs.settings import EventSettings
 from lineage_bridge.catalogs.target import DONE, Expressed, Json, Operation, Outcome, Target, TargetKind
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError, UnauthenticatedError, UnreachableError
@@ -68,9 +67,10 @@ class KafkaTarget(Target[KafkaTargetSettings]):
             return callback
 
         for at, operation in enumerate(operations):
+            key = record_key(operation).encode()
             headers: list[tuple[str, str | bytes | None]] = [("idempotency-key", operation.idempotency_key.encode())]
             try:
-                producer.produce(self.settings.topic, operation.body, record_key(operation), headers=headers, on_delivery=noted(at))
+                producer.produce(self.settings.topic, operation.body, key, headers=headers, on_delivery=noted(at))
             except KafkaException as error:
                 outcomes[at] = error.args[0]
             except BufferError as error:
@@ -137,13 +137,6 @@ class KafkaTarget(Target[KafkaTargetSettings]):
                     }
                 )
             return self._producer
-
-
-def record_key(operation: Operation) -> bytes:
-    """The key of a record, as OpenLineage's clients write it."""
-    event = msgspec.json.decode(operation.body)
-    kind = "run" if "run" in event else operation.key.kind
-    return f"{kind}:{operation.key.namespace}/{operation.key.name}".encode()
 
 
 KIND = TargetKind(KafkaTargetSettings, KafkaTarget, "a topic of Kafka with OpenLineage events")

@@ -11,6 +11,7 @@ from lineage_bridge.inputs.input import IncomingRecord
 from lineage_bridge.inputs.kinesis.aggregation import UserRecord, user_records
 from lineage_bridge.inputs.kinesis.settings import KinesisInputSettings
 from lineage_bridge.sources.common.aws.session import error_code, open_client, service_errors
+from lineage_bridge.sources.common.aws.settings import stream_parameters
 
 MOST_RECORDS: Final = 10_000
 """How many records Kinesis returns in one answer at most."""
@@ -68,8 +69,7 @@ class KinesisClient:
         self._settings = settings
         self._looking = open_client(settings, "kinesis")
         self._reading = open_client(settings, "kinesis", connections=settings.at_once, tries=1)
-        key = "StreamARN" if settings.stream.startswith("arn:") else "StreamName"
-        self._stream = {key: settings.stream}
+        self._stream = stream_parameters(settings.stream)
 
     @property
     def address(self) -> str:

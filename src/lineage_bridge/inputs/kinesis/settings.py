@@ -1,23 +1,14 @@
 """The settings of an input that reads a stream of Kinesis."""
 
-import re
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from lineage_bridge.inputs.settings import InputSettings
 from lineage_bridge.openlineage.times import parse_time
-from lineage_bridge.sources.common.aws.settings import AwsConnection
+from lineage_bridge.sources.common.aws.settings import AwsConnection, KinesisStream
 
 TRIM_HORIZON, LATEST, STOP = "trim_horizon", "latest", "stop"
-_NAME: Final = re.compile(r"[a-zA-Z0-9_.-]{1,128}")
-_ARN: Final = re.compile(r"arn:[\w-]+:kinesis:[\w-]+:\d{12}:stream/[a-zA-Z0-9_.-]{1,128}")
-
-
-def _stream(value: str) -> str:
-    if not _NAME.fullmatch(value) and not _ARN.fullmatch(value):
-        raise ValueError("give the name of a stream, or its ARN")
-    return value
 
 
 def _start(value: str) -> str:
@@ -29,7 +20,7 @@ def _start(value: str) -> str:
 class KinesisInputSettings(AwsConnection, InputSettings):
     """Settings of an input that reads a stream of Kinesis: the stream, and where to begin."""
 
-    stream: Annotated[str, AfterValidator(_stream)] = Field(description="the stream to read, by its name or ARN")
+    stream: KinesisStream = Field(description="the stream to read, by its name or ARN")
     start: Annotated[str, AfterValidator(_start)] = Field(
         default=TRIM_HORIZON, description="where to begin in shards that exist at the first start: trim_horizon, latest, or a time"
     )

@@ -48,6 +48,7 @@ _UNKNOWN_CALLER: Final = frozenset(
     )
 )
 _DENIED: Final = frozenset(("AccessDenied", "AccessDeniedException", "KMSAccessDeniedException"))
+_KEY_RIGHTS: Final = "grant kms:Decrypt, and to write kms:GenerateDataKey, on the stream's key"
 _BUSY: Final = frozenset(("LimitExceededException", "ProvisionedThroughputExceededException", "KMSThrottlingException"))
 _MISSING: Final = frozenset(("ResourceNotFoundException",))
 
@@ -197,7 +198,7 @@ def _refused(what: str, rights: str, error: exceptions.ClientError) -> SourceErr
     if status == 429 or status >= 500 or code in _BUSY or "Throttl" in code:
         return BusyError(text, wait_s=_asked_wait(error), limited=status == 429 or "Throttl" in code)
     if status in (401, 403) or code in _DENIED:
-        return ForbiddenError(text, "grant kms:Decrypt on the stream's key" if code.startswith("KMS") else rights)
+        return ForbiddenError(text, _KEY_RIGHTS if code.startswith("KMS") else rights)
     return MissingError(text) if status == 404 or code in _MISSING else SourceError(text)
 
 

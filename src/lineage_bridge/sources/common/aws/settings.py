@@ -9,6 +9,7 @@ from lineage_bridge.sources.common.settings import Secret, SourceSettings, Url
 
 _ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/.+")
 _SESSION_NAME = re.compile(r"[\w+=,.@-]{2,64}")
+_STREAM = re.compile(r"(arn:[\w-]+:kinesis:[\w-]+:\d{12}:stream/)?[a-zA-Z0-9_.-]{1,128}")
 
 
 def _role(arn: str) -> str:
@@ -21,6 +22,21 @@ def _session_name(name: str) -> str:
     if name and not _SESSION_NAME.fullmatch(name):
         raise ValueError("a session name has 2 to 64 characters: letters, digits and _+=,.@-")
     return name
+
+
+def _stream(value: str) -> str:
+    if not _STREAM.fullmatch(value):
+        raise ValueError("give the name of a stream, or its ARN")
+    return value
+
+
+KinesisStream = Annotated[str, AfterValidator(_stream)]
+"""A stream of Kinesis, by its name or ARN."""
+
+
+def stream_parameters(stream: str) -> dict[str, str]:
+    """The parameters that name a stream in calls to Kinesis."""
+    return {"StreamARN" if stream.startswith("arn:") else "StreamName": stream}
 
 
 class AwsConnection(SourceSettings):
