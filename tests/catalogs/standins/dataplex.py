@@ -24,7 +24,7 @@ _MASKS: Final = {"fullyQualifiedName", "entrySource", "aspects"}
 _SOURCE: Final = {"resource": 4000, "system": 64, "platform": 64, "displayName": 500, "description": 2000}
 _PARENT: Final = f"projects/{NUMBER}/locations/{LOCATION}"
 SCHEMA: Final = "655216118709.global.schema"
-_COLUMN: Final = {
+_COLUMN: Final[Json] = {
     "type": "record",
     "recordFields": [
         *({"name": name, "type": "string"} for name in ("name", "dataType", "description", "defaultValue")),
@@ -40,8 +40,11 @@ _COLUMN: Final = {
         {"name": "fields", "type": "array", "arrayItems": {"typeRef": "column"}},
     ],
 }
-_SCHEMA_TEMPLATE: Final = {"type": "record", "recordFields": [{"name": "fields", "type": "array", "arrayItems": {"typeRef": "column"}}]}
-_TYPES: Final = {"string": str, "bool": bool, "int": (int, float), "double": (int, float), "enum": str, "datetime": str}
+_SCHEMA_TEMPLATE: Final[Json] = {
+    "type": "record",
+    "recordFields": [{"name": "fields", "type": "array", "arrayItems": {"typeRef": "column"}}],
+}
+_TYPES: Final[Json] = {"string": str, "bool": bool, "int": (int, float), "double": (int, float), "enum": str, "datetime": str}
 LARGEST_ASPECT = 120_000
 
 

@@ -106,10 +106,10 @@ class OwnTransport:
     """What makes one of Google's transports for JSON over HTTP use a GoogleSession. `client_info` is that of the transport's module."""
 
     def __init__(self, settings: GoogleLocationSettings, repeat: Repeat, client_info: object) -> None:
-        parts, transport = urlsplit(settings.url), super()
+        parts = urlsplit(settings.url)
         nobody: Any = AnonymousCredentials
-        made: Any = transport.__init__
-        made(host=parts.netloc, credentials=nobody(), url_scheme=parts.scheme)
+        transport: Any = super()
+        transport.__init__(host=parts.netloc, credentials=nobody(), url_scheme=parts.scheme)
         self._session: Any = GoogleSession(settings, repeat)
         prepare: Any = getattr(self, "_prep_wrapped_messages")  # noqa: B009  # of the transport
         prepare(client_info)  # again, since it keeps methods by their session
