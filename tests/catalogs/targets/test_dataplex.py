@@ -133,7 +133,9 @@ def test_an_entry_has_the_name_by_which_lineage_has_the_topic(
     published(ours)
     lineage = make_place("google", request, ours)
     ours.targets.add("lineage", "google", {**lineage.settings, **mapped}, replace=True)
-    assert ours.targets.start("lineage", plan_only=False, prune=False, overwrite=False).report.state == "done"
+    report = ours.targets.start("lineage", plan_only=False, prune=False, overwrite=False).report
+    assert report is not None
+    assert report.state == "done"
     ends = {end[0] for ends in lineage.more["there"].links() for end in ends}
     names = {made["fullyQualifiedName"] for _, _, made in there.entries()}
     assert names - ends == {"custom:ns.alone"}
@@ -148,7 +150,7 @@ def test_an_entry_says_who_owns_a_topic_what_it_is_and_how_long_it_keeps_records
         {"name": "when", "type": "timestamp"},
         {"name": "odd", "type": "custom.Type"},
     ]
-    facets = {
+    facets: dict[str, Any] = {
         "schema": facet(fields=fields),
         "documentation": facet(description="orders of the shop"),
         "ownership": facet(owners=[{"name": "team:shop", "type": "OWNER"}]),
