@@ -1,124 +1,24 @@
-"""The connection that Google's client library uses for its calls: checked addresses, no retries, errors converted to ours.
+"""The connection to Google's Data Lineage API, by its own client with the session of LineageBridge."""
 
-The library's own connection uses credentials of the machine, connects to addresses from environment variables, and retries by itself.
-"""
+from collections.abc import Iterator
+from typing import Any, Final
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Final, NamedTuple
-from urllib.parse import urlencode, urlsplit
-
-import msgspec
-from google.api_core.exceptions import GoogleAPIError
-from google.auth.credentials import AnonymousCredentials
-from google.auth.exceptions import MutualTLSChannelError
 from google.cloud.datacatalog_lineage_v1 import LineageClient
 from google.cloud.datacatalog_lineage_v1.services.lineage.transports.rest import DEFAULT_CLIENT_INFO, LineageRestTransport
-from google.protobuf.json_format import ParseError
 
-from lineage_bridge.catalogs.http import HttpAnswer, TargetClient, outcome_of
+from lineage_bridge.catalogs.kinds.google.session import GoogleAnswerError, GoogleConnection, OwnTransport, readable
 from lineage_bridge.catalogs.kinds.google.settings import GoogleSettings
-from lineage_bridge.catalogs.target import Outcome, Repeat
-from lineage_bridge.errors import ConfigError, SourceError
-from lineage_bridge.sources.common.google.credentials import Authorization
+from lineage_bridge.catalogs.target import Repeat
+from lineage_bridge.errors import SourceError
 
-_ABORTED: Final = "ABORTED"
 _PAGE: Final = 100
-_HINT: Final = "check that the address is that of the Data Lineage API"
 
 
-class GoogleAnswerError(SourceError):
-    """An answer with an error; `status` is Google's name for it, empty if the answer is not Google's."""
-
-    def __init__(self, named: str, answer: HttpAnswer, status: str) -> None:
-        super().__init__(f"{named} answered {answer.status}: {answer.message or status}", _HINT)
-        self.answer, self.status = answer, status
-
-    @property
-    def is_missing(self) -> bool:
-        """Whether an object that the call names does not exist."""
-        return self.status == "NOT_FOUND"
-
-    @property
-    def is_taken(self) -> bool:
-        """Whether the object to create already exists."""
-        return self.status == "ALREADY_EXISTS"
-
-    @property
-    def outcome(self) -> Outcome:
-        """The outcome of the call for an object. If the answer is not Google's, a later attempt may succeed."""
-        found = outcome_of(self.answer)
-        return found._replace(later=False) if self.status else found
-
-
-class _Response(NamedTuple):
-    """An answer in the form that Google's client reads."""
-
-    status_code: int
-    content: bytes
-    headers: Mapping[str, str]
-
-
-class _Session:
-    """The HTTP session that Google's client uses."""
-
-    def __init__(self, settings: GoogleSettings, repeat: Repeat) -> None:
-        self._client, self._authorization = TargetClient(settings, repeat, is_busy=_is_aborted), Authorization(settings)
-
-    def get(self, url: str, **asked: Any) -> _Response:  # noqa: ANN401  # as requests has it
-        """Make a GET request."""
-        return self._made("GET", url, **asked)
-
-    def post(self, url: str, **asked: Any) -> _Response:  # noqa: ANN401  # as above
-        """Make a POST request."""
-        return self._made("POST", url, **asked)
-
-    def patch(self, url: str, **asked: Any) -> _Response:  # noqa: ANN401  # as above
-        """Make a PATCH request."""
-        return self._made("PATCH", url, **asked)
-
-    def delete(self, url: str, **asked: Any) -> _Response:  # noqa: ANN401  # as above
-        """Make a DELETE request."""
-        return self._made("DELETE", url, **asked)
-
-    def close(self) -> None:
-        """Close connections."""
-        self._client.close()
-
-    def _made(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        params: Iterable[tuple[str, Any]],
-        data: str | None = None,
-        timeout: object = None,  # noqa: ARG002  # the settings say how long
-    ) -> _Response:
-        path, query = urlsplit(url).path, urlencode(list(params))
-        body = None if data is None else data.encode()
-        answer = self._client.call(method, f"{path}?{query}", body, lambda: {**headers, **self._authorization.headers()})
-        if answer.is_success and not answer.body.lstrip().startswith(b"{"):
-            raise SourceError(f"{method} {path} answered something other than an object", _HINT)
-        if answer.is_success:
-            return _Response(answer.status, answer.body, {})
-        raise GoogleAnswerError(f"{method} {path}", answer, _status(answer))
-
-
-class _Transport(LineageRestTransport):
+class _Transport(OwnTransport, LineageRestTransport):
     """Google's transport for JSON over HTTP, which uses LineageBridge's connection."""
 
-    def __init__(self, settings: GoogleSettings, repeat: Repeat) -> None:
-        parts = urlsplit(settings.url)
-        nobody: Any = AnonymousCredentials
-        super().__init__(host=parts.netloc, credentials=nobody(), url_scheme=parts.scheme)
-        session: Any = _Session(settings, repeat)
-        self._session = session
-        prepare: Any = self._prep_wrapped_messages
-        prepare(DEFAULT_CLIENT_INFO)  # again, since it keeps methods by their session
 
-
-class LineageConnection:
+class LineageConnection(GoogleConnection):
     """Calls the Data Lineage API. Thread-safe. Raises ConfigError if the environment has variables of Google's client that cannot be
     honoured.
 
@@ -126,20 +26,7 @@ class LineageConnection:
     """
 
     def __init__(self, settings: GoogleSettings, repeat: Repeat) -> None:
-        self._settings = settings
-        try:
-            self._client: Any = LineageClient(transport=_Transport(settings, repeat))
-        except (MutualTLSChannelError, ValueError) as error:
-            text = f"Google's client cannot be used: {' '.join(str(error).split())[:300]}"
-            raise ConfigError(text, "correct or remove the variable in the environment of this server") from error
-
-    def call(self, method: str, request: Mapping[str, Any]) -> Any:  # noqa: ANN401  # the types of Google's client are made at run time
-        """Call a method of Google's client, such as `create_process`, and return its answer.
-
-        Raises GoogleAnswerError for an error, and the errors of `TargetClient.call`.
-        """
-        with _readable(method):
-            return getattr(self._client, method)(request=dict(request), retry=None, timeout=self._settings.timeout_s)
+        super().__init__(settings, lambda: LineageClient(transport=_Transport(settings, repeat, DEFAULT_CLIENT_INFO)))
 
     def listed(self, method: str, parent: str, member: str) -> Iterator[Any]:
         """The objects on all pages of a list. Each page is requested when it is reached.
@@ -154,7 +41,7 @@ class LineageConnection:
             raise
         token = ""
         while True:
-            with _readable(method):
+            with readable(method):
                 page = next(pages, None)
             if page is None:
                 return
@@ -165,30 +52,3 @@ class LineageConnection:
                 )
             token = page.next_page_token
             yield from getattr(page, member)
-
-    def close(self) -> None:
-        """Close connections."""
-        self._client.transport.close()
-
-
-@contextmanager
-def _readable(method: str) -> Iterator[None]:
-    """A context in which errors that occur while an answer is read become those of LineageBridge."""
-    try:
-        yield
-    except (ParseError, GoogleAPIError, UnicodeDecodeError) as error:
-        raise SourceError(f"{method}: the answer cannot be read: {' '.join(str(error).split())[:200]}", _HINT) from error
-
-
-def _is_aborted(answer: HttpAnswer) -> bool:
-    return not answer.is_success and _status(answer) == _ABORTED
-
-
-def _status(answer: HttpAnswer) -> str:
-    try:
-        found = msgspec.json.decode(answer.body)
-    except (msgspec.DecodeError, RecursionError):
-        return ""
-    error = found.get("error") if isinstance(found, dict) else None
-    status = error.get("status") if isinstance(error, dict) else None
-    return status if isinstance(status, str) else ""

@@ -12,7 +12,7 @@ from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from lineage_bridge.catalogs.events import digest
-from lineage_bridge.catalogs.kinds.google.connection import GoogleAnswerError, LineageConnection
+from lineage_bridge.catalogs.kinds.google.connection import LineageConnection
 from lineage_bridge.catalogs.kinds.google.processes import (
     DataLink,
     JobLineage,
@@ -22,6 +22,7 @@ from lineage_bridge.catalogs.kinds.google.processes import (
     express_process,
     job_lineage,
 )
+from lineage_bridge.catalogs.kinds.google.session import GoogleAnswerError
 from lineage_bridge.catalogs.kinds.google.settings import GoogleSettings
 from lineage_bridge.catalogs.target import CREATE, DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import BusyError, ForbiddenError, UnauthenticatedError

@@ -1,0 +1,174 @@
+"""Writes an entry for each topic to Google's catalog, Dataplex. It needs google-cloud-dataplex."""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from google.cloud.dataplex_v1.types import EntryView
+from google.protobuf.json_format import ParseError
+
+from lineage_bridge.catalogs.kinds.google.catalog_connection import CatalogConnection
+from lineage_bridge.catalogs.kinds.google.entries import (
+    SCHEMA,
+    SCHEMA_TYPE,
+    FoundEntry,
+    aspect_template,
+    content_of,
+    entry_name,
+    entry_of,
+    missing_fields,
+    topic_key,
+)
+from lineage_bridge.catalogs.kinds.google.session import GoogleAnswerError
+from lineage_bridge.catalogs.kinds.google.settings import DataplexSettings
+from lineage_bridge.catalogs.kinds.google.topics import by_topic, express_topic
+from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
+from lineage_bridge.errors import ForbiddenError, MissingError, UnauthenticatedError
+from lineage_bridge.model.sources import SourceCheck
+
+_RIGHTS: Final = "grant roles/dataplex.catalogEditor on the project"
+_COLLECTIONS: Final = {"entry_group": "entryGroups", "aspect_type": "aspectTypes", "entry_type": "entryTypes"}
+_MASK: Final = ("fully_qualified_name", "entry_source", "aspects")
+
+
+class DataplexTarget(Target[DataplexSettings]):
+    """Keeps an entry for each topic, with aspects for its columns, and for its jobs, owners and tags. Aspects of others stay."""
+
+    deletes = True
+    reads = True
+    read_batch = 20
+    paces_itself = True
+
+    def __init__(self, name: str, settings: DataplexSettings, _: Path) -> None:
+        super().__init__(name, settings)
+        self._connection = CatalogConnection(settings, self.repeated)
+        self._preparing, self._is_prepared = threading.Lock(), False
+
+    def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
+        """Group what events say by topics: one event for each topic."""
+        return by_topic(events, self.settings)
+
+    def express(self, event: Json) -> Expressed:
+        """Convert the event of a topic to the content of its entry. Raises InexpressibleError."""
+        return express_topic(event)
+
+    def visible(self, event: Json) -> str:
+        """The digest of the content of an entry, which can be read back."""
+        return content_of(event["entry"])
+
+    def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
+        """The topics that have an entry in the entry group, each with the digest of what could come from here."""
+        entries = {key: self._entry(key) for key in keys}
+        return {key: entry.content for key, entry in entries.items() if entry}
+
+    def write(self, operations: Sequence[Operation]) -> list[Outcome]:
+        """Write or delete the entry of each topic."""
+        return [self._write(operation) for operation in operations]
+
+    def _write(self, operation: Operation) -> Outcome:
+        try:
+            if operation.action == DELETE:
+                return self._delete(operation.key)
+            self._prepare()
+            return self._publish(msgspec.json.decode(operation.body), operation.key)
+        except GoogleAnswerError as error:
+            found = error.outcome
+            if error.is_missing:  # deleted while it is written: the entry group, or a type
+                self._is_prepared = False
+            return found._replace(later=found.later or error.is_missing)
+        except UnauthenticatedError:
+            raise
+        except ForbiddenError as error:
+            raise ForbiddenError(str(error), _RIGHTS) from error
+
+    def _publish(self, event: Json, key: ObjectKey) -> Outcome:
+        there, goal = self._entry(key), entry_of(event, key, self.settings)
+        if there and not there.is_of_our_type:
+            return Outcome(False, "there is an entry of another type under its id")
+        was_ours = there is not None and there.has_our_schema
+        keys = [topic_key(self.settings), *((SCHEMA,) if was_ours or SCHEMA in goal["aspects"] else ())]
+        asked = {"update_mask": {"paths": list(_MASK)}, "aspect_keys": keys, "delete_missing_aspects": was_ours}
+        try:
+            self._connection.write(goal, asked)
+        except ParseError as error:
+            return Outcome(False, f"cannot be sent as JSON of Google's: {error}")
+        return DONE
+
+    def _delete(self, key: ObjectKey) -> Outcome:
+        """Delete an entry, unless others have attached aspects to it, which would be deleted with it."""
+        name = entry_name(key, self.settings)
+        there = self._connection.found("entry", name, view=EntryView.ALL)
+        if there is None:
+            return DONE
+        if others := FoundEntry(there, self.settings).others:
+            return Outcome(False, f"it has aspects of others, which would be deleted with it: {', '.join(others)[:500]}")
+        try:
+            self._connection.call("delete_entry", {"name": name})
+        except GoogleAnswerError as error:
+            if not error.is_missing:
+                raise
+        return DONE
+
+    def _entry(self, key: ObjectKey) -> FoundEntry | None:
+        types = [f"{self.settings.parent}/aspectTypes/{self.settings.aspect_type}", SCHEMA_TYPE]
+        found = self._connection.found("entry", entry_name(key, self.settings), view=EntryView.CUSTOM, aspect_types=types)
+        return FoundEntry(found, self.settings) if found is not None else None
+
+    # what entries need
+
+    def _prepare(self) -> None:
+        """Check that the entry group and the types are there, once; create what is missing if the settings allow it."""
+        with self._preparing:
+            if self._is_prepared:
+                return
+            for kind, id_ in self._needed():
+                found = self._connection.found(kind, self._name(kind, id_))
+                if found is None and not self.settings.create_types:
+                    raise MissingError(
+                        f"there is no {kind.replace('_', ' ')} {id_} in {self.settings.parent}",
+                        "create it, or allow that here with create_types=true",
+                    )
+                if found is None:
+                    self._connection.create(kind, id_, self._definition(kind), self.wait)
+                elif kind == "aspect_type" and (lacking := missing_fields(found.get("metadataTemplate", {}))):
+                    raise MissingError(
+                        f"the aspect type {id_} is another one: it lacks {', '.join(lacking)}",
+                        "give another id as aspect_type, which create_types=true can create",
+                    )
+            self._is_prepared = True
+
+    def _needed(self) -> tuple[tuple[str, str], ...]:
+        settings = self.settings
+        ids = {"entry_group": settings.entry_group, "aspect_type": settings.aspect_type, "entry_type": settings.entry_type}
+        return tuple((kind, ids[kind]) for kind in _COLLECTIONS)
+
+    def _name(self, kind: str, id_: str) -> str:
+        return f"{self.settings.parent}/{_COLLECTIONS[kind]}/{id_}"
+
+    @staticmethod
+    def _definition(kind: str) -> Json:
+        if kind == "entry_group":
+            return {"displayName": "LineageBridge", "description": "Topics that LineageBridge published"}
+        made = {"displayName": "Topic", "description": "A topic of Kafka, as LineageBridge publishes it"}
+        return (
+            {**made, "metadataTemplate": aspect_template()} if kind == "aspect_type" else {**made, "platform": "Kafka", "system": "Kafka"}
+        )
+
+    def test(self) -> list[SourceCheck]:
+        """Check whether the entry group and the types can be read. Whether entries can be written only shows when one is."""
+        answers = SourceCheck("connect", True, "Google answers")
+        try:
+            missing = [id_ for kind, id_ in self._needed() if self._connection.found(kind, self._name(kind, id_)) is None]
+        except ForbiddenError as error:
+            return [answers, SourceCheck("authenticate", False, str(error), error.hint)]
+        checks = [answers, SourceCheck("authenticate", True, f"{self.settings.parent} can be read")]
+        if missing and not self.settings.create_types:
+            hint = "create them, or allow that here with create_types=true"
+            return [*checks, SourceCheck("types", False, f"there is no {', '.join(missing)}", hint)]
+        return checks
+
+    def close(self) -> None:
+        """Close connections."""
+        self._connection.close()
