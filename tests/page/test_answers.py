@@ -109,6 +109,22 @@ def test_a_trace_has_every_sink_stops_at_the_hash_and_is_the_same_as_of_the_same
     expect(page.locator(".digest")).to_have_attribute("title", digest)
 
 
+def test_where_a_value_is_now_leaves_out_what_is_masked_in_the_list_and_the_file(page: Page, shown: Shown, tmp_path: Path) -> None:
+    open_view(page, f"{shown.url}view/trace?{urlencode({**EMAIL, 'direction': 'downstream'})}")
+    page.get_by_role("button", name="Where it is now").press("Enter")
+    expect(page.get_by_label("Left out").first).to_contain_text("1 dataset left out: reached by masked values alone.")
+    rows = page.get_by_role("region", name="Where it is").locator("tbody tr")
+    expect(rows).to_have_count(2)
+    expect(page.get_by_role("region", name="Left out")).to_contain_text("order-events-enriched")
+    file = saved(page, tmp_path)
+    assert [(row["dataset"], row["columns"]) for row in file] == [(EMAIL["name"], "email"), ("commerce.public.customers", "email")]
+    assert [row["namespace"] for row in file] == [SINKS[0][0], EMAIL["namespace"]]
+    assert [bool(row["last_written"]) for row in file] == [True, False], "no run wrote the table"
+    assert "held=yes" in page.url
+    page.get_by_role("button", name="Where it is now").press("Enter")
+    expect(page.get_by_role("region", name="Flows")).to_be_visible()
+
+
 def test_a_pinned_trace_keeps_its_time_in_the_address(page: Page, shown: Shown) -> None:
     open_view(page, f"{shown.url}view/trace?{urlencode({**EMAIL, 'direction': 'downstream'})}")
     expect(page.locator("tbody tr")).to_have_count(2)

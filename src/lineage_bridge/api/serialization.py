@@ -91,6 +91,8 @@ def trace_digest(trace: Trace, kept: Mapping[Node, Stewardship]) -> str:
         sorted([*named(gap.source, gap.target, gap.job), gap.origin.name, gap.evidence.text] for gap in coverage.gaps),
         [trace.truncated, trace.hidden],
     ]
+    if trace.dropped:
+        content.append(sorted({column.node.id: named(column.node) for column in trace.columns if column.node.id in trace.dropped}.values()))
     return sha256(msgspec.json.encode(content)).hexdigest()
 
 

@@ -1,6 +1,7 @@
 """The results of questions that follow flows: impact, paths, ledgers and traces."""
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import NamedTuple
 
 from lineage_bridge.graph.relations import Evidence, Origin
@@ -150,17 +151,29 @@ class Proof:
     asserted_by: bytes
 
 
+class Arrival(IntEnum):
+    """How values get from one column to another: as they were or derived from that, only masked, or not at all: they only decide over rows.
+    Upstream, masking does not count: the values are at the source as they were.
+    """
+
+    CLEAR = 0
+    MASKED = 1
+    INDIRECT = 2
+
+
 @dataclass(frozen=True)
 class TracedColumn:
     """A column in a trace, `distance` hops from the column at which the trace starts.
 
-    If the trace ended before it reached this column, `distance` is None and `end` is the reason.
+    If the trace ended before it reached this column, `distance` is None and `end` is the reason. `arrival` is how the values come to it
+    from the start of the trace (for a trace upstream: from it to the start).
     """
 
     node: Node
     field: str
     distance: int | None
     end: str
+    arrival: Arrival
 
 
 @dataclass(frozen=True)
@@ -205,7 +218,11 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Trace:
-    """The columns from which a column is derived, or which are derived from it."""
+    """The columns from which a column is derived, or which are derived from it.
+
+    `dropped` are the ids of its datasets that were dropped and do not exist again; `ended` is how many flows were left
+    out because they have ended.
+    """
 
     origin: Node
     options: TraceOptions
@@ -215,3 +232,12 @@ class Trace:
     truncated: str
     hidden: int
     resolution: str = "exact"
+    dropped: frozenset[int] = frozenset()
+    ended: int = 0
+
+    @property
+    def nodes(self) -> set[Node]:
+        """All nodes that the trace names."""
+        ends = {end for flow in self.flows for end in (flow.source, flow.target, flow.job)}
+        ends |= {end for gap in self.coverage.gaps for end in (gap.source, gap.target, gap.job)}
+        return {self.origin, *ends, *(column.node for column in self.columns)}

@@ -150,10 +150,13 @@ class LimitedLineage:
             border.note_flow((gap.source, gap.target, gap.job))
         flows = [flow if border.is_own(flow.job) else replace(flow, proof=None) for flow in shown_columns(border, found.flows)]
         met = {end.id for flow in flows for end in flow_of(flow)}
-        columns = unique(self._columns(found.columns, met), lambda column: (column.node.id, column.field))
-        return replace(
-            found, columns=tuple(columns), flows=tuple(flows), coverage=replace(found.coverage, gaps=tuple(map(self._gap, gaps)))
-        )
+        columns: dict[tuple[int, str], TracedColumn] = {}
+        for column in self._columns(found.columns, met):
+            same = columns.setdefault((column.node.id, column.field), column)
+            columns[column.node.id, column.field] = replace(same, arrival=min(same.arrival, column.arrival))
+        coverage = replace(found.coverage, gaps=tuple(map(self._gap, gaps)))
+        shown = replace(found, columns=tuple(columns.values()), flows=tuple(flows), coverage=coverage)
+        return replace(shown, dropped=found.dropped & {end.id for end in shown.nodes})
 
     def _columns(self, columns: Iterable[TracedColumn], met: Collection[int]) -> Iterator[TracedColumn]:
         for column in columns:

@@ -42,7 +42,7 @@ const VIEWS: View[] = [
     ledgerOf(TOPIC),
     { ...ledgerOf(JOB), hours: 24, until: "2026-05-01T00:00:00Z", baseline: "before" },
     traceOf(TOPIC, "e-mail"),
-    { ...traceOf(TOPIC, "", "downstream"), indirect: true, masked: true, at: "2026-05-01T00:00:00Z" },
+    { ...traceOf(TOPIC, "", "downstream"), indirect: true, masked: true, held: true, at: "2026-05-01T00:00:00Z" },
     { ...impactOf(JOB), direction: "upstream" },
     { ...impactWithin("kafka://*"), direction: "upstream", by: "system" },
     { ...impactOf(TOPIC, JOB, { ...TOPIC, name: "" }), by: "owner", as: "list", lit: ["00ff", "0a"] },

@@ -72,6 +72,7 @@ export interface TraceView {
     direction: Direction;
     indirect: boolean;
     masked: boolean;
+    held: boolean;
     /** As of this time, RFC 3339; empty for now. */
     at: string;
 }
@@ -139,7 +140,7 @@ export function ledgerOf(target: NodeRef): LedgerView {
 }
 
 export function traceOf(dataset: NodeRef, field: string, direction: Direction = "upstream"): TraceView {
-    return { page: "trace", dataset, field, direction, indirect: false, masked: false, at: "" };
+    return { page: "trace", dataset, field, direction, indirect: false, masked: false, held: false, at: "" };
 }
 
 /** The address of a view, relative to the base of the page. */
@@ -196,6 +197,7 @@ function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } |
                 direction: view.direction,
                 indirect: view.indirect ? "yes" : "",
                 masked: view.masked ? "yes" : "",
+                held: view.held ? "yes" : "",
                 at: view.at,
             });
         case "impact":
@@ -258,6 +260,7 @@ export function viewOf(path: string, query: string): View {
                 direction: direction(given.get("direction"), "upstream"),
                 indirect: given.get("indirect") === "yes",
                 masked: given.get("masked") === "yes",
+                held: given.get("held") === "yes",
                 at: time(given.get("at")),
             }));
         case "view/impact":

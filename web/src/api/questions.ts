@@ -262,9 +262,9 @@ export function ledger({ target, since, until, baselineSince, baselineUntil }: L
     });
 }
 
-export function trace({ dataset, field, direction, indirect, masked, at }: TraceView) {
+export function trace({ dataset, field, direction, indirect, masked, held, at }: TraceView) {
     const time = at === "" ? {} : { at };
-    const query = { ...dataset, field, direction, indirect, through_masking: masked, ...time };
+    const query = { ...dataset, field, direction, indirect, through_masking: masked, held, ...time };
     return queryOptions({
         queryKey: ["trace", query],
         queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/trace", { signal, params: { query } })),

@@ -1,4 +1,4 @@
-"""Responses about lineage: of datasets and jobs, impact, paths and column traces.
+"""Responses about lineage: of datasets and jobs, impact and paths.
 
 `resolution` is "exact", or "day" where the last statement within the day of the requested time is not known.
 """
@@ -6,7 +6,7 @@
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from lineage_bridge.api.schemas.names import DescribedNode, Text
-from lineage_bridge.api.schemas.nodes import GraphNode, NodeDetails, TransformationItem
+from lineage_bridge.api.schemas.nodes import GraphNode, NodeDetails
 from lineage_bridge.api.schemas.runs import RunItem
 from lineage_bridge.projections.event_shapes import RunRef
 from lineage_bridge.projections.shapes import Name
@@ -180,99 +180,3 @@ class PathsAnswer(Struct, frozen=True):
     settling: bool
     position: str
     hidden_ended: int = 0
-
-
-class TraceColumn(Struct, frozen=True, omit_defaults=True):
-    """A column, as the id of its dataset (or job) and its field. An empty field means the whole dataset.
-
-    `distance` counts hops from the origin. `end` says why the trace ended here: "masked", "job", "unknown column".
-    """
-
-    node: str
-    field: str
-    distance: int | UnsetType = UNSET
-    end: str | UnsetType = UNSET
-
-
-class ProofAnswer(Struct, frozen=True):
-    """The latest event that states a flow between columns. As of an earlier time, it is the latest event by then that is known, which may
-    be the first one of that day.
-
-    `run_id` is the id of the run, or of the design-time statement.
-    """
-
-    event_id: str
-    event_time: str
-    run_id: str
-
-
-class TraceFlow(Struct, frozen=True, omit_defaults=True):
-    """A flow from one column to another; members are ids of nodes. `indirect`: the source only affects which rows result (filter, join,
-    sort).
-    """
-
-    source: str
-    source_field: str
-    target: str
-    target_field: str
-    job: str
-    origin: str
-    transformations: list[TransformationItem]
-    masked: bool = False
-    indirect: bool = False
-    proof: ProofAnswer | UnsetType = UNSET
-    descriptions: list[str] = []
-
-
-class TraceGap(Struct, frozen=True):
-    """A flow on the way without column lineage: the column may also have gone through it."""
-
-    source: str
-    target: str
-    job: str
-    origin: str
-    evidence: str
-
-
-class TraceCoverage(Struct, frozen=True):
-    """How many flows at the traced datasets have column lineage (`told`), how many do not (`untold`), and some of the latter."""
-
-    told: int
-    untold: int
-    gaps: list[TraceGap]
-
-
-class KeptDataset(Struct, frozen=True, omit_defaults=True):
-    """Who owns a dataset, given by its id, and how long its data is kept; members are left out where nobody states it.
-
-    `owners` are those of the ownership facet, or else the values of the tag `owner`. `retention` is what a topic's own `retention.ms` and
-    `cleanup.policy` mean (such as "7 days", "without limit", "newest of each key"), or else the value of the tag `retention`.
-    """
-
-    node: str
-    owners: list[str] = []
-    retention: str = ""
-
-
-class TraceAnswer(Struct, frozen=True):
-    """The columns from which a column is derived, or those that are derived from it. `kept` has the owners and the retention of each
-    dataset among the nodes.
-
-    `digest` is the SHA-256 of the question and of what was found, by names: answers with the same digest have the same content.
-    """
-
-    origin: GraphNode
-    field: str
-    direction: str
-    depth: int
-    nodes: list[GraphNode]
-    columns: list[TraceColumn]
-    flows: list[TraceFlow]
-    kept: list[KeptDataset]
-    coverage: TraceCoverage
-    truncated: str
-    hidden: int
-    resolution: str
-    settling: bool
-    position: str
-    digest: str

@@ -79,8 +79,11 @@ class LineageQuestions:
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
         """The columns from which a column is derived, or which are derived from it."""
         nodes = self.nodes.at(at_us)
-        tracer = Tracer(self.connection, nodes, followed_flows(self.connection, nodes, at_us).flows, limits, _stopwatch(), at_us)
-        return replace(tracer.trace(node, options), resolution=resolution(at_us))
+        followed = followed_flows(self.connection, nodes, at_us)
+        tracer = Tracer(self.connection, nodes, followed.flows, limits, _stopwatch(), at_us)
+        trace = tracer.trace(node, options)
+        gone = followed.gone({node.id for node in trace.nodes})
+        return replace(trace, resolution=resolution(at_us), dropped=gone, ended=followed.left_out(tracer.met, ()))
 
     def job_ports(self, job: Node, *, now_us: int, at_us: int | None = None) -> list[Port]:
         """The inputs and outputs of a job, sorted by side and name."""

@@ -9,6 +9,7 @@ from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Coverage, Gap, Trace, TracedColumn, TracedFlow, TraceOptions
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.lineage.proofs import ProofKey, Proofs
+from lineage_bridge.store.lineage.value_arrivals import is_indirect, value_arrivals
 from lineage_bridge.store.query.annotations import descriptions
 from lineage_bridge.store.query.columns import Column, Columns, ColumnStep, CurrentColumns, FlowColumns
 from lineage_bridge.store.query.dropped_paths import FlowKey
@@ -65,6 +66,11 @@ class Tracer:
             found.distances.update(dict.fromkeys(frontier, hop))
         return self._answer(node, options, found)
 
+    @property
+    def met(self) -> set[FlowKey]:
+        """The flows that were read so far."""
+        return {key for edges in self._edges_of.values() for key in edges}
+
     def _begin(self, node: Node, options: TraceOptions, *, up: bool) -> list[Column]:
         own = self.nodes.head(node.id)
         if options.field or node.kind == NodeKind.JOB:
@@ -112,7 +118,7 @@ class Tracer:
         """Whether the trace follows a statement: it matches the options and supports a current flow."""
         if not (step.source_field or step.target_field):
             return False
-        if (step.type == "INDIRECT" or not step.target_field) and not options.indirect:
+        if is_indirect(step) and not options.indirect:
             return False
         return (step.source, step.target, step.job, step.origin) in self._edges(member, up=up)
 
@@ -181,8 +187,10 @@ class Tracer:
 
     def _answer(self, node: Node, options: TraceOptions, found: Traced) -> Trace:
         self.nodes.load({end for steps in found.steps.values() for end in (steps[0].source, steps[0].target, steps[0].job)})
-        columns = [TracedColumn(self.nodes.by_id(id_), name, hops, "") for (id_, name), hops in found.distances.items()]
-        columns += [TracedColumn(self.nodes.by_id(id_), name, None, end) for (id_, name), end in found.ends.items()]
+        starts = [at for at, hops in found.distances.items() if hops == 0]
+        came = value_arrivals(starts, found.steps.values(), self.nodes.head, up=options.direction == "upstream")
+        columns = [TracedColumn(self.nodes.by_id(at[0]), at[1], hops, "", came[at]) for at, hops in found.distances.items()]
+        columns += [TracedColumn(self.nodes.by_id(at[0]), at[1], None, end, came[at]) for at, end in found.ends.items()]
         name = self.nodes.by_id
         open_gaps = [edge for key, edge in found.gaps.items() if key not in found.covered]
         gaps = (Gap(name(source), name(target), name(job), Origin(o), Evidence(e)) for source, target, job, o, e, _ in open_gaps)
@@ -211,7 +219,7 @@ class Tracer:
                 Origin(step.origin),
                 tuple(sorted({(row.type, row.subtype, row.masking) for row in steps})),
                 masked=all(row.masking for row in steps),
-                indirect=all(row.type == "INDIRECT" or not row.target_field for row in steps),
+                indirect=all(is_indirect(row) for row in steps),
                 proof=proven.get(_proof_key(step)),
                 descriptions=descriptions(self.connection, steps, self.at_us) if described else (),
             )

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.answering.question_route import question_router
@@ -24,10 +24,12 @@ from lineage_bridge.api.dependencies import (
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.schemas.lineage import (
+from lineage_bridge.api.schemas.lineage import PathAnswer, PathsAnswer
+from lineage_bridge.api.schemas.names import ErrorAnswer
+from lineage_bridge.api.schemas.nodes import GraphNode, TransformationItem
+from lineage_bridge.api.schemas.traces.answers import (
+    HeldDataset,
     KeptDataset,
-    PathAnswer,
-    PathsAnswer,
     ProofAnswer,
     TraceAnswer,
     TraceColumn,
@@ -35,14 +37,14 @@ from lineage_bridge.api.schemas.lineage import (
     TraceFlow,
     TraceGap,
 )
-from lineage_bridge.api.schemas.names import ErrorAnswer
-from lineage_bridge.api.schemas.nodes import GraphNode, TransformationItem
 from lineage_bridge.api.services import Services
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Gap, Paths, Trace, TracedFlow, TraceOptions
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.graph_reader import GraphReader, ProgressReader
+from lineage_bridge.projections.overview import system_name
 from lineage_bridge.projections.stewardship import read_stewardship
+from lineage_bridge.projections.traces.held import read_held
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream"]
@@ -118,6 +120,7 @@ def _trace_route(router: APIRouter, services: Services) -> None:
         through_masking: Annotated[bool, Query(description="Continue beyond masked columns")] = False,
         proofs: Annotated[bool, Query(description="Include the latest event that states each flow")] = True,
         gaps: Annotated[int, Query(ge=0, le=10_000, description="Maximum number of gaps to list")] = 100,
+        held: Annotated[bool, Query(description="Include which datasets hold the values, and why the others do not")] = False,
     ) -> Response:
         """The columns from which a column is derived, or which are derived from it."""
         options = TraceOptions(field, direction, depth, indirect, through_masking, proofs, gaps)
@@ -125,23 +128,24 @@ def _trace_route(router: APIRouter, services: Services) -> None:
             node = require_node(reader.nodes, KINDS[kind], namespace, name)
             at_us = parse_time_argument("at", at)
             trace = reader.lineage.trace(node, options, WalkLimits(), at_us)
-            return json_response(_trace(reader, trace, names, at_us), headers=position_header(reader.progress))
+            answer = _trace(reader, trace, names, at_us)
+            if held:
+                answer = structs.replace(answer, held=_held(reader, trace, at_us))
+            return json_response(answer, headers=position_header(reader.progress))
 
 
 def _trace(reader: GraphReader, trace: Trace, style: str, at_us: int | None) -> TraceAnswer:
     nodes, progress = reader.nodes, reader.progress
-    ends = {end for flow in trace.flows for end in (flow.source, flow.target, flow.job)}
-    ends |= {end for gap in trace.coverage.gaps for end in (gap.source, gap.target, gap.job)}
-    every = {trace.origin, *ends, *(column.node for column in trace.columns)}
+    every = trace.nodes
     kept, is_whole = read_stewardship(reader, every, at_us, STEWARDSHIP_SECONDS)
     if not is_whole:
         trace = replace(trace, truncated=trace.truncated or "time")
     return TraceAnswer(
-        origin=apply_name_style(nodes, serialization.graph_node(trace.origin), style),
+        origin=apply_name_style(nodes, serialization.graph_node(trace.origin, dropped=trace.origin.id in trace.dropped), style),
         field=trace.options.field,
         direction=trace.options.direction,
         depth=trace.options.depth,
-        nodes=apply_name_style(nodes, _nodes(sorted(every, key=lambda node: (node.kind, node.namespace, node.name))), style),
+        nodes=apply_name_style(nodes, _nodes(sorted(every, key=lambda node: (node.kind, node.namespace, node.name)), trace.dropped), style),
         columns=[
             TraceColumn(serialization.node_id_of(c.node), c.field, UNSET if c.distance is None else c.distance, c.end or UNSET)
             for c in trace.columns
@@ -155,7 +159,21 @@ def _trace(reader: GraphReader, trace: Trace, style: str, at_us: int | None) -> 
         settling=progress.settling(),
         position=position_tokens.encode(progress.position()),
         digest=serialization.trace_digest(trace, kept),
+        hidden_ended=trace.ended,
     )
+
+
+def _held(reader: GraphReader, trace: Trace, at_us: int | None) -> list[HeldDataset]:
+    return [
+        HeldDataset(
+            node=serialization.node_id_of(found.node),
+            system=system_name(found.node.namespace),
+            fields=list(found.fields),
+            left_out=found.left_out or UNSET,
+            last_written=serialization.time_text(found.last_written),
+        )
+        for found in read_held(reader, trace, at_us)
+    ]
 
 
 def _flow(flow: TracedFlow) -> TraceFlow:

@@ -1,0 +1,1 @@
+"""What answers say about a column trace beside its flows."""

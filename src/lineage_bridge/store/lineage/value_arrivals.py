@@ -1,0 +1,47 @@
+"""How the values of a column get to the other columns of its trace: as they were, masked, or not at all. Pure."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from lineage_bridge.model.lineage import Arrival
+from lineage_bridge.store.query.columns import Column, ColumnStep
+
+
+def is_indirect(step: ColumnStep) -> bool:
+    """Whether the source of a step only decides over the rows of the target."""
+    return step.type == "INDIRECT" or not step.target_field
+
+
+def value_arrivals(
+    starts: Collection[Column], steps: Iterable[Sequence[ColumnStep]], head: Callable[[int], int], *, up: bool
+) -> dict[Column, Arrival]:
+    """The best way in which values come from the columns `starts` to each column that the steps lead to; a way is as good as its worst
+    step. `steps` has the statements of one flow between two columns together; `head` gives the canonical id of a node.
+    """
+    onward: dict[Column, list[tuple[Column, Arrival]]] = defaultdict(list)
+    for alike in steps:
+        step = alike[0]
+        source, target = (head(step.source), step.source_field), (head(step.target), step.target_field)
+        near, far = (target, source) if up else (source, target)
+        onward[near].append((far, min(_arrival(each, up=up) for each in alike)))
+    best: dict[Column, Arrival] = {}
+    for worst in reversed(Arrival):
+        best.update(dict.fromkeys(_reached(starts, onward, worst), worst))
+    return best
+
+
+def _arrival(step: ColumnStep, *, up: bool) -> Arrival:
+    if is_indirect(step):
+        return Arrival.INDIRECT
+    return Arrival.MASKED if step.masking and not up else Arrival.CLEAR
+
+
+def _reached(starts: Collection[Column], onward: dict[Column, list[tuple[Column, Arrival]]], worst: Arrival) -> set[Column]:
+    reached, frontier = set(starts), list(starts)
+    while frontier:
+        node, field = frontier.pop()
+        steps = [*onward.get((node, field), ()), *(onward.get((node, ""), ()) if field else ())]  # statements about the whole dataset, too
+        fresh = {far for far, arrival in steps if arrival <= worst} - reached
+        reached |= fresh
+        frontier += fresh
+    return reached
