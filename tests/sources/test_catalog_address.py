@@ -19,3 +19,8 @@ from lineage_bridge.sources.common.catalog.address import catalog_address
 def test_an_address_has_one_spelling(written: str, address: str) -> None:
     assert catalog_address(written) == address
     assert catalog_address(address) == address
+
+
+@pytest.mark.parametrize("address", ["https://host:99999", "https://host:x/a", "https://[host"])
+def test_an_address_that_no_url_has_is_returned_as_it_is(address: str) -> None:
+    assert catalog_address(address) == address

@@ -75,7 +75,7 @@ def _event_for(target: Target[Any], view: ViewEvent, installation: str, state: D
     mark = catalog_mark(event["job" if "job" in event else "dataset"]["facets"].pop(FROM_CATALOG, None))
     if mark and is_read_from(target, mark):
         state.not_expressible["jobs and datasets whose lineage was read from this catalog"] += 1
-        return {**event, READ_THERE: True} if target.follows_own_lineage and "job" in event else None
+        return {**event, READ_THERE: True} if target.follows_own_lineage else None
     return event
 
 

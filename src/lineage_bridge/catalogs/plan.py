@@ -30,7 +30,7 @@ class PlanStep:
 @dataclass(frozen=True)
 class PlanOptions:
     """What a plan may contain. `prune`: delete objects that are no longer in the graph. `overwrite`: also write objects that were
-    changed, removed, or already present at the target.
+    changed, removed, refused, or already present at the target.
 
     `deletes`: whether the target can delete.
     """
@@ -117,10 +117,11 @@ def _plan_known(
     if entry.state == SENDING:
         plan.steps.append(PlanStep(UPDATE, key, "its last publication may not have ended", goal, entry, entry.ours))
     elif entry.state == REFUSED:
-        if is_same:
+        if is_same and not options.overwrite:
             plan.leave(entry)
         else:
-            plan.steps.append(PlanStep(UPDATE, key, "changed in the graph", goal, entry, entry.ours))
+            reason = "was refused there before" if is_same else "changed in the graph"
+            plan.steps.append(PlanStep(UPDATE, key, reason, goal, entry, entry.ours))
     elif found is not None and (drift := _drift(key, entry, found)):
         if found.get(key) == goal.visible:
             plan.confirmed.append((entry, goal))

@@ -74,7 +74,7 @@ class Outcome(NamedTuple):
 
 DONE = Outcome(done=True)
 READ_THERE: Final = "read_there"
-"""The member of an event of a job whose lineage was read from the catalog to which a target publishes."""
+"""The member of an event of a job or dataset that a source has read in the catalog to which a target publishes."""
 
 
 class Repeat(Protocol):
@@ -96,7 +96,7 @@ class Target(ABC, Generic[SettingsT]):
     many keys one call of `read` takes. `paces_itself`: `read` and `write` make requests, each by `repeated`; for others, each `read` and
     `write` is one call. `wait` waits the given seconds, and raises StoppedError as soon as the publication is stopped.
     `follows_own_lineage`: `arranged` also gets the jobs whose lineage was read from this catalog, with the member READ_THERE, as steps of
-    longer paths; it leaves them out.
+    longer paths, and the datasets, of which others may have stated more; it leaves out what was read there.
     """
 
     catalog = ""

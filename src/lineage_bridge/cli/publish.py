@@ -17,7 +17,11 @@ POLL_S = 0.3
 CANCEL_S = 30.0
 _flags = (
     click.option("--prune", is_flag=True, help="delete objects in the target that have left the graph, if LineageBridge created them"),
-    click.option("--overwrite", is_flag=True, help="also replace objects that others created, changed or removed in the target"),
+    click.option(
+        "--overwrite",
+        is_flag=True,
+        help="also replace what others created, changed or removed there, and try again what was refused",
+    ),
 )
 
 

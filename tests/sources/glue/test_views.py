@@ -110,3 +110,10 @@ def test_a_view_without_a_text_has_no_lineage() -> None:
     facts = read_table(view(), "marts", HERE)
     assert facts is not None
     assert (facts.is_unread, "lineage" in facts.facets) == (False, False)
+
+
+def test_a_text_of_athena_that_does_not_end_is_read_in_time_by_its_length() -> None:
+    """In one that is proportional to the square of it, this takes most of an hour."""
+    facts = read_table(view("/* Presto View:" + " " * 1_000_000), "marts", HERE)
+    assert facts is not None
+    assert facts.is_unread

@@ -20,7 +20,7 @@ from lineage_bridge.sql.reading import lineage_of
 
 LONGEST: Final = 128_000
 """The longest text of a view that is read, in characters."""
-_PRESTO: Final = re.compile(r"/\*\s*Presto (?:Materialized )?View:\s*([A-Za-z0-9+/=\s]+)\*/")
+_PRESTO: Final = re.compile(r"/\*\s*Presto (?:Materialized )?View:([A-Za-z0-9+/=\s]+)\*/")
 _PRESTO_MARK: Final = re.compile(r"\s*/\*\s*Presto (?:Materialized )?View")
 _DIALECTS: Final = {"ATHENA": "trino", "SPARK": "spark", "REDSHIFT": "redshift"}
 """Dialects of Glue's views of several dialects, in the order in which they are preferred."""

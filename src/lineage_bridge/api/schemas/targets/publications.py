@@ -23,7 +23,7 @@ class PublishRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """What a publication may do. `plan_only`: change nothing. `prune`: delete objects in the target that have left the graph, if
     LineageBridge created them.
 
-    `overwrite`: also replace objects that others created, changed or removed in the target.
+    `overwrite`: also replace objects that others created, changed or removed in the target, and try again those that it refused.
     """
 
     plan_only: bool = False

@@ -158,7 +158,8 @@ def _tags(
     marks, to_set, gone = table.marks(prefix), dict[str, dict[str, str]](), dict[str, list[str]]()
     for column, spelled in sorted({"": "", **table.columns}.items()):
         current, desired = table.tags.get(column, {}), goal.tags.get(column, {})
-        room = MOST_TAGS - len(current) - (table.kind in WITHOUT_PROPERTIES and not column)
+        stays = [key for key, value in current.items() if key in desired or not marks.covers(tag_id(column, key), value)]
+        room = MOST_TAGS - len(stays) - (table.kind in WITHOUT_PROPERTIES and not column and prefix not in current)
         for key in sorted(current.keys() | desired.keys()):
             item, before, after = tag_id(column, key), current.get(key), desired.get(key)
             if before is not None and not marks.covers(item, before):

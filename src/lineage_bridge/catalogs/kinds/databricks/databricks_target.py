@@ -81,7 +81,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
         """The jobs that the metastore has, each with the digest of its relationships, and the tables to which something was published."""
         keys = list(keys)
-        states = self._tables.states([key.name for key in keys if key.kind == _TABLE]) if self.settings.warehouse_id else {}
+        states = self._tables.states([key.name for key in keys if key.kind == _TABLE])
         found = {key_of_table(name, self.settings): state for name, state in states.items()}
         for key in keys:
             if key.kind != _TABLE and (state := self._lineage.state(job_end(key.namespace, key.name, self.settings))) is not None:
@@ -93,6 +93,8 @@ class DatabricksTarget(Target[DatabricksSettings]):
         return [self._write_table(operation) if operation.key.kind == _TABLE else self._write(operation) for operation in operations]
 
     def _write_table(self, operation: Operation) -> Outcome:
+        if not self.settings.warehouse_id:
+            return Outcome(False, "properties, comments and tags of tables need a SQL warehouse: set `warehouse_id`")
         written = Counter[str]()
         event = None if operation.action == DELETE else msgspec.json.decode(operation.body)
         try:

@@ -33,22 +33,34 @@ def key_of_table(table: str, settings: DatabricksSettings) -> ObjectKey:
 
 
 def with_tables(events: Iterable[Json], settings: DatabricksSettings) -> Iterator[Json]:
-    """The events, without those of datasets that are tables, and then one for each table, with its lineage."""
-    walk, stated = LineageWalk(settings), dict[str, list[Json]]()
+    """The events, without those of datasets that are tables, and then one for each table, with its lineage.
+
+    What a source has read there adds to the lineage and to what is stated about tables, and is left out itself.
+    """
+    walk, stated, named = LineageWalk(settings), dict[str, list[Json]](), set[str]()
     for event in events:
         datasets = [event["dataset"]] if "dataset" in event else [*event.get("inputs", ()), *event.get("outputs", ())]
         for dataset in datasets:
             if table := table_of(dataset, settings):
+                if "job" in event or READ_THERE not in event:
+                    named.add(table)
                 _state(stated.setdefault(table, []), dataset.get("facets", {}))
         if "job" in event:
             walk.add(event)
             if READ_THERE not in event:
                 yield event
-        elif not table_of(event["dataset"], settings):
+        elif READ_THERE not in event and not table_of(event["dataset"], settings):
             yield event
     for table, facets in sorted(stated.items()):
+        if table not in named and not _says_more(facets, settings):
+            continue  # it is counted as read there
         key = key_of_table(table, settings)
         yield {"dataset": {"namespace": key.namespace, "name": table}, "stated": facets, **_lineage(table, walk, settings)}
+
+
+def _says_more(stated: Sequence[Json], settings: DatabricksSettings) -> bool:
+    """Whether others than the metastore state anything about a table."""
+    return bool(_comments(stated, Counter()) or _tags(stated, Counter(), settings))
 
 
 def _state(stated: list[Json], facets: Json) -> None:

@@ -4,7 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from databricks.sdk.service.catalog import TablesAPI
 
@@ -13,7 +13,9 @@ from lineage_bridge.catalogs.kinds.databricks.changes import (
     NO_VALUE,
     NOTHING,
     FoundTable,
+    TableChanges,
     TableGoal,
+    TableStatement,
     changes_of,
     has_own_tags,
     needs_tags,
@@ -31,9 +33,19 @@ _AT_ONCE: Final = 50
 _MOST_KEPT: Final = 2000
 """From this number of kept tables on, those that are as they were published are read again if they are to be changed."""
 _MOST_LEFT: Final = 10
+_UNKNOWN: Final = "unknown"
+_MOST_READ: Final = 3
+"""How often a table is read before it is left to the next publication, because others change it."""
 _READING: Final = "grant SELECT on the table, USE SCHEMA on its schema and USE CATALOG on its catalog"
 _WRITING: Final = "grant MODIFY and APPLY TAG on the table, or make the publisher the owner of a view"
 _FOREIGN: Final = "FOREIGN"
+
+
+class _Attempt(NamedTuple):
+    """The outcome of statements, and the one that was refused, if it may have been about what others changed."""
+
+    of_table: Outcome
+    failed: TableStatement | None = None
 
 
 class UnityTables:
@@ -51,6 +63,7 @@ class UnityTables:
         """Those of these tables to which something was published under this prefix, each with the digest of its content, or with another
         text if it is not as it was published.
 
+        Without a warehouse, tags cannot be read, and what a mark says was published counts as there; so does what only tags could tell.
         Raises ObjectForbiddenError if one may not be read.
         """
         found, denied = dict[str, FoundTable](), list[ObjectForbiddenError]()
@@ -61,6 +74,10 @@ class UnityTables:
                 denied.append(error)
             else:
                 found |= {name: table} if table else {}
+        if not self._settings.warehouse_id:
+            if denied:
+                raise denied[0]
+            return {name: content for name, table in found.items() if (content := _content_of(table, self._prefix)) is not None}
         self._ensure_tags([name for name, table in found.items() if _is_marked_by_tags(table, self._prefix)])
         if denied:
             raise denied[0]
@@ -72,34 +89,51 @@ class UnityTables:
     def change(self, name: str, goal: TableGoal | None, time: str, written: Counter[str]) -> Outcome:
         """Give a table what it should have; None removes what was published. `written` counts what is set, also if it ends early."""
         try:
-            table = self._table(name)
-            if table is None:
-                return DONE if goal is None else Outcome(False, "there is no such table in the metastore")
-            if table.kind == _FOREIGN:
-                return Outcome(False, "it is a table of a federated catalog, whose properties and comments Databricks does not change")
-            desired = goal or NOTHING
-            if needs_tags(table, desired, self._prefix):
-                self._ensure_tags([name])
-            return self._change(self._read.pop(name, table), desired, time, written)
+            outcome = _Attempt(DONE)
+            for _ in range(_MOST_READ):
+                table = self._seen(name, goal or NOTHING)
+                if table is None:
+                    return DONE if goal is None else Outcome(False, "there is no such table in the metastore")
+                if table.kind == _FOREIGN:
+                    return Outcome(False, "it is a table of a federated catalog, whose properties and comments Databricks does not change")
+                changes = changes_of(table, goal or NOTHING, self._prefix, time)
+                if outcome.failed in changes.statements:
+                    return outcome.of_table
+                outcome = self._changed(table, changes, written)
+                if outcome.failed is None:
+                    return outcome.of_table
+                self._forget([name])
+            return outcome.of_table._replace(later=True)
         except ObjectForbiddenError as error:
             return Outcome(False, f"{error} ({error.hint})", later=True)
         finally:
-            self._read.pop(name, None)
+            self._forget([name])
 
-    def _change(self, table: FoundTable, goal: TableGoal, time: str, written: Counter[str]) -> Outcome:
-        changes = changes_of(table, goal, self._prefix, time)
+    def _seen(self, name: str, goal: TableGoal) -> FoundTable | None:
+        """A table with what has to be known to change it; None if there is none."""
+        table = self._table(name)
+        if table is None or table.kind == _FOREIGN or not needs_tags(table, goal, self._prefix):
+            return table
+        self._ensure_tags([name])
+        return self._read.get(name, table)
+
+    def _changed(self, table: FoundTable, changes: TableChanges, written: Counter[str]) -> _Attempt:
+        """Run the statements. One that is refused may be about what others have changed since the table was read, or about what it has
+        changed itself when its answer was lost: then the table is read again, and what is still to be changed is run.
+        """
         if changes.obstacle:
-            return Outcome(False, changes.obstacle)
+            return _Attempt(Outcome(False, changes.obstacle))
         for statement in changes.statements:
             try:
                 self._warehouse.run(statement.text)
             except FailedStatementError as error:
                 hint = f" ({_WRITING})" if error.is_denied else ""
-                return Outcome(False, f"table {table.name}: {error}{hint}", later=error.may_pass)
+                outcome = Outcome(False, f"table {table.name}: {error}{hint}", later=error.may_pass)
+                return _Attempt(outcome, None if error.may_pass else statement)
             written["tables"] = 1
             if statement.what:
                 written[statement.what] += statement.number
-        return DONE._replace(detail=_left(changes.left))
+        return _Attempt(DONE._replace(detail=_left(changes.left)))
 
     def test(self) -> None:
         """Try the warehouse. Raises the errors of statements."""
@@ -152,6 +186,11 @@ class UnityTables:
             table, column, key, value = (text or "" for text in row)
             found.setdefault(table, {}).setdefault(column.lower(), {})[key] = value or NO_VALUE
         return found
+
+
+def _content_of(table: FoundTable, prefix: str) -> str | None:
+    """The digest of what was published to a table, as far as that shows without its tags."""
+    return _UNKNOWN if table.kind in WITHOUT_PROPERTIES else table.marks(prefix).content or state_of(table, prefix)
 
 
 def _is_marked_by_tags(table: FoundTable, prefix: str) -> bool:

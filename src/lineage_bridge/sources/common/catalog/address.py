@@ -11,10 +11,13 @@ def catalog_address(address: str) -> str:
     A text that is not a URL is returned as it is. What follows a URL after a space is kept.
     """
     url, space, rest = address.partition(" ")
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        port = parts.port or _PORTS.get(parts.scheme)
+    except ValueError:
+        return address
     if parts.scheme not in _PORTS or not parts.hostname:
         return address
-    port = parts.port or _PORTS[parts.scheme]
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     shown = f"{host}:{port}" if port != _PORTS[parts.scheme] else host
     return f"{parts.scheme}://{shown}{parts.path.rstrip('/')}{space}{rest}"

@@ -21,6 +21,7 @@ from lineage_bridge.catalogs.kinds.databricks.objects import job_objects
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
 from lineage_bridge.errors import StoppedError
 from lineage_bridge.graph.ids import NodeKind, graph_id
+from lineage_bridge.openlineage.facets.from_catalog import FROM_CATALOG
 from lineage_bridge.sources.confluent.tableflow.parse import UNITY, ClusterLocation, Integration
 from lineage_bridge.sources.confluent.tableflow.parse import table_of as tableflow_table
 from lineage_bridge.store.state.targets import PublicationLedger
@@ -513,8 +514,9 @@ def test_what_a_source_read_there_is_not_written_back(ours: Server, place: Place
     seen = {"_producer": "https://lineagebridge.dev/sources/unity", "_schemaURL": "s"}
     read = {"tags": [{"key": "tier", "value": "gold", "source": "UNITY_CATALOG"}]}
     own_job = facet(processingType="BATCH", integration="DATABRICKS", jobType="JOB")
+    facets = {"jobType": own_job, FROM_CATALOG: facet(catalog="unity")}
     outputs = [dataset(SECOND, HERE, tags={**seen, **read}, documentation={**seen, "description": "theirs"})]
-    ours.send(run_event(run=RUNS[3], job="7/job/1", namespace=f"databricks://{HOST}", job_facets={"jobType": own_job}, outputs=outputs))
+    ours.send(run_event(run=RUNS[3], job="7/job/1", namespace=f"databricks://{HOST}", job_facets=facets, outputs=outputs))
     report = published(ours)
     assert report.not_expressible["tables about which only Databricks has stated anything"] == 1
     assert (of_tables(report), there.statements) == ({}, [])
