@@ -120,7 +120,8 @@ def _until_gone(arriving: "asyncio.Task[tuple[bytes, bool]]") -> Receive:
         if arriving.cancelled() or arriving.exception():
             return {"type": "http.disconnect"}
         # The API has the whole answer: nobody disconnects from this question any more.
-        return await asyncio.get_running_loop().create_future()
+        never: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        return await never
 
     return receive
 
