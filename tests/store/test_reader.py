@@ -1,6 +1,8 @@
 """Readers: each sees one moment of a store."""
 
+import gc
 import sqlite3
+import weakref
 from pathlib import Path
 
 import pytest
@@ -70,7 +72,27 @@ def test_a_reader_that_has_loaded_much_is_not_used_again(tmp_path: Path) -> None
     pool = ReaderPool(tmp_path / "graph.db", remembered=1)
     with pool.reader() as first:
         first.nodes.load(node.id for node in first.nodes.matching(NodeKind.DATASET, None, None, None, 0))
-    with pool.reader() as fresh:
-        assert fresh is not first
+    loaded = weakref.ref(first)
+    del first
+    gc.collect()
+    assert loaded() is None, "an idle connection keeps no memory for it either"
     pool.close()
     writer.close()
+
+
+def test_a_question_that_outlasts_its_store_leaves_no_connection_to_it(tmp_path: Path) -> None:
+    path, fresh = tmp_path / "graph.db", tmp_path / "fresh.db"
+    for file, names in ((path, "a"), (fresh, "bc")):
+        writer = GraphWriter(file, NAMES)
+        for name in names:
+            add(writer, run_event(inputs=[dataset(name)]))
+        writer.close()
+    pool = ReaderPool(path)
+    with pool.reader() as old:
+        fresh.replace(path)
+        with pool.reader() as new:
+            assert (old.nodes.count(NodeKind.DATASET), new.nodes.count(NodeKind.DATASET)) == (1, 2)
+    for _ in range(2):
+        with pool.reader() as later:
+            assert later.nodes.count(NodeKind.DATASET) == 2
+    pool.close()

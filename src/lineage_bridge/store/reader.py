@@ -103,15 +103,22 @@ class _Idle:
     """A connection between two transactions, with the reader of the last one and the version of the store that the reader has read."""
 
     connection: StoreConnection
+    identity: object
+    """The identity of the store when it was connected."""
     reader: StoreReader | None = None
     version: int | None = None
 
-    def reader_of(self, version: int | None, remembered: int) -> StoreReader:
-        """A reader for a transaction that sees this version: the last one, if nothing has changed since and it has not loaded too much."""
-        if self.reader is None or version is None or version != self.version or self.reader.nodes.size > remembered:
+    def reader_of(self, version: int | None) -> StoreReader:
+        """A reader for a transaction that sees this version: the last one, if nothing has changed since."""
+        if self.reader is None or version is None or version != self.version:
             self.reader = StoreReader(self.connection)
         self.version = version
         return self.reader
+
+    def forget(self, remembered: int) -> None:
+        """Keep no memory for a reader that will not be used again: one that has loaded too much, or whose version is unknown."""
+        if self.reader and (self.version is None or self.reader.nodes.size > remembered):
+            self.reader = None
 
 
 class ReaderPool:
@@ -136,11 +143,12 @@ class ReaderPool:
         with self.location.watched():
             begun = self._begun()
             try:
-                yield begun.reader_of(self.location.version(begun.connection), self._remembered)
+                yield begun.reader_of(self.location.version(begun.connection))
                 begun.connection.execute("ROLLBACK")
             except BaseException:
                 begun.connection.close()
                 raise
+        begun.forget(self._remembered)
         try:
             self._idle.put_nowait(begun)
         except Full:
@@ -156,7 +164,10 @@ class ReaderPool:
             try:
                 idle, is_fresh = self._idle.get_nowait(), False
             except Empty:
-                idle, is_fresh = _Idle(self.location.connect()), True
+                idle, is_fresh = _Idle(self.location.connect(), identity), True
+            if idle.identity != identity:  # its last question had begun before this store replaced that one
+                idle.connection.close()
+                continue
             try:
                 idle.connection.execute("BEGIN")
             except BaseException as error:

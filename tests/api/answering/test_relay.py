@@ -11,12 +11,13 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
+from starlette.types import Receive, Scope, Send
 from tests.api.answering.test_lanes import EVENT, EXPORT, SOON_S, HeldGraph, ask_and_go, limits
 from tests.api.support import LINEAGE, Server
 from tests.events import dataset, run_event
 
 from lineage_bridge.api.answering.answerer import answer_questions
-from lineage_bridge.api.answering.frames import ENCODER, GREETING, LAST, AnswerStart, frame
+from lineage_bridge.api.answering.frames import ENCODER, GREETING, LAST, AnswerStart, Question, frame, read_frame
 from lineage_bridge.api.answering.lanes import Limit
 from lineage_bridge.api.answering.relay import Relay
 from lineage_bridge.api.app import create_app, create_question_app
@@ -166,6 +167,44 @@ class Counting:
         thread.start()
         assert self.ready.wait(SOON_S)
         return thread
+
+
+def test_a_question_may_arrive_while_the_work_on_the_last_one_is_being_ended() -> None:
+    async def main() -> list[bytes]:
+        asked_again = asyncio.Event()
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            await receive()
+            watching = asyncio.create_task(receive())
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": scope["query_string"]})
+            if scope["query_string"] == b"1":
+                await asked_again.wait()
+                for _ in range(10):  # in each of them the loop reads what has arrived
+                    await asyncio.sleep(0)
+                assert not watching.done(), "its client has not gone"
+            watching.cancel()
+
+        async def ask(query: bytes) -> bytes:
+            writer.write(frame(ENCODER.encode(Question("", "/", query, [], None, None, ("somebody", False), None))))
+            if query != b"1":
+                asked_again.set()
+            await read_frame(reader)
+            return (await read_frame(reader))[0]
+
+        with TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(f"{folder}/questions")
+            listener.listen()
+            server = asyncio.create_task(answer_questions(app, listener))
+            reader, writer = await asyncio.open_unix_connection(f"{folder}/questions")
+            await reader.readexactly(len(GREETING))
+            answers = [await asyncio.wait_for(ask(query), SOON_S) for query in (b"1", b"2", b"3")]
+            writer.close()
+            server.cancel()
+            await asyncio.wait([server])
+        return answers
+
+    assert asyncio.run(main()) == [b"1", b"2", b"3"]
 
 
 def test_questions_share_a_connection_until_the_other_process_ends(filled: Server) -> None:

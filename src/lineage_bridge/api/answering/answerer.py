@@ -4,7 +4,6 @@ import asyncio
 import logging
 import socket
 from asyncio import IncompleteReadError, StreamReader, StreamWriter
-from contextlib import suppress
 from typing import Any, Final
 
 from starlette.types import ASGIApp, Message, Receive
@@ -39,8 +38,7 @@ async def answer_questions(app: ASGIApp, listener: socket.socket) -> None:
             task.add_done_callback(connections.pop)
         try:
             writer.write(GREETING)
-            while await _answer_next(app, reader, writer):
-                continue
+            await _answer_each(app, reader, writer)
         except (OSError, IncompleteReadError):
             _log.debug("the API closed the connection before the answer was complete")
         except Exception as error:  # noqa: BLE001 - the boundary of a question; what it raises was logged and answered by the app
@@ -59,16 +57,31 @@ async def answer_questions(app: ASGIApp, listener: socket.socket) -> None:
         await server.wait_closed()
 
 
-async def _answer_next(app: ASGIApp, reader: StreamReader, writer: StreamWriter) -> bool:
-    """Answer the next question of a connection. False if the connection was closed, or the answer is not complete."""
+async def _answer_each(app: ASGIApp, reader: StreamReader, writer: StreamWriter) -> None:
+    """Answer the questions of a connection until it is closed, or an answer is not complete.
+
+    The next question may arrive as soon as an answer is written, while the app still ends its work on it. So one task reads everything, and
+    the app only learns from it when the connection has ended.
+    """
+    arriving = asyncio.create_task(read_frame(reader))
     try:
-        question = QUESTION_DECODER.decode((await read_frame(reader))[0])
-    except IncompleteReadError:
-        return False
-    CURRENT_VISIBILITY.set(question.visibility)
-    frames = _Frames(writer)
-    await app(_scope(question), _until_gone(reader), frames.send)
-    return frames.is_complete
+        is_complete = True
+        while is_complete:
+            try:
+                content, _ = await arriving
+            except IncompleteReadError:
+                return
+            question = QUESTION_DECODER.decode(content)
+            arriving = asyncio.create_task(read_frame(reader))
+            CURRENT_VISIBILITY.set(question.visibility)
+            frames = _Frames(writer)
+            await app(_scope(question), _until_gone(arriving), frames.send)
+            is_complete = frames.is_complete
+    finally:
+        arriving.cancel()
+        await asyncio.wait([arriving])
+        if not arriving.cancelled():
+            arriving.exception()  # that the connection was closed is expected
 
 
 def _scope(question: Question) -> dict[str, Any]:
@@ -92,8 +105,10 @@ def _scope(question: Question) -> dict[str, Any]:
     return scope
 
 
-def _until_gone(reader: StreamReader) -> Receive:
-    """The ASGI messages that a question receives: an empty body, then the disconnect of its client when the connection closes."""
+def _until_gone(arriving: "asyncio.Task[tuple[bytes, bool]]") -> Receive:
+    """The ASGI messages that a question receives: an empty body, then the disconnect of its client when the connection closes before the
+    next question, which `arriving` reads, has arrived.
+    """
     asked = False
 
     async def receive() -> Message:
@@ -101,9 +116,12 @@ def _until_gone(reader: StreamReader) -> Receive:
         if not asked:
             asked = True
             return {"type": "http.request", "body": b"", "more_body": False}
-        with suppress(OSError):
-            await reader.read(1)
-        return {"type": "http.disconnect"}
+        await asyncio.wait([arriving])
+        if arriving.cancelled() or arriving.exception():
+            return {"type": "http.disconnect"}
+        # The API has the whole answer: nobody disconnects from this question any more.
+        never: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        return await never
 
     return receive
 

@@ -192,9 +192,9 @@ class Turn:
         """Interrupt the readers that work on the answer, because no client waits for it."""
         with self._lock:
             self.is_abandoned = True
-            running = list(self._running)
-        for reader in running:
-            reader.interrupt()
+            # Within the lock: a reader that has left its question may already answer somebody else's.
+            for reader in self._running:
+                reader.interrupt()
 
     @contextmanager
     def interrupting(self, reader: Interruptible) -> Iterator[None]:
