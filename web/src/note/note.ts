@@ -54,7 +54,9 @@ export function noteOf(content: NoteContent, link: string): Note {
         markdown: [
             `**${unmarked(subject)}** ${names.map(inMarkdown).join(", ")}`,
             unmarked([window, ...sentences].join("; ")),
-            ...listed.map(({ words, ...name }) => `- ${[inMarkdown(name), unmarked(words)].filter(Boolean).join(", ")}`),
+            ...listed.map(
+                ({ words, ...name }) => `- ${[inMarkdown(name), unmarked(words)].filter(Boolean).join(", ")}`,
+            ),
             ...(more === "" ? [] : [`- ${more}`]),
             link,
             "",
