@@ -72,7 +72,9 @@ def read_timeline(reader: GraphReader, around: Surroundings, between: Between, *
         else:
             found = reader.runs.page(RunFilter(job=node.id, since=between.since, until=until + 1, limit=MOST_RUNS + 1)).runs
             truncated = truncated or len(found) > MOST_RUNS
-            marks += [*_code_marks(reader, node), *_run_marks(node, found), *_rebalance_marks(reader, node)]
+            rebalances, has_more = _rebalance_marks(reader, node, between.since)
+            truncated = truncated or has_more
+            marks += [*_code_marks(reader, node), *_run_marks(node, found), *rebalances]
     marks += _flow_marks(walks, between.since, until)
     inside = (mark for mark in marks if between.since < mark.at <= until)
     return Timeline(tuple(sorted(inside, key=lambda mark: (mark.at, mark.what, mark.node.id, mark.text))), truncated or walks.is_cut)
@@ -131,12 +133,16 @@ def _code_marks(reader: GraphReader, job: Node) -> Iterator[Mark]:
             yield Mark(entry.first[0], "code", job, key, before.facet.hex())
 
 
-def _rebalance_marks(reader: GraphReader, job: Node) -> Iterator[Mark]:
-    """The marks of the rebalances that observers reported, each within the bounds that its facet states."""
+def _rebalance_marks(reader: GraphReader, job: Node, since: int) -> tuple[list[Mark], bool]:
+    """The marks of the newest rebalances that observers reported, each within the bounds that its facet states; and whether there may be
+    others after `since`.
+    """
     if not reader.nodes.facets(job, keys=(KAFKA_REBALANCE,)):
-        return
-    found = (read_rebalance(entry.text) for entry in reader.history.facet(job, KAFKA_REBALANCE, page=_NEWEST).entries)
-    yield from (Mark(bounds[1], "rebalanced", job, since=bounds[0]) for bounds in set(filter(None, found)))
+        return [], False
+    history = reader.history.facet(job, KAFKA_REBALANCE, page=_NEWEST)
+    found = set(filter(None, (read_rebalance(entry.text) for entry in history.entries)))
+    has_older = history.more or history.truncated
+    return [Mark(bounds[1], "rebalanced", job, since=bounds[0]) for bounds in found], has_older and all(at > since for _, at in found)
 
 
 def _run_marks(job: Node, runs: Iterable[RunRecord]) -> Iterator[Mark]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, Passed
+from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, ReportedAmount
 from lineage_bridge.graph.runs.onset import Onset
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.model.lineage import (
@@ -26,7 +26,7 @@ from lineage_bridge.ports.graph_reader import LineageReader
 from lineage_bridge.visibility.border import Border
 from lineage_bridge.visibility.flows import flow_of, shown_columns, shown_edges, shown_ports, shown_walk, unique
 
-_UNSEEN: Final = Passed(0, None, None)
+_UNSEEN: Final = ReportedAmount(0, None, None)
 
 
 class LimitedLineage:

@@ -2,13 +2,13 @@
 
 import pytest
 
-from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, Passed, change, ledger, mark_divergence
+from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, ReportedAmount, change, ledger, mark_divergence
 
-NO_AMOUNT = Passed(0, None, None)
+NO_AMOUNT = ReportedAmount(0, None, None)
 
 
-def rows(count: int) -> Passed:
-    return Passed(1, count, None)
+def rows(count: int) -> ReportedAmount:
+    return ReportedAmount(1, count, None)
 
 
 @pytest.mark.parametrize(
@@ -24,11 +24,11 @@ def rows(count: int) -> Passed:
         (NO_AMOUNT, NO_AMOUNT, AmountChange.UNKNOWN),
         (rows(0), rows(0), AmountChange.STEADY),
         (rows(1), rows(0), AmountChange.MORE),
-        (Passed(1, None, 10), Passed(1, None, 100), AmountChange.LESS),
-        (Passed(1, 7, 100), Passed(1, None, 100), AmountChange.STEADY),
+        (ReportedAmount(1, None, 10), ReportedAmount(1, None, 100), AmountChange.LESS),
+        (ReportedAmount(1, 7, 100), ReportedAmount(1, None, 100), AmountChange.STEADY),
     ],
 )
-def test_a_change(now: Passed, before: Passed, expected: AmountChange) -> None:
+def test_a_change(now: ReportedAmount, before: ReportedAmount, expected: AmountChange) -> None:
     assert change(now, before, 1.0) is expected
 
 

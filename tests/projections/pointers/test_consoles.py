@@ -84,3 +84,11 @@ def test_no_page_is_made_of_ids_that_are_none(wrong: dict[str, Any]) -> None:
     assert links("confluent://env-7/lkc-9", "cdc", NodeKind.JOB, confluent_connector=wrong) == []
     assert links("confluent://env-7", "flink/x", NodeKind.JOB, confluent_flink_statement=wrong) == []
     assert links("unitycatalog://evil/x?", "a.b.c") == links("arn:aws:glue:eu west:1", "table/a/b") == links("bigquery", "a.b") == []
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [("Flink\x1b]0;x\x07\nerror", "Flink ]0;x  error"), ("a" * 101, "a" * 100 + "…"), ("a" * 9_999, "a" * 100 + "…"), ("\u202e", "host")],
+)
+def test_a_title_steers_no_terminal_and_is_short(title: str, shown: str) -> None:
+    assert links("ns", "a", lineagebridge_console={"title": title, "url": "https://host:1/a"}) == [(shown, "https://host:1/a")]

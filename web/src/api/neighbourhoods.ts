@@ -2,7 +2,10 @@
 
 import type { Schemas } from "./client";
 
-export type Neighbourhood = Schemas["NeighbourhoodAnswer"];
+export type Neighbourhood = Schemas["NeighbourhoodAnswer"] & {
+    /** The number of the request that it answered; none if the page read it itself. */
+    edition?: number;
+};
 
 export interface RereadRequest {
     number: number;
@@ -12,6 +15,8 @@ export interface RereadRequest {
     answer: ArrayBuffer;
     /** The first answer to the question, if the page read that one itself. */
     first?: string | undefined;
+    /** The edition of the answer that the page has: one that it was given may have been thrown away. */
+    edition?: number | undefined;
 }
 
 export interface Reread {
@@ -41,19 +46,26 @@ export function lasting(answer: Neighbourhood): Neighbourhood {
 
 /** Reads answers again and again, and passes on those that differ from the one before. */
 export class Rereader {
-    private readonly before = new Map<string, string>();
+    private readonly before = new Map<string, { edition: number | undefined; text: string }>();
 
-    read({ number, key, answer, first }: RereadRequest): Reread {
+    read({ number, key, answer, first, edition }: RereadRequest): Reread {
         const found = lasting(JSON.parse(new TextDecoder().decode(answer)) as Neighbourhood);
         const text = JSON.stringify(found);
-        const known = this.before.get(key) ?? (first && JSON.stringify(lasting(JSON.parse(first) as Neighbourhood)));
-        this.keep(key, text);
-        return known === text ? { number } : { number, changed: found };
+        const kept = this.before.get(key);
+        const known =
+            first !== undefined
+                ? JSON.stringify(lasting(JSON.parse(first) as Neighbourhood))
+                : kept?.edition === edition
+                  ? kept?.text
+                  : undefined;
+        const isSame = known === text;
+        this.keep(key, isSame ? edition : number, text);
+        return isSame ? { number } : { number, changed: { ...found, edition: number } };
     }
 
-    private keep(key: string, text: string): void {
+    private keep(key: string, edition: number | undefined, text: string): void {
         this.before.delete(key);
-        this.before.set(key, text);
+        this.before.set(key, { edition, text });
         const [oldest] = this.before.keys();
         if (this.before.size > KEPT && oldest !== undefined) this.before.delete(oldest);
     }

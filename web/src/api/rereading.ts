@@ -19,7 +19,7 @@ export async function reread(before: Neighbourhood, key: string, answer: ArrayBu
     const found = await new Promise<Reread>((resolve, reject) => {
         number += 1;
         waiting.set(number, { resolve, reject });
-        const request: RereadRequest = { number, key, answer, first: firsts.get(before) };
+        const request: RereadRequest = { number, key, answer, first: firsts.get(before), edition: before.edition };
         firsts.delete(before);
         workerOf().postMessage(request, [answer]);
     });

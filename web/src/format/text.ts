@@ -68,7 +68,7 @@ export function breakable(name: string): string[] {
     return name.match(/[^./:_\-@]*[./:_\-@]+|[^./:_\-@]+/gu) ?? [name];
 }
 
-const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
+const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
 /** A text whose invisible characters, and those that turn the direction of writing, are written as their codes. */
 export function visible(text: string): string {

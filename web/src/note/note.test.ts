@@ -51,6 +51,21 @@ test("a note has the link, the names, the time and a small picture, and names do
     expect(svg).toContain("Lineage of &lt;n0&gt;, as of 2026-01-01T00:00:00Z");
 });
 
+test("names within sentences, words and the subject are no markup either", () => {
+    const hostile = "![x](https://e/a.png)<img src=y>\u202e**b**`\n# h";
+    const content = { ...contentOf(chain(1)), subject: `Where ${hostile} goes`, sentences: [hostile] };
+    const { markdown, html } = noteOf({ ...content, items: [{ namespace: "n", name: "a", words: hostile }] }, LINK);
+    const text = "!\\[x\\](https://e/a.png)\\<img src=y\\>⟨U+202E⟩\\*\\*b\\*\\*\\`⟨U+000A⟩# h";
+    expect(markdown.split("\n")).toEqual([
+        `**Where ${text} goes** \`<n0>\` in \`kafka://b\``,
+        `as of 2026-01-01T00:00:00Z; ${text}`,
+        `- \`a\` in \`n\`, ${text}`,
+        LINK,
+        "",
+    ]);
+    expect(html).not.toMatch(/<img|\u202e/);
+});
+
 test("a picture of a note is small, however large the lineage is, and says what is left out of it", () => {
     const { markdown, svg } = noteOf(contentOf(chain(300)), LINK);
     const [, width = 0, height = 0] = (/<svg [^>]*width="(\d+)" height="(\d+)"/.exec(svg) ?? []).map(Number);

@@ -1,6 +1,6 @@
 /** What a view shows, for a chat, a ticket or a mail: link, names, time and a small picture. Pure. */
 
-import { literal } from "../format/markdown";
+import { literal, unmarked } from "../format/markdown";
 import { counted, visible } from "../format/text";
 import { drawingOf } from "../lineage/export/drawing";
 import { escaped, svgOf } from "../lineage/export/svg";
@@ -52,18 +52,20 @@ export function noteOf(content: NoteContent, link: string): Note {
     const svg = smallPicture(content);
     return {
         markdown: [
-            `**${subject}** ${names.map(inMarkdown).join(", ")}`,
-            [window, ...sentences].join("; "),
-            ...listed.map(({ words, ...name }) => `- ${[inMarkdown(name), words].filter(Boolean).join(", ")}`),
+            `**${unmarked(subject)}** ${names.map(inMarkdown).join(", ")}`,
+            unmarked([window, ...sentences].join("; ")),
+            ...listed.map(
+                ({ words, ...name }) => `- ${[inMarkdown(name), unmarked(words)].filter(Boolean).join(", ")}`,
+            ),
             ...(more === "" ? [] : [`- ${more}`]),
             link,
             "",
         ].join("\n"),
         html: [
-            `<p><b>${escaped(subject)}</b> ${names.map(inHtml).join(", ")}</p>`,
-            `<p>${escaped([window, ...sentences].join("; "))}</p>`,
+            `<p><b>${shown(subject)}</b> ${names.map(inHtml).join(", ")}</p>`,
+            `<p>${shown([window, ...sentences].join("; "))}</p>`,
             svg,
-            `<ul>${listed.map(({ words, ...name }) => `<li>${[inHtml(name), escaped(words)].filter(Boolean).join(", ")}</li>`).join("")}`,
+            `<ul>${listed.map(({ words, ...name }) => `<li>${[inHtml(name), shown(words)].filter(Boolean).join(", ")}</li>`).join("")}`,
             `${more === "" ? "" : `<li>${more}</li>`}</ul>`,
             `<p><a href="${escaped(link)}">${escaped(link)}</a></p>`,
         ].join("\n"),
@@ -73,7 +75,7 @@ export function noteOf(content: NoteContent, link: string): Note {
 
 function smallPicture({ subject, names, window, picture, rootIds }: NoteContent): string {
     const { part, left } = around(picture, rootIds, DRAWN);
-    const title = [`${subject} ${names.map(({ name }) => visible(name)).join(", ")}`, window];
+    const title = [`${visible(subject)} ${names.map(({ name }) => visible(name)).join(", ")}`, window];
     if (left > 0) title.push(`${counted(left, "node")} further away`);
     return svgOf(drawingOf(part, rootIds[0] ?? "", title.join(", ")), SMALL);
 }
@@ -83,5 +85,10 @@ function inMarkdown({ namespace, name }: NoteName): string {
 }
 
 function inHtml({ namespace, name }: NoteName): string {
-    return `<code>${escaped(visible(name))}</code> in <code>${escaped(visible(namespace))}</code>`;
+    return `<code>${shown(name)}</code> in <code>${shown(namespace)}</code>`;
+}
+
+/** A text within HTML. */
+function shown(text: string): string {
+    return escaped(visible(text));
 }

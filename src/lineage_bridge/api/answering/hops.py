@@ -9,7 +9,7 @@ from lineage_bridge.api import serialization
 from lineage_bridge.api.answering.lags import LagsByJob, lag_answer, read_lags
 from lineage_bridge.api.schemas.ledger import ConsoleAnswer, LedgerAmount, LedgerHopAnswer, LedgerSide
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, Passed
+from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, ReportedAmount
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.lineage import Ledger, LedgerHop
 from lineage_bridge.model.runs import RunRecord
@@ -75,10 +75,10 @@ class LedgerFacts:
             consoles=self._consoles(hop),
         )
 
-    def _collector(self, hop: LedgerHop, side: Side, passed: Passed) -> str:
+    def _collector(self, hop: LedgerHop, side: Side, amount: ReportedAmount) -> str:
         """What would measure a side of a hop; empty if it was measured."""
         dataset = hop.source if side == "input" else hop.target
-        return "" if passed.rows is not None else collector(hop.job, dataset, side, self.job_types.get(hop.job.id))
+        return "" if amount.rows is not None else collector(hop.job, dataset, side, self.job_types.get(hop.job.id))
 
     def _consoles(self, hop: LedgerHop) -> list[ConsoleAnswer]:
         nodes = {node.id: node for node in (hop.job, hop.source, hop.target)}
@@ -89,10 +89,10 @@ class LedgerFacts:
         ]
 
 
-def _side(now: Passed, before: Passed, change: AmountChange, collector_kind: str) -> LedgerSide:
+def _side(now: ReportedAmount, before: ReportedAmount, change: AmountChange, collector_kind: str) -> LedgerSide:
     return LedgerSide(_amount(now), _amount(before), change.value, collector_kind or UNSET)
 
 
-def _amount(amount: Passed) -> LedgerAmount:
+def _amount(amount: ReportedAmount) -> LedgerAmount:
     rows, size = (UNSET if value is None else value for value in (amount.rows, amount.bytes))
     return LedgerAmount(amount.runs, rows, size)

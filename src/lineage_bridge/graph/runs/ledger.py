@@ -30,7 +30,7 @@ class LedgerWindow(NamedTuple):
         return LedgerWindow(self.since - self.length, self.since)
 
 
-class Passed(NamedTuple):
+class ReportedAmount(NamedTuple):
     """The amounts that the runs of one job reported as read from, or as written to, one dataset in a window; None if nothing was reported.
 
     `runs` is how many runs reported anything.
@@ -67,10 +67,10 @@ class HopAmounts:
     `diverged` is true of the first hops at which the ratio of rows written to rows read differs from the ratio of the baseline.
     """
 
-    read: Passed
-    written: Passed
-    read_before: Passed
-    written_before: Passed
+    read: ReportedAmount
+    written: ReportedAmount
+    read_before: ReportedAmount
+    written_before: ReportedAmount
     read_change: AmountChange
     written_change: AmountChange
     began: bool
@@ -87,7 +87,7 @@ class HopAmounts:
         return _ratio(self.read_before, self.written_before)
 
 
-def change(now: Passed, before: Passed, scale: float, factor: float = FACTOR) -> AmountChange:
+def change(now: ReportedAmount, before: ReportedAmount, scale: float, factor: float = FACTOR) -> AmountChange:
     """Compare an amount with its baseline. `scale` is the length of the window divided by that of the baseline."""
     ours, theirs = now.measure, before.measure
     if now.rows is not None and before.rows is None and before.bytes is not None:
@@ -104,7 +104,9 @@ def change(now: Passed, before: Passed, scale: float, factor: float = FACTOR) ->
     return AmountChange.MORE if ours > expected * factor else AmountChange.STEADY
 
 
-def ledger(amounts: Sequence[tuple[Passed, Passed, Passed, Passed]], scale: float, factor: float = FACTOR) -> list[HopAmounts]:
+def ledger(
+    amounts: Sequence[tuple[ReportedAmount, ReportedAmount, ReportedAmount, ReportedAmount]], scale: float, factor: float = FACTOR
+) -> list[HopAmounts]:
     """Make an entry of the ledger for each hop, in the direction of the data. `amounts` has for each hop what was read, written, read in
     the baseline and written in the baseline.
     """
@@ -134,7 +136,7 @@ def mark_divergence(hops: Sequence[tuple[Hashable, HopAmounts]], tolerance: floa
     return [replace(entry, diverged=first is not None and output == first and entry.ratio is not None) for output, entry in hops]
 
 
-def _ratio(read: Passed, written: Passed) -> float | None:
+def _ratio(read: ReportedAmount, written: ReportedAmount) -> float | None:
     if not read.rows or written.rows is None:
         return None
     return written.rows / read.rows

@@ -19,6 +19,8 @@ FACETS: Final = ("confluent_kafka", "confluent_connector", "confluent_flink_stat
 """The keys of the facets that are read."""
 MOST_CHARACTERS: Final = 2_000
 """A longer address is left out."""
+LONGEST_TITLE: Final = 100
+"""A longer title is cut."""
 _CLOUD: Final = "https://confluent.cloud/environments/"
 _GLUE: Final = re.compile(r"arn:aws:glue:([a-z0-9-]+):(\d+)")
 _GLUE_TABLE: Final = re.compile(r"table/([^/]+)/([^/]+)")
@@ -35,11 +37,11 @@ class ConsoleLink(NamedTuple):
 
 def console_links(names: Iterable[Node], facets: Mapping[str, str]) -> tuple[ConsoleLink, ...]:
     """The consoles that show a node, given by all its names and the JSON texts of its facets, sorted by title. Each address begins with
-    http:// or https:// and has no user and no password.
+    http:// or https:// and has no user and no password; titles have no characters that steer a terminal.
     """
     found = {link: None for name in names for link in _named(name)}
     found |= {link: None for name in names for link in _stated(name, facets)}
-    return tuple(sorted(link for link in found if _is_web(link.url)))
+    return tuple(sorted({ConsoleLink(_title(link), link.url) for link in found if _is_web(link.url)}))
 
 
 def _named(node: Node) -> Iterator[ConsoleLink]:
@@ -92,6 +94,11 @@ def _id(facet: Mapping[str, object], member: str) -> str:
 
 def _part(text: str) -> str:
     return quote(text, safe="")
+
+
+def _title(link: ConsoleLink) -> str:
+    shown = "".join(character if character.isprintable() else " " for character in link.title[: LONGEST_TITLE + 1]).strip()
+    return f"{shown[:LONGEST_TITLE]}…" if len(shown) > LONGEST_TITLE else shown or str(urlsplit(link.url).hostname)
 
 
 def _is_web(url: str) -> bool:

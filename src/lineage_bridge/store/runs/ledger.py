@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.graph.runs.ledger import LedgerWindow, Passed, ledger, mark_divergence
+from lineage_bridge.graph.runs.ledger import LedgerWindow, ReportedAmount, ledger, mark_divergence
 from lineage_bridge.graph.runs.onset import Onset, onset, rows_by_start, width_of
 from lineage_bridge.graph.runs.statistics import Amount
 from lineage_bridge.model.graph import Node, Walk
@@ -81,19 +81,19 @@ class LedgerMaker:
 
     def _amounts(
         self, source: Node, target: Node, job: Node, window: LedgerWindow, baseline: LedgerWindow
-    ) -> tuple[Passed, Passed, Passed, Passed]:
+    ) -> tuple[ReportedAmount, ReportedAmount, ReportedAmount, ReportedAmount]:
         return (
-            self._passed(source, Side.INPUT, job, window),
-            self._passed(target, Side.OUTPUT, job, window),
-            self._passed(source, Side.INPUT, job, baseline),
-            self._passed(target, Side.OUTPUT, job, baseline),
+            self._reported(source, Side.INPUT, job, window),
+            self._reported(target, Side.OUTPUT, job, window),
+            self._reported(source, Side.INPUT, job, baseline),
+            self._reported(target, Side.OUTPUT, job, baseline),
         )
 
-    def _passed(self, node: Node, side: Side, job: Node, window: LedgerWindow) -> Passed:
+    def _reported(self, node: Node, side: Side, job: Node, window: LedgerWindow) -> ReportedAmount:
         """The amounts that the runs of a job reported for a node, under any of its names."""
         series = self._statistics(node, side, job, window).series
         amount = sum((entry.amount for entry in series), start=Amount())
-        return Passed(sum(entry.runs for entry in series), amount.rows, amount.bytes)
+        return ReportedAmount(sum(entry.runs for entry in series), amount.rows, amount.bytes)
 
     def _statistics(self, node: Node, side: Side, job: Node, period: LedgerWindow, bucket_us: int = 0) -> StatisticsPage:
         names = frozenset(self.flows.expand([node.id]) - {job.id})

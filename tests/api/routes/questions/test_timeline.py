@@ -76,6 +76,19 @@ def test_a_rebalance_is_a_mark_within_the_bounds_of_its_facet(server: Server) ->
     ]
 
 
+def test_rebalances_that_are_not_looked_at_are_stated(server: Server) -> None:
+    def moved(minutes_ago: int) -> bytes:
+        at_us = NOW - minutes_ago * 60_000_000
+        bounds = {"since": format_time(at_us - 60_000_000), "until": format_time(at_us)}
+        facets = {**STREAM, "kafka_rebalance": facet(what="MEMBERS", **bounds)}
+        return run_event(run=RUNS[0], time_us=at_us, type_="RUNNING", inputs=[dataset("a")], outputs=[dataset("b")], job_facets=facets)
+
+    server.send(*map(moved, range(202)))
+    for since, is_cut in ((NOW - 24 * HOUR, True), (NOW - 3 * HOUR, False)):
+        answer = server.ask("/graph/timeline", **A, since=format_time(since), until=format_time(NOW))
+        assert answer["truncated"] is is_cut
+
+
 def test_a_flow_that_appears_is_a_mark_within_a_minute(server: Server) -> None:
     server.send(
         run_event(run=RUNS[0], time_us=NOW - 40 * HOUR, inputs=[dataset("a")], outputs=[dataset("b")]),
