@@ -47,6 +47,7 @@ BY_URL: dict[str, tuple[str, dict[str, Any], str]] = {
     "datazone target": ("targets", {"kind": "datazone", "region": "eu-central-1", "domain": "dzd_1", **KEYS}, "endpoint_url"),
     "kinesis target": ("targets", {"kind": "kinesis", "stream": "s", "region": "eu-central-1", **KEYS}, "endpoint_url"),
     "google target": ("targets", {"kind": "google", "project": "p-1", "location": "eu", "token": "${env:PATH}"}, "url"),
+    "dataplex target": ("targets", {"kind": "dataplex", "project": "p-1", "location": "eu", "token": "${env:PATH}"}, "url"),
     "kafka target, token": ("targets", {"kind": "kafka", "topic": "t", **OAUTH}, "oauth_token_url"),
 }
 """Each way to give an address: the collection, the other settings, and the one that is the address."""
