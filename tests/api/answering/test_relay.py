@@ -175,7 +175,7 @@ def test_a_question_may_arrive_while_the_work_on_the_last_one_is_being_ended() -
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             await receive()
-            watching = asyncio.create_task(receive())
+            watching = asyncio.ensure_future(receive())
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": scope["query_string"]})
             if scope["query_string"] == b"1":
