@@ -7,22 +7,22 @@ from pyspark.sql import SparkSession
 
 from lineage_bridge.pipeline.executors import ExecutorReport, check_executors, first_problem, reporting
 
-SOUND = ExecutorReport("a", "1.0", "/usr/bin/python3", "")
+SOUND = ExecutorReport("a", "1.0", "/usr/bin/python3", "", "f")
 
 
 @pytest.mark.spark
 def test_executors_that_share_the_folder_pass(spark: SparkSession, tmp_path: Path) -> None:
     check_executors(spark, "spark://sound:7077", tmp_path)
-    assert len(list((tmp_path / "executors").glob("from-*"))) == 1
+    assert len(list((tmp_path / "executors").glob("answer-*"))) == 2 * spark.sparkContext.defaultParallelism
     check_executors(spark, "local[2]", tmp_path / "is not looked at")
 
 
 @pytest.mark.parametrize(
     ("report", "answered", "error"),
     [
-        (SOUND, {"a"}, None),
-        (SOUND._replace(version="0.9"), {"a"}, "the executor on a runs LineageBridge 0.9 (/usr/bin/python3), the pipeline runs 1.0"),
-        (SOUND._replace(problem="Permission denied"), {"a"}, "the executor on a does not share the folder /data: Permission denied"),
+        (SOUND, {"f"}, None),
+        (SOUND._replace(version="0.9"), {"f"}, "the executor on a runs LineageBridge 0.9 (/usr/bin/python3), the pipeline runs 1.0"),
+        (SOUND._replace(problem="Permission denied"), {"f"}, "the executor on a does not share the folder /data: Permission denied"),
         (SOUND, set(), "the executor on a does not share the folder /data: what it writes there is not seen here"),
     ],
 )

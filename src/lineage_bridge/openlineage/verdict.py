@@ -1,9 +1,7 @@
 """The verdict on received bytes: one function decides, for every transport, whether and how an event is used.
 
-Only what depends on more than the event itself is decided in `ingest/`: who sends it, and what a payload may cost.
-
-An accepted event is valid JSON throughout, so reading its facets later cannot fail for syntax. A repaired event is used
-as the codes of its repairs describe; a rejected one has a code, the JSON path of the cause, and a message.
+An accepted event is valid JSON throughout, so reading its facets later cannot fail for syntax. A repaired event is used as the codes of its
+repairs describe; a rejected one has a code, the JSON path of the cause, and a message. `ingest/` decides who may send it, and at what cost.
 """
 
 from collections.abc import Mapping

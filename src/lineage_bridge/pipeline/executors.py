@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from lineage_bridge.errors import UnavailableError
-from lineage_bridge.pipeline.process import gist
+from lineage_bridge.pipeline.process import SPARK_ERRORS, gist, text_of
 from lineage_bridge.pipeline.session import is_local
 
 _DISTRIBUTION: Final = "lineage-bridge"
 _TASKS_PER_SLOT: Final = 2
-_REPORT: Final = StructType([StructField(name, StringType(), False) for name in ("host", "version", "python", "problem")])
+_REPORT: Final = StructType([StructField(name, StringType(), False) for name in ("host", "version", "python", "problem", "answer")])
 _REPORT_ARROW: Final = pa.schema([pa.field(field.name, pa.string(), False) for field in _REPORT.fields])
 _SHARED: Final = "the data folder must be on storage that the driver and all executors share, under the same path, and may write"
 
@@ -38,42 +37,41 @@ def check_executors(session: SparkSession, master: str, scratch: Path) -> None:
     tasks = _TASKS_PER_SLOT * session.sparkContext.defaultParallelism
     try:
         found = session.range(0, tasks, 1, tasks).mapInArrow(reporting(probe, token), _REPORT).collect()
-    except PySparkException as error:
+    except SPARK_ERRORS as error:
         raise UnavailableError(
-            f"the executors of {master} cannot run LineageBridge: {gist(str(error))}",
+            f"the executors of {master} cannot run LineageBridge: {gist(text_of(error))}",
             "install the same version on every machine of the cluster, for the same path of Python",
         ) from error
-    reports = sorted({ExecutorReport(*row) for row in found})
-    answered = {report.host for report in reports if (probe / _answer_of(report.host)).exists()}
+    reports = sorted(ExecutorReport(*row) for row in found)
+    answered = {report.answer for report in reports if (probe / report.answer).exists()}
     if problem := first_problem(reports, answered, version(_DISTRIBUTION), scratch):
         raise problem
 
 
 class ExecutorReport(NamedTuple):
-    """What a task says of the executor that ran it: its machine, its LineageBridge, its Python, and why it has no access to the folder."""
+    """What a task says of the executor that ran it: its machine, its LineageBridge, its Python, why it has no access to the folder, and the
+    name of the file that it has written there.
+    """
 
     host: str
     version: str
     python: str
     problem: str
+    answer: str
 
 
 def first_problem(reports: Sequence[ExecutorReport], answered: AbstractSet[str], own: str, scratch: Path) -> UnavailableError | None:
-    """The error of the first executor that cannot do its work. `answered` are the machines whose files the driver sees."""
+    """The error of the first executor that cannot do its work. `answered` are the files that the driver sees."""
     for report in reports:
         if report.version != own:
             return UnavailableError(
                 f"the executor on {report.host} runs LineageBridge {report.version} ({report.python}), the pipeline runs {own}",
                 "install the same version on every machine of the cluster",
             )
-        problem = report.problem or ("" if report.host in answered else "what it writes there is not seen here")
+        problem = report.problem or ("" if report.answer in answered else "what it writes there is not seen here")
         if problem:
             return UnavailableError(f"the executor on {report.host} does not share the folder {scratch}: {problem}", _SHARED)
     return None
-
-
-def _answer_of(host: str) -> str:
-    return f"from-{host}"
 
 
 def reporting(probe: Path, token: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -82,15 +80,16 @@ def reporting(probe: Path, token: str) -> Callable[[Iterable[pa.RecordBatch]], I
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for _ in batches:
             pass
-        host, problem = socket.gethostname(), ""
+        host, problem, answer = socket.gethostname(), "", f"answer-{uuid.uuid4().hex}"
         try:
             if (probe / "token").read_text(encoding="ascii") != token:
                 problem = "another file is there"
-            (probe / _answer_of(host)).touch()
+            (probe / answer).touch()
         except OSError as error:
             problem = error.strerror or type(error).__name__
         yield pa.RecordBatch.from_arrays(
-            [pa.array([value], pa.string()) for value in (host, version(_DISTRIBUTION), sys.executable, problem)], schema=_REPORT_ARROW
+            [pa.array([value], pa.string()) for value in (host, version(_DISTRIBUTION), sys.executable, problem, answer)],
+            schema=_REPORT_ARROW,
         )
 
     return run

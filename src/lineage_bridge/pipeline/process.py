@@ -23,6 +23,8 @@ STOP_S, KILL_S = 20.0, 5.0
 SPARK_ERRORS: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSError)
 """The errors that a call to Spark raises if it fails or if Spark's process has ended."""
 _RAISED = re.compile(r"^(?:Caused by: )?(?!py4j\.|java\.)([A-Za-z_][\w.]*: \S.*)$", re.MULTILINE)
+_CALL = re.compile(r"\AAn error occurred while calling \S+\n:\s*")
+"""The start of an error message that only says that Java raised it."""
 _QUERY = "=== Streaming Query ==="
 """The start of the part of an error message that describes the query instead of the failure."""
 
@@ -118,7 +120,7 @@ def text_of(error: Exception) -> str:
 
 def gist(text: str) -> str:
     """The most informative line of an error's text: the root error if there is a Python traceback, otherwise the first line."""
-    text = text.partition(_QUERY)[0]
+    text = _CALL.sub("", text.partition(_QUERY)[0])
     raised = _RAISED.findall(text) if "Traceback" in text else []
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return str(raised[-1]) if raised else lines[0] if lines else ""
