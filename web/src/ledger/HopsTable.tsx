@@ -22,6 +22,7 @@ interface HopsProps {
 
 /** The hops of a ledger, sources first, with the state of each job and what changed in the window. */
 export function HopsTable({ hops, changesOf, now }: HopsProps) {
+    const hasLag = hops.some((hop) => hop.lag !== undefined);
     return (
         <div className="table-frame" tabIndex={0} role="region" aria-label="Hops">
             <table className="ledger">
@@ -32,9 +33,11 @@ export function HopsTable({ hops, changesOf, now }: HopsProps) {
                         <th scope="col" className="number">
                             Rows read
                         </th>
-                        <th scope="col" className="number">
-                            Unread
-                        </th>
+                        {hasLag && (
+                            <th scope="col" className="number">
+                                Unread
+                            </th>
+                        )}
                         <th scope="col">To</th>
                         <th scope="col" className="number">
                             Rows written
@@ -78,7 +81,7 @@ export function HopsTable({ hops, changesOf, now }: HopsProps) {
                                 <NodeCell node={hop.source} consoles={hop.consoles} />
                             </td>
                             <Amount side={hop.read} />
-                            <Unread lag={hop.lag} />
+                            {hasLag && <Unread lag={hop.lag} />}
                             <td>
                                 <NodeCell node={hop.target} consoles={hop.consoles} />
                             </td>
