@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 from lineage_bridge.errors import RecordError
-from lineage_bridge.eventlog.compressed.file import SegmentFile, open_segment, segment_size
+from lineage_bridge.eventlog.compressed.file import SegmentFile, open_segment, segment_beginning, segment_size
 from lineage_bridge.eventlog.record_format import HEAD, TOTAL, read_head, read_parts
 from lineage_bridge.eventlog.resync import next_record
 from lineage_bridge.graph.log_record import LogRecord
@@ -89,8 +89,7 @@ def read_header(directory: Path, number: int) -> SegmentHeader:
     Raises RecordError if it is incomplete, damaged, of another version or of another segment; OSError if it cannot be read.
     """
     path = segment_path(directory, number)
-    with open_segment(path) as file:
-        data = file.read(HEADER_BYTES, 0)
+    data = segment_beginning(path, HEADER_BYTES)
     if len(data) < HEADER_BYTES or _CRC.pack(crc32(data[: _FIELDS.size])) != data[_FIELDS.size :]:
         raise RecordError(f"the header of segment {path} is incomplete or damaged", _HINT)
     magic, version, *header = _FIELDS.unpack_from(data)

@@ -142,7 +142,7 @@ async def answer_question(services: Services, answer: Answer, scope: Scope, rece
     try:
         with asking:
             await answer(scope, _after_disconnect(gone), _within(services.send_timeout_s, send, give_up))
-    except Exception:
+    except Exception:  # whatever an abandoned question raises is of no use to anybody
         if not turn.is_abandoned:
             raise
     finally:

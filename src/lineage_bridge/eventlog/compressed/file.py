@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 from zlib import crc32
@@ -19,6 +20,9 @@ from lineage_bridge.eventlog.compressed.layout import (
 )
 
 SUFFIX: Final = ".zst"
+BEGINNING_BYTES: Final = 64
+_MOST_BEGINNINGS: Final = 1 << 14
+"""How many compressed segments' sizes and first bytes are kept in memory: the server looks at all of them every few seconds."""
 _NO_TABLE: Final = FrameTable(0, (), ())
 
 
@@ -163,10 +167,40 @@ def open_segment(path: Path) -> Iterator[SegmentFile]:
         yield (CompressedSegment if SUFFIX in path.suffixes else PlainSegment)(file.fileno())
 
 
+class _Beginning(NamedTuple):
+    size: int
+    content: bytes
+
+
 def segment_size(path: Path) -> int:
     """The size of a segment in bytes, uncompressed. Raises OSError."""
+    if SUFFIX in path.suffixes:
+        return _kept_beginning(path).size
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return _kept_beginning(compressed_path(path)).size
+
+
+def segment_beginning(path: Path, size: int) -> bytes:
+    """The first `size` bytes of a segment, at most BEGINNING_BYTES; fewer if it is shorter. Raises OSError."""
+    try:
+        with path.open("rb", buffering=0) as file:
+            return file.read(size)
+    except FileNotFoundError:
+        return _kept_beginning(compressed_path(path)).content[:size]
+
+
+def _kept_beginning(path: Path) -> _Beginning:
+    found = path.stat()
+    return _beginning_of(path, (found.st_ino, found.st_size, found.st_mtime_ns))
+
+
+@lru_cache(maxsize=_MOST_BEGINNINGS)
+def _beginning_of(path: Path, _: tuple[int, int, int]) -> _Beginning:
+    """The beginning of a compressed segment, which is only written once: for what identifies the file, it is read once."""
     with open_segment(path) as file:
-        return file.size
+        return _Beginning(file.size, file.read(BEGINNING_BYTES, 0))
 
 
 def damaged_frames(path: Path) -> list[DamagedFrame]:
