@@ -25,7 +25,7 @@ from lineage_bridge.model.lineage import Trace
 from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.openlineage.verdict import EVENT_TYPES
-from lineage_bridge.ports.graph_reader import NodeReader
+from lineage_bridge.ports.graph_reader import GraphReader, NodeReader
 from lineage_bridge.projections.event_shapes import RunRef
 from lineage_bridge.projections.job_states import job_state
 from lineage_bridge.projections.nodes import node_id_text, tags_of
@@ -211,6 +211,14 @@ def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -
         last_written=UNSET if is_job else time_text(entry.last_written),
         last_read=UNSET if is_job else time_text(entry.last_read),
     )
+
+
+def details_of(reader: GraphReader, nodes: Iterable[Node], now_us: int) -> dict[int, NodeDetails]:
+    """The details of nodes as answers show them, by node id; of jobs with the state at this time (UTC microseconds)."""
+    entries = reader.inventory.described(nodes)
+    jobs = {entry.node.id: entry.node for entry in entries.values() if entry.node.kind == NodeKind.JOB}
+    newest = reader.runs.latest_of(jobs.values(), with_datasets=False)
+    return {id_: node_details(entry, newest.get(entry.node.id), now_us) for id_, entry in entries.items()}
 
 
 def quarantine_item(record: QuarantineRecord, sender: EventSender) -> QuarantineItem:

@@ -153,9 +153,12 @@ class MatchedLine(Struct, frozen=True, rename={"where": "in"}):
 
 
 class FoundNode(GraphNode, frozen=True, omit_defaults=True):
-    """A node that matches a search. `matched` are lines of its facets; without them its name matches."""
+    """A node that matches a search. `matched` are lines of its facets; without them its name matches. `details` are present if they were
+    requested.
+    """
 
     matched: list[MatchedLine] | UnsetType = UNSET
+    details: NodeDetails | UnsetType = UNSET
 
 
 class SearchAnswer(Struct, frozen=True, omit_defaults=True):

@@ -33,6 +33,15 @@ def test_facets_are_searched_and_matching_lines_shown(server: Server) -> None:
     assert server.ask("/search", q="customer", namespace="elsewhere")["results"] == []
 
 
+def test_details_say_what_was_found(server: Server) -> None:
+    topic = {**dataset("orders"), "namespace": "kafka://broker:9092"}
+    server.send(run_event(job="orders-job", outputs=[topic]))
+    found = {node["name"]: node["details"] for node in server.ask("/search", q="orders", details=True)["results"]}
+    assert (found["orders"]["system"], found["orders"]["node_type"]) == ("kafka", "kafka_topic")
+    assert (found["orders-job"]["node_type"], found["orders-job"]["state"]) == ("job", "complete")
+    assert not any("details" in node for node in server.ask("/search", q="orders")["results"])
+
+
 def test_an_invalid_search_is_422(server: Server) -> None:
     server.send(run_event())
     assert server.ask("/search", 422)["error"]["code"] == "bad_argument"
