@@ -12,6 +12,8 @@ from lineage_bridge.api.schemas.lineage import RunEvent
 from lineage_bridge.api.schemas.names import DatasetRef, DescribedNode, JobRef
 from lineage_bridge.api.schemas.nodes import GraphNode, NodeDetails
 from lineage_bridge.api.schemas.runs import RunItem
+from lineage_bridge.api.schemas.schema_versions import FieldItem, Retyped
+from lineage_bridge.graph.contents.schema_versions import FieldChange, Path
 from lineage_bridge.graph.contents.stewardship import Stewardship, stewardship
 from lineage_bridge.graph.identity.node_ids import display_name
 from lineage_bridge.graph.ids import NodeKind
@@ -237,3 +239,13 @@ def quarantine_item(record: QuarantineRecord, sender: EventSender) -> Quarantine
         producer=sender.producer or UNSET,
         principal=record.principal or UNSET,
     )
+
+
+def field_items(found: Iterable[tuple[Path, str | None]]) -> list[FieldItem]:
+    """Fields of a schema, by their paths and types, as answers show them."""
+    return [FieldItem(list(path), UNSET if type_ is None else type_) for path, type_ in found]
+
+
+def retyped(found: Iterable[FieldChange]) -> list[Retyped]:
+    """Fields whose type changed, as answers show them."""
+    return [Retyped(list(c.path), UNSET if c.before is None else c.before, UNSET if c.after is None else c.after) for c in found]

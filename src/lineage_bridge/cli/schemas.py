@@ -52,15 +52,12 @@ def schemas(
     The newest version comes first, each with the times at which it was first and last seen. Without NAMESPACE and NAME, the latest schema
     changes of all datasets are listed.
     """
-    if namespace is None or name is None:
-        if namespace is not None:
-            raise click.UsageError("a dataset has a NAMESPACE and a NAME; without both, the latest changes of all are listed")
+    if namespace is None:
         if differ or before or after or at or offset:
             raise click.UsageError("--diff, --before, --after, --at and --offset need a NAMESPACE and a NAME")
         _list_changes(settings, {"since": since, "limit": min(limit, 100), "names": style}, as_json=as_json)
         return
-    if since:
-        raise click.UsageError("--since needs no NAMESPACE and NAME; of one dataset, all versions are listed")
+    _check_dataset_options(name, since)
     if (before or after) and not differ:
         raise click.UsageError("--before and --after need --diff")
     if at and differ:
@@ -82,6 +79,14 @@ def schemas(
             print_message("the oldest versions are left out; --at shows them")
 
 
+def _check_dataset_options(name: str | None, since: str | None) -> None:
+    """Check what is given beside a NAMESPACE. Raises UsageError."""
+    if name is None:
+        raise click.UsageError("a dataset has a NAMESPACE and a NAME; without both, the latest changes of all are listed")
+    if since:
+        raise click.UsageError("--since needs no NAMESPACE and NAME; of one dataset, all versions are listed")
+
+
 def _list_changes(settings: Settings, query: dict[str, Any], *, as_json: bool) -> None:
     with connect(settings) as client:
         answer = client.query("/api/v1/graph/schemas/changes", **query)
@@ -94,6 +99,8 @@ def _list_changes(settings: Settings, query: dict[str, Any], *, as_json: bool) -
     for change in answer["changes"]:
         print_line(f"{format_time(change['at'])}  {change['dataset']['namespace']} {change['dataset']['name']}")
         _print_fields(change)
+    if not answer["exhaustive"]:
+        print_message("there are many datasets: older changes are known only if they came since the graph was computed")
     if answer["truncated"]:
         print_message("there are more changes; --limit and --since show others")
 

@@ -15,7 +15,7 @@ from lineage_bridge.ports.graph_reader import GraphReader
 
 CODE: Final = ("sql", "sourceCode", "sourceCodeLocation")
 """Keys of the facets that describe what a job does. A new version of such a facet counts as a deployment."""
-MOST_DATASETS: Final = 50
+MOST_DATASETS: Final = 200
 """The schemas of this many datasets are compared to find the latest changes."""
 MOST_NODES: Final = 500
 MOST_RUNS: Final = 100
@@ -63,20 +63,27 @@ class SchemaChange:
 
 @dataclass(frozen=True)
 class SchemaChanges:
-    """The latest changes of schemas, the newest first. `truncated`: there are more."""
+    """The latest changes of schemas, the newest first. `truncated`: there are more. `exhaustive`: the schemas of all datasets were
+    compared, not only of those whose schema was replaced since the graph was computed.
+    """
 
     changes: tuple[SchemaChange, ...]
     truncated: bool
+    exhaustive: bool
 
 
 def read_schema_changes(reader: GraphReader, since: int, most: int) -> SchemaChanges:
-    """The changes of schemas since a time, of the datasets whose schemas changed last."""
-    candidates = reader.history.with_new_schemas()
+    """The changes of schemas since a time: of all datasets if there are at most MOST_DATASETS, else of those whose schemas were replaced
+    last.
+    """
+    every = reader.nodes.matching(NodeKind.DATASET, None, None, MOST_DATASETS + 1, 0)
+    is_small = len(every) <= MOST_DATASETS
+    candidates = every if is_small else reader.history.with_new_schemas()
     canonical = reader.inventory.canonical_nodes(candidates)
     datasets = list({canonical[node.id].id: node for node in reversed(candidates)}.values())[::-1]
     found = [change for node in datasets[:MOST_DATASETS] for change in _schema_changes(reader, node) if change.at >= since]
     found.sort(key=lambda change: (-change.at, change.dataset.namespace, change.dataset.name))
-    return SchemaChanges(tuple(found[:most]), len(found) > most or len(datasets) > MOST_DATASETS)
+    return SchemaChanges(tuple(found[:most]), len(found) > most or len(datasets) > MOST_DATASETS, is_small)
 
 
 @dataclass(frozen=True)

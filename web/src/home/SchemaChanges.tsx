@@ -17,12 +17,14 @@ export function SchemaChanges() {
     const now = useNow();
     return (
         <Asked query={useQuery(schemaChanges)} title="Schema changes">
-            {({ changes, truncated }) => (
+            {({ changes, truncated, exhaustive }) => (
                 <Group
                     title={
                         changes.length > 0
                             ? `${changes.length === 1 ? "schema change" : "schema changes"} within a week`
-                            : "No schema changed within a week"
+                            : exhaustive
+                              ? "No schema changed within a week"
+                              : "No schema change is known of this week"
                     }
                     count={changes.length}
                 >
@@ -35,6 +37,9 @@ export function SchemaChanges() {
                             />
                         ))}
                     </ul>
+                    {!exhaustive && changes.length === 0 && (
+                        <p className="hint">Of so many datasets, changes are known since the graph was computed.</p>
+                    )}
                     {(truncated || changes.length > SHOWN) && (
                         <p className="hint">{`The newest ${whole(Math.min(SHOWN, changes.length))} are shown.`}</p>
                     )}

@@ -98,11 +98,14 @@ class SchemaChangeItem(Struct, frozen=True):
 
 
 class SchemaChangesAnswer(Struct, frozen=True):
-    """The changes of schemas since a time, the newest first. `truncated`: there are more."""
+    """The changes of schemas since a time, the newest first. `truncated`: there are more. `exhaustive`: all datasets were compared, not
+    only those whose schema was replaced since the graph was computed.
+    """
 
     since: str
     changes: list[SchemaChangeItem]
     truncated: bool
+    exhaustive: bool
     settling: bool
     position: str
 

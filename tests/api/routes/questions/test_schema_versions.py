@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import pytest
 from tests.api.support import Server
 from tests.events import RUNS, T0, dataset, facet, run_event, schema
 
 from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.projections import timeline
 
 HOUR = 3_600_000_000
 B: dict[str, Any] = {"namespace": "ns", "name": "b"}
@@ -51,6 +53,7 @@ def test_the_latest_changes_of_schemas_of_all_datasets(server: Server) -> None:
 
     server.send(wrote(0, "id", "x"), other(0, "a"), run_event(run=RUNS[2], outputs=[dataset("steady", schema=schema("id"))]))
     assert changes(server) == []
+    assert server.ask("/graph/schemas/changes")["exhaustive"] is True
     server.send(wrote(2, "id", "y"))
     server.send(other(3, "a", "b"))
     server.send(wrote(4, "id", "y", type_="LONG"))
@@ -61,6 +64,18 @@ def test_the_latest_changes_of_schemas_of_all_datasets(server: Server) -> None:
     assert server.ask("/graph/schemas/changes", since=format_time(T0), limit=2)["truncated"] is True
     assert server.ask("/graph/schemas/changes", since=format_time(T0))["truncated"] is False
     assert server.ask("/graph/schemas/changes", 422, since="last week")
+
+
+def test_of_many_datasets_those_whose_schema_was_replaced_are_compared(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timeline, "MOST_DATASETS", 1)
+    server.send(wrote(0, "id", "x"), wrote(1, "id"), run_event(run=RUNS[2], outputs=[dataset("steady", schema=schema("id"))]))
+    assert (changes(server), server.ask("/graph/schemas/changes")["exhaustive"]) == ([], False)
+    server.send(wrote(2, "id", "y"))
+    assert [(name, hour) for name, hour, *_ in changes(server)] == [("b", 2), ("b", 1)]
+    for hour in (1, 3):
+        server.send(run_event("RUNNING", run=RUNS[1], time_us=T0 + hour * HOUR, outputs=[dataset("c", schema=schema(f"c{hour}"))]))
+    answer = server.ask("/graph/schemas/changes", since=format_time(T0))
+    assert [(c["dataset"]["name"], answer["truncated"]) for c in answer["changes"]] == [("c", True)]
 
 
 def test_a_change_of_hundreds_of_fields_names_some_of_them(server: Server) -> None:

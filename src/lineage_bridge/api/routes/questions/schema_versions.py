@@ -30,12 +30,8 @@ from lineage_bridge.api.schemas.schema_versions import (
     ColumnItem,
     FacetHistoryAnswer,
     FacetVersion,
-    FieldItem,
     LifeAnswer,
     LifeEvent,
-    Retyped,
-    SchemaChangeItem,
-    SchemaChangesAnswer,
     SchemaDiffAnswer,
     SchemasAnswer,
     SchemaVersionItem,
@@ -43,21 +39,18 @@ from lineage_bridge.api.schemas.schema_versions import (
 )
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, RequestError
-from lineage_bridge.graph.contents.schema_versions import FieldChange, Path, diff, paths
+from lineage_bridge.graph.contents.schema_versions import diff, paths
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import FacetEntry, FacetPage, LifeEntry, SchemaHistory, SchemaVersion
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.history_reader import HistoryReader
-from lineage_bridge.projections.timeline import SchemaChange, read_schema_changes
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
 At = Annotated[str | None, Query(description="The schema as it was stated at this time: RFC 3339; UTC if it has no zone")]
 Pick = Annotated[str | None, Query(description="A version: eight or more digits of its id, or a time"), Mended]
 _LEAST_DIGITS = 8
-_WEEK_US = 7 * 24 * 3_600 * 1_000_000
-_MOST_FIELDS = 20
 _NOT_FOUND = {404: ErrorAnswer}
 
 
@@ -66,7 +59,6 @@ def routes(services: Services) -> APIRouter:
     router = question_router(services, "history", "/graph")
     _schema_routes(router, services)
     _diff_route(router, services)
-    _changes_route(router, services)
     _facet_route(router, services)
     _life_route(router, services)
     return router
@@ -121,57 +113,14 @@ def _diff_route(router: APIRouter, services: Services) -> None:
                 dataset=serialization.dataset_name(node),
                 before=old[1].version,
                 after=new[1].version,
-                added=_fields(change.added),
-                removed=_fields(change.removed),
-                changed=_retyped(change.changed),
+                added=serialization.field_items(change.added),
+                removed=serialization.field_items(change.removed),
+                changed=serialization.retyped(change.changed),
                 renamed=serialization.dataset_names(n for n in (old[0], new[0]) if n != node),
                 settling=reader.progress.settling(),
                 position=position_tokens.encode(reader.progress.position()),
             )
             return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
-
-
-def _changes_route(router: APIRouter, services: Services) -> None:
-    @router.get("/schemas/changes", response_model=None, responses=response_docs({200: SchemaChangesAnswer}, writes=False))
-    def get_schema_changes(
-        since: Annotated[str | None, Query(description="Changes since this time, RFC 3339; by default, of the last seven days")] = None,
-        limit: Annotated[int, Query(ge=1, le=100)] = 20,
-        names: Style = "standard",
-    ) -> Response:
-        """The datasets whose schemas changed last, the newest change first, each with the fields that it added, removed and changed."""
-        given = parse_time_argument("since", since)
-        since_us = services.clock_us() - _WEEK_US if given is None else given
-        with services.graph() as reader:
-            found = read_schema_changes(reader, since_us, limit)
-            answer = SchemaChangesAnswer(
-                since=format_time(since_us),
-                changes=[_change_item(change) for change in found.changes],
-                truncated=found.truncated,
-                settling=reader.progress.settling(),
-                position=position_tokens.encode(reader.progress.position()),
-            )
-            return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
-
-
-def _change_item(change: SchemaChange) -> SchemaChangeItem:
-    fields = diff(paths(change.before.fields), paths(change.after.fields))
-    return SchemaChangeItem(
-        dataset=serialization.dataset_name(change.dataset),
-        at=format_time(change.at),
-        before=change.before.version,
-        after=change.after.version,
-        added=_fields(fields.added[:_MOST_FIELDS]),
-        removed=_fields(fields.removed[:_MOST_FIELDS]),
-        changed=_retyped(fields.changed[:_MOST_FIELDS]),
-    )
-
-
-def _fields(found: Iterable[tuple[Path, str | None]]) -> list[FieldItem]:
-    return [FieldItem(list(path), _text(type_)) for path, type_ in found]
-
-
-def _retyped(found: Iterable[FieldChange]) -> list[Retyped]:
-    return [Retyped(list(change.path), _text(change.before), _text(change.after)) for change in found]
 
 
 _NamedVersion = tuple[Node, SchemaVersion]
