@@ -10,7 +10,7 @@ from msgspec import UNSET, Raw, UnsetType
 from lineage_bridge.api.schemas.intake import QuarantineItem, RejectedJob
 from lineage_bridge.api.schemas.lineage import RunEvent
 from lineage_bridge.api.schemas.names import DatasetRef, DescribedNode, JobRef
-from lineage_bridge.api.schemas.nodes import GraphNode, NodeDetails
+from lineage_bridge.api.schemas.nodes import GraphNode, ListedNode, NodeDetails
 from lineage_bridge.api.schemas.runs import RunItem
 from lineage_bridge.api.schemas.schema_versions import FieldItem, Retyped
 from lineage_bridge.graph.contents.schema_versions import FieldChange, Path
@@ -111,7 +111,16 @@ def other_name(node: Node, names: Mapping[int, Node]) -> Name | UnsetType:
 
 def described_node(nodes: NodeReader, node: Node) -> DescribedNode:
     """A node as answers show it, with its current facets."""
-    return DescribedNode(node.namespace, node.name, {key: Raw(text.encode()) for key, text in nodes.facets(node).items()})
+    return DescribedNode(node.namespace, node.name, _facets(nodes, node))
+
+
+def listed_node(nodes: NodeReader, node: Node, details: NodeDetails | UnsetType) -> ListedNode:
+    """A node as lists show it, with its current facets."""
+    return ListedNode(node.namespace, node.name, _facets(nodes, node), details)
+
+
+def _facets(nodes: NodeReader, node: Node) -> dict[str, Raw]:
+    return {key: Raw(text.encode()) for key, text in nodes.facets(node).items()}
 
 
 def time_text(us: int | None) -> str | UnsetType:

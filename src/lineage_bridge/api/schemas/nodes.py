@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.names import Text
+from lineage_bridge.api.schemas.names import DescribedNode, Text
 from lineage_bridge.projections.shapes import Name
 
 
@@ -51,6 +51,12 @@ class NodeDetails(Struct, frozen=True, omit_defaults=True):
     freshness: Text = UNSET
     last_written: Text = UNSET
     last_read: Text = UNSET
+
+
+class ListedNode(DescribedNode, frozen=True, omit_defaults=True):
+    """A dataset or a job in a list, with its current facets. `details` are present if they were requested."""
+
+    details: NodeDetails | UnsetType = UNSET
 
 
 class WalkNode(GraphNode, frozen=True, omit_defaults=True):
