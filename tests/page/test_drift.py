@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 from tests.api.support import running
-from tests.events import KEY, dataset, job_event, run_event
-from tests.page.conftest import listening
+from tests.events import KEY, dataset, job_event, run_event, schema
+from tests.page.conftest import HOUR_US, listening
 from tests.page.test_answers import saved
 from tests.page.test_page import open_view
 
@@ -30,6 +30,9 @@ def drifted(tmp_path_factory: pytest.TempPathFactory, built: None) -> Iterator[s
                 job_event(job=f"job {number:02}", inputs=[dataset("declared")]),
                 run_event(run=run, job=f"job {number:02}", inputs=[dataset("read")]),
             )
+        for hours, columns in ((3, ("id", "phone")), (2, ("id", "email"))):
+            written = dataset("declared", schema=schema(*columns))
+            server.send(run_event("RUNNING", time_us=server.services.clock_us() - hours * HOUR_US, job="writer", outputs=[written]))
         with listening(create_app(server.services)) as url:
             yield url
 
@@ -68,3 +71,11 @@ def test_the_list_of_drift_is_narrowed_by_its_address(page: Page, drifted: str) 
     open_view(page, f"{drifted}view/drift?name=job+0*")
     expect(page.locator("tbody tr")).to_have_count(20)
     expect(page.get_by_label("Job", exact=True)).to_have_value("job 0*")
+
+
+def test_the_start_page_names_the_columns_of_changed_schemas(page: Page, drifted: str) -> None:
+    open_view(page, drifted)
+    changed = page.get_by_role("article").filter(has_text="schema change within a week")
+    expect(changed).to_contain_text("added email; removed phone")
+    changed.get_by_role("link").press("Enter")
+    expect(page.get_by_role("complementary")).to_contain_text("email")

@@ -33,7 +33,7 @@ from lineage_bridge.api.routes.operations import (
     tasks,
 )
 from lineage_bridge.api.routes.operations.intake import routes as intake_routes
-from lineage_bridge.api.routes.page import overview, pins
+from lineage_bridge.api.routes.page import overview, pins, schema_changes
 from lineage_bridge.api.routes.questions import (
     aliases,
     changes,
@@ -152,6 +152,7 @@ def _question_routes(services: Services, intake: Intake) -> tuple[APIRouter, ...
         search.routes(services),
         events.routes(services),
         overview.routes(services),
+        schema_changes.routes(services),
         nodes.routes(services),
         views.routes(services),
         impact.routes(services),

@@ -60,6 +60,7 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "GET /graph/runs/{run_id:path}/lineage",
         "GET /graph/runs/{run_id:path}/tree",
         "GET /graph/schemas",
+        "GET /graph/schemas/changes",
         "GET /graph/schemas/diff",
         "GET /graph/statistics",
         "GET /graph/timeline",

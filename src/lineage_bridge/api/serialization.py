@@ -10,8 +10,10 @@ from msgspec import UNSET, Raw, UnsetType
 from lineage_bridge.api.schemas.intake import QuarantineItem, RejectedJob
 from lineage_bridge.api.schemas.lineage import RunEvent
 from lineage_bridge.api.schemas.names import DatasetRef, DescribedNode, JobRef
-from lineage_bridge.api.schemas.nodes import GraphNode, NodeDetails
+from lineage_bridge.api.schemas.nodes import GraphNode, ListedNode, NodeDetails
 from lineage_bridge.api.schemas.runs import RunItem
+from lineage_bridge.api.schemas.schema_versions import FieldItem, Retyped
+from lineage_bridge.graph.contents.schema_versions import FieldChange, Path
 from lineage_bridge.graph.contents.stewardship import Stewardship, stewardship
 from lineage_bridge.graph.identity.node_ids import display_name
 from lineage_bridge.graph.ids import NodeKind
@@ -25,7 +27,7 @@ from lineage_bridge.model.lineage import Trace
 from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.openlineage.verdict import EVENT_TYPES
-from lineage_bridge.ports.graph_reader import NodeReader
+from lineage_bridge.ports.graph_reader import GraphReader, NodeReader
 from lineage_bridge.projections.event_shapes import RunRef
 from lineage_bridge.projections.job_states import job_state
 from lineage_bridge.projections.nodes import node_id_text, tags_of
@@ -109,7 +111,16 @@ def other_name(node: Node, names: Mapping[int, Node]) -> Name | UnsetType:
 
 def described_node(nodes: NodeReader, node: Node) -> DescribedNode:
     """A node as answers show it, with its current facets."""
-    return DescribedNode(node.namespace, node.name, {key: Raw(text.encode()) for key, text in nodes.facets(node).items()})
+    return DescribedNode(node.namespace, node.name, _facets(nodes, node))
+
+
+def listed_node(nodes: NodeReader, node: Node, details: NodeDetails | UnsetType) -> ListedNode:
+    """A node as lists show it, with its current facets."""
+    return ListedNode(node.namespace, node.name, _facets(nodes, node), details)
+
+
+def _facets(nodes: NodeReader, node: Node) -> dict[str, Raw]:
+    return {key: Raw(text.encode()) for key, text in nodes.facets(node).items()}
 
 
 def time_text(us: int | None) -> str | UnsetType:
@@ -213,6 +224,14 @@ def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -
     )
 
 
+def details_of(reader: GraphReader, nodes: Iterable[Node], now_us: int) -> dict[int, NodeDetails]:
+    """The details of nodes as answers show them, by node id; of jobs with the state at this time (UTC microseconds)."""
+    entries = reader.inventory.described(nodes)
+    jobs = {entry.node.id: entry.node for entry in entries.values() if entry.node.kind == NodeKind.JOB}
+    newest = reader.runs.latest_of(jobs.values(), with_datasets=False)
+    return {id_: node_details(entry, newest.get(entry.node.id), now_us) for id_, entry in entries.items()}
+
+
 def quarantine_item(record: QuarantineRecord, sender: EventSender) -> QuarantineItem:
     """A rejected event as answers show it, with its sender."""
     job = RejectedJob(sender.namespace or UNSET, sender.name or UNSET)
@@ -229,3 +248,13 @@ def quarantine_item(record: QuarantineRecord, sender: EventSender) -> Quarantine
         producer=sender.producer or UNSET,
         principal=record.principal or UNSET,
     )
+
+
+def field_items(found: Iterable[tuple[Path, str | None]]) -> list[FieldItem]:
+    """Fields of a schema, by their paths and types, as answers show them."""
+    return [FieldItem(list(path), UNSET if type_ is None else type_) for path, type_ in found]
+
+
+def retyped(found: Iterable[FieldChange]) -> list[Retyped]:
+    """Fields whose type changed, as answers show them."""
+    return [Retyped(list(c.path), UNSET if c.before is None else c.before, UNSET if c.after is None else c.after) for c in found]

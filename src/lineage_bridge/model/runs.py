@@ -12,7 +12,7 @@ class RunRecord:
     `observed` is false for a run that only other runs mention. `parent_job` is the job in the parent run's own events; if this run names
     another job for its parent, that is `named_parent_job`. `nominal` is the scheduled interval (start, end). `heartbeat_us` is the interval
     between the heartbeats of a streaming run that has not ended. `failures` are the reasons that its events give for a failure: its error
-    message, and the tests and assertions that failed.
+    message, and the tests and assertions that failed. `declared`: it is no run, but a design-time statement about a job that never ran.
     """
 
     run_id: str
@@ -36,6 +36,7 @@ class RunRecord:
     nominal: tuple[int | None, int | None] = (None, None)
     heartbeat_us: int | None = None
     failures: tuple[str, ...] = ()
+    declared: bool = False
 
 
 @dataclass(frozen=True)

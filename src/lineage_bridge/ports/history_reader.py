@@ -46,3 +46,6 @@ class HistoryReader(Protocol):
 
         Raises GoneError when changes after the cursor have been deleted, RequestError for an invalid cursor.
         """
+
+    def with_new_schemas(self) -> list[Node]:
+        """The datasets whose schema was replaced or removed, the latest first: at most 1,000, from the newest 100,000 changes."""

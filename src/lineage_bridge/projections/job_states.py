@@ -13,7 +13,7 @@ URGENT = ("fail", "gone", "silent", "abort")
 
 def job_state(newest: RunRecord | None, now_us: int) -> str:
     """The state of a job: the liveness of a running stream, else the state of the newest run in lower case; DECLARED without a run."""
-    if newest is None:
+    if newest is None or newest.declared:
         return DECLARED
     if newest.heartbeat_us is not None:
         return liveness(newest.last, now_us, newest.heartbeat_us).value

@@ -8,13 +8,15 @@ from typing import Final, Literal
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.differences import Between
 from lineage_bridge.model.graph import Node, Walk, WalkLimits
-from lineage_bridge.model.history import FacetEntry, FacetPage
+from lineage_bridge.model.history import FacetEntry, FacetPage, SchemaVersion
 from lineage_bridge.model.runs import RunFilter, RunRecord
 from lineage_bridge.openlineage.facets.rebalance import KAFKA_REBALANCE, read_rebalance
 from lineage_bridge.ports.graph_reader import GraphReader
 
 CODE: Final = ("sql", "sourceCode", "sourceCodeLocation")
 """Keys of the facets that describe what a job does. A new version of such a facet counts as a deployment."""
+MOST_DATASETS: Final = 200
+"""The schemas of this many datasets are compared to find the latest changes."""
 MOST_NODES: Final = 500
 MOST_RUNS: Final = 100
 MOST_WALKS: Final = 20
@@ -47,6 +49,41 @@ class Timeline:
 
     marks: tuple[Mark, ...]
     truncated: bool
+
+
+@dataclass(frozen=True)
+class SchemaChange:
+    """A schema version of a dataset, the version that it replaced, and the time of the change in UTC microseconds."""
+
+    at: int
+    dataset: Node
+    before: SchemaVersion
+    after: SchemaVersion
+
+
+@dataclass(frozen=True)
+class SchemaChanges:
+    """The latest changes of schemas, the newest first. `truncated`: there are more. `exhaustive`: the schemas of all datasets were
+    compared, not only of those whose schema was replaced since the graph was computed.
+    """
+
+    changes: tuple[SchemaChange, ...]
+    truncated: bool
+    exhaustive: bool
+
+
+def read_schema_changes(reader: GraphReader, since: int, most: int) -> SchemaChanges:
+    """The changes of schemas since a time: of all datasets if there are at most MOST_DATASETS, else of those whose schemas were replaced
+    last.
+    """
+    every = reader.nodes.matching(NodeKind.DATASET, None, None, MOST_DATASETS + 1, 0)
+    is_small = len(every) <= MOST_DATASETS
+    candidates = every if is_small else reader.history.with_new_schemas()
+    canonical = reader.inventory.canonical_nodes(candidates)
+    datasets = list({canonical[node.id].id: node for node in reversed(candidates)}.values())[::-1]
+    found = [change for node in datasets[:MOST_DATASETS] for change in _schema_changes(reader, node) if change.at >= since]
+    found.sort(key=lambda change: (-change.at, change.dataset.namespace, change.dataset.name))
+    return SchemaChanges(tuple(found[:most]), len(found) > most or len(datasets) > MOST_DATASETS, is_small)
 
 
 @dataclass(frozen=True)
@@ -120,10 +157,15 @@ def _nodes(*walks: Walk) -> Iterator[Node]:
 
 
 def _schema_marks(reader: GraphReader, dataset: Node) -> Iterator[Mark]:
-    """The marks of a dataset's schema changes. A schema that lasted for minutes only is ignored."""
+    for change in _schema_changes(reader, dataset):
+        yield Mark(change.at, "schema", dataset, change.after.version, change.before.version)
+
+
+def _schema_changes(reader: GraphReader, dataset: Node) -> Iterator[SchemaChange]:
+    """The changes of a dataset's schema, oldest first. A schema that lasted for minutes only is ignored."""
     lasting = [version for version in reader.history.schemas(dataset).versions if not version.brief]
     for before, version in pairwise(lasting):
-        yield Mark(version.first[0], "schema", dataset, version.version, before.version)
+        yield SchemaChange(version.first[0], dataset, before, version)
 
 
 def _code_marks(reader: GraphReader, job: Node) -> Iterator[Mark]:

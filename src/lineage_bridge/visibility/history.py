@@ -132,6 +132,12 @@ class LimitedHistory:
         node, *rest = self._neighbours(drift.job, [drift.node]) + self._neighbours(drift.job, [drift.target] if drift.target else [])
         return replace(drift, node=node, target=rest[0] if rest else None)
 
+    def with_new_schemas(self) -> list[Node]:
+        """The principal's own datasets whose schema was replaced or removed, the latest first."""
+        found = self._history.with_new_schemas()
+        self._border.load(found)
+        return [node for node in found if self._border.is_own(node)]
+
     def changes(self, after: str | None, kinds: Collection[str], limit: int) -> ChangePage:
         """The changes of own nodes after a cursor. Each call examines a bounded number of changes; the next cursor continues after
         these.

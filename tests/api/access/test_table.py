@@ -76,6 +76,7 @@ read    GET     /api/v1/graph/runs/x
 read    GET     /api/v1/graph/runs/x/lineage
 read    GET     /api/v1/graph/runs/x/tree
 read    GET     /api/v1/graph/schemas
+read    GET     /api/v1/graph/schemas/changes
 read    GET     /api/v1/graph/schemas/diff
 read    GET     /api/v1/graph/pulse
 read    GET     /api/v1/graph/statistics

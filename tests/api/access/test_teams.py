@@ -158,6 +158,7 @@ def _of_dataset(name: Name, scene: Scene) -> Iterator[Question]:
     yield from _around(about, "dataset")
     yield "/graph/ledger", "/graph/ledger", {"target_namespace": name[0], "target_name": name[1]}
     yield "/overview", "/overview", {}
+    yield "/graph/schemas/changes", "/graph/schemas/changes", {"since": format_time(T0 - 1)}
     yield "/graph/impact", "/graph/impact", {"namespace": "*", "flows": "true", "details": "true"}
     for other in scene.datasets[::2]:
         ends = {"source_namespace": name[0], "source_name": name[1], "target_namespace": other[0], "target_name": other[1]}

@@ -5,7 +5,7 @@ import time
 import uuid
 
 import pytest
-from tests.events import dataset, facet, job_event, run_event
+from tests.events import dataset, facet, job_event, run_event, schema
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.openlineage.times import format_time
@@ -113,3 +113,17 @@ def test_liveness_of_streams(call, server, now):
     assert any("flow" in cells(line) and line.rstrip().endswith("current (silent)") for line in changed.splitlines())
     (source,) = (line for line in call("lineage", "ns", "made", *url).out.splitlines() if "generate" in line)
     assert source.endswith("[alive]")
+
+
+def test_the_latest_schema_changes_of_all_datasets(call, server, now):
+    asked = ("schemas", "--url", server.url)
+    assert "no schema changed since" in call(*asked).err
+    for hours, columns in ((3, ("id", "phone")), (2, ("id", "email"))):
+        written = dataset("contacts", schema=schema(*columns))
+        send(server, run_event("RUNNING", job="crm", run=RUNS[0], time_us=now - hours * HOUR, outputs=[written]))
+    lines = call(*asked).out.splitlines()
+    assert (lines[0].endswith("  ns contacts"), lines[1:]) == (True, ["  + email INT", "  - phone INT"])
+    assert json.loads(call(*asked, "--json", "--limit", "1").out)["changes"][0]["dataset"]["name"] == "contacts"
+    assert "no schema changed since" in call(*asked, "--since", format_time(now - HOUR)).err
+    for wrong in (("ns",), ("--diff",), ("ns", "contacts", "--since", format_time(now))):
+        assert call(*asked, *wrong).code == 2

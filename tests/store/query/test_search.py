@@ -62,8 +62,8 @@ def searchable(writer: GraphWriter) -> GraphWriter:
 
 
 def test_by_facet_texts(searchable: GraphWriter) -> None:
-    assert found(searchable, "customer_id") == ["load_orders", "raw"]
-    assert found(searchable, "cust") == ["customers", "load_orders", "raw"]
+    assert found(searchable, "customer_id") == ["raw", "load_orders"]
+    assert found(searchable, "cust") == ["customers", "raw", "load_orders"]
     assert found(searchable, "ordered") == ["customers"]
     assert found(searchable, "order") == ["orders", "load_orders", "customers"]
     assert found(searchable, "nothing of it") == []
@@ -82,7 +82,7 @@ def test_words_may_stand_in_name_and_text(searchable: GraphWriter) -> None:
 
 
 def test_a_match_shows_what_matched(searchable: GraphWriter) -> None:
-    (sql, columns) = page(searchable, "customer_id").matches
+    (columns, sql) = page(searchable, "customer_id").matches
     assert (sql.named, sql.lines) == (False, (("sql", "SELECT customer_id FROM raw"),))
     assert (columns.named, columns.lines) == (False, (("column", "customer_id"),))
     assert [(match.named, match.lines) for match in page(searchable, "orders", kind=NodeKind.DATASET).matches] == [(True, ())]

@@ -14,7 +14,7 @@ const SLOW_MS = 15_000;
 /** For questions that read much of the graph. */
 const RARE_MS = 60_000;
 
-export type Described = Schemas["DescribedNode"];
+export type Described = Schemas["ListedNode"];
 export type Run = Schemas["RunItem"];
 export type Sent = Schemas["SentEvent"];
 export type Rejected = Schemas["QuarantineItem"];
@@ -39,7 +39,7 @@ export const datasets = ({ filters, offset }: Asked) =>
     queryOptions({
         queryKey: ["datasets", filters, offset],
         queryFn: ({ signal }) => {
-            const query = { ...filters, limit: PAGE, offset };
+            const query = { ...filters, details: true, limit: PAGE, offset };
             return paged(client.GET("/api/v1/lineage/datasets", { signal, params: { query } }), (items) => items);
         },
         refetchInterval: SLOW_MS,
@@ -49,7 +49,7 @@ export const jobs = ({ filters, offset }: Asked) =>
     queryOptions({
         queryKey: ["jobs", filters, offset],
         queryFn: ({ signal }) => {
-            const query = { ...filters, limit: PAGE, offset };
+            const query = { ...filters, details: true, limit: PAGE, offset };
             return paged(client.GET("/api/v1/lineage/jobs", { signal, params: { query } }), (items) => items);
         },
         ...(filters.type === undefined && filters.state === undefined

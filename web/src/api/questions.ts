@@ -52,6 +52,12 @@ export const drift = queryOptions({
     refetchInterval: 4 * LIVE_MS,
 });
 
+export const schemaChanges = queryOptions({
+    queryKey: ["schema changes"],
+    queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/schemas/changes", { signal })),
+    refetchInterval: 4 * LIVE_MS,
+});
+
 export const quarantine = queryOptions({
     queryKey: ["quarantine"],
     queryFn: ({ signal }) => answered(client.GET("/api/v1/quarantine", { signal, params: { query: { limit: 5 } } })),
@@ -80,7 +86,7 @@ export function search(text: string, limit: number) {
     return queryOptions({
         queryKey: ["search", text, limit],
         queryFn: ({ signal }) =>
-            answered(client.GET("/api/v1/search", { signal, params: { query: { q: text, limit } } })),
+            answered(client.GET("/api/v1/search", { signal, params: { query: { q: text, limit, details: true } } })),
         enabled: text.trim() !== "",
         placeholderData: (previous) => previous,
         staleTime: LIVE_MS,

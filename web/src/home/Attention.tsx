@@ -1,16 +1,16 @@
-import { useQuery, type UseQueryResult } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { useQuery } from "@tanstack/react-query";
 
 import { ViewLink } from "../address/history";
-import { lineageOf, type View } from "../address/view";
+import { lineageOf } from "../address/view";
 import { workOf } from "../address/work";
-import { Problem, type Schemas } from "../api/client";
+import type { Schemas } from "../api/client";
 import { drift, quarantine, sources } from "../api/questions";
 import { ago, counted, whole } from "../format/text";
 import { useNow } from "../parts/useNow";
-import { Icon } from "../parts/Icon";
 import { FullName, Name, ShortName } from "../parts/Name";
 import { State } from "../parts/State";
+import { Asked, Group } from "./Group";
+import { SchemaChanges } from "./SchemaChanges";
 
 const SHOWN = 5;
 
@@ -21,55 +21,12 @@ export function Attention({ overview }: { overview: Schemas["OverviewAnswer"] })
             <h2 id="attention">What needs attention</h2>
             <div className="attention">
                 <Urgent overview={overview} />
+                <SchemaChanges />
                 <Drifted />
                 <Rejected />
                 <Failing />
             </div>
         </section>
-    );
-}
-
-interface GroupProps {
-    title: string;
-    count: number;
-    /** The list of all of them. */
-    to?: View;
-    children: ReactNode;
-}
-
-function Group({ title, count, to, children }: GroupProps) {
-    return (
-        <article className={count > 0 ? "card" : "card calm"}>
-            <h3>
-                {count > 0 ? <span className="count">{whole(count)}</span> : <Icon name="check" />}
-                {to ? <ViewLink to={to}>{title}</ViewLink> : title}
-            </h3>
-            {children}
-        </article>
-    );
-}
-
-/** A group that a question of its own answers. Who may not ask it sees which scope is missing. */
-function Asked<T>({
-    query,
-    title,
-    children,
-}: {
-    query: UseQueryResult<T>;
-    title: string;
-    children: (data: T) => ReactNode;
-}) {
-    if (query.data !== undefined) return children(query.data);
-    if (!query.error) return null;
-    if (query.error instanceof Problem && query.error.code === "limited") return null;
-    return (
-        <article className="card calm">
-            <h3>
-                <Icon name="question" />
-                {title}
-            </h3>
-            <p className="hint">{query.error.message}</p>
-        </article>
     );
 }
 

@@ -7,7 +7,7 @@ import type { NodeRef, View } from "../address/view";
 import { search } from "../api/questions";
 import { Icon } from "../parts/Icon";
 import { ShortName } from "../parts/Name";
-import { foundView } from "./found";
+import { foundIcon, foundView } from "./found";
 
 const SHOWN = 8;
 
@@ -94,7 +94,7 @@ export function SearchField({
                         onMouseDown={(event) => event.preventDefault()}
                         onClick={(event) => choose(index, event.shiftKey)}
                     >
-                        <Icon name={found.kind === "job" ? "job" : "table"} />
+                        <Icon name={foundIcon(found)} />
                         <span>
                             <ShortName text={found.name} most={80} />
                             <small>

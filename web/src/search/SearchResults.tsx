@@ -7,7 +7,7 @@ import { counted } from "../format/text";
 import { Icon } from "../parts/Icon";
 import { Answer, Empty } from "../parts/Messages";
 import { FullName, Name } from "../parts/Name";
-import { foundView } from "./found";
+import { foundIcon, foundView } from "./found";
 import { SearchField } from "./SearchField";
 
 const MOST = 200;
@@ -39,7 +39,7 @@ export function SearchResults({ view }: { view: SearchView }) {
                                 {results.map((node) => (
                                     <li key={node.id}>
                                         <ViewLink to={foundView(node)}>
-                                            <Icon name={node.kind === "job" ? "job" : "table"} />
+                                            <Icon name={foundIcon(node)} />
                                             <FullName {...node} />
                                         </ViewLink>
                                         {node.matched?.map((line) => (

@@ -1,6 +1,7 @@
 import { refOf } from "../address/nodes";
 import { lineageOf, type LineageView } from "../address/view";
 import type { Schemas } from "../api/client";
+import { iconOf, type IconName } from "../parts/Icon";
 
 type Found = Schemas["SearchAnswer"]["results"][number];
 
@@ -10,4 +11,9 @@ export function foundView(found: Pick<Found, "id" | "kind" | "namespace" | "name
     const [match] = found.matched ?? [];
     if (found.kind === "job" || match?.in !== "column") return view;
     return { ...view, column: `${found.id}.${match.text}`, open: [found.id] };
+}
+
+/** The icon of what was found, by its type and its system. */
+export function foundIcon({ kind, details }: Pick<Found, "kind" | "details">): IconName {
+    return iconOf(kind, details?.node_type ?? "", details?.system ?? "");
 }

@@ -3,16 +3,18 @@ import { useQuery } from "@tanstack/react-query";
 import { ViewLink } from "../address/history";
 import { impactOf } from "../address/impact";
 import { refOf } from "../address/nodes";
+import type { Kind } from "../address/view";
 import { workOf, type WorkView } from "../address/work";
 import { datasets, jobs, type Described } from "../api/lists";
 import { overview } from "../api/questions";
 import { whole } from "../format/text";
-import { Icon, iconOf } from "../parts/Icon";
+import { Icon, iconOf, type IconName } from "../parts/Icon";
 import { Name, ShortName } from "../parts/Name";
+import { State } from "../parts/State";
 import type { Column } from "../parts/Table";
-import { nameColumn } from "./columns";
+import { nameColumn, timeColumn } from "./columns";
 import type { Field } from "./Filters";
-import { columnsOf, descriptionOf, jobTypeOf, ownersOf, systemOf, tagsOf } from "./facets";
+import { columnsOf, descriptionOf, jobTypeOf, ownersOf, tagsOf } from "./facets";
 import { ListPage } from "./ListPage";
 
 const GLOBS = [
@@ -34,13 +36,13 @@ const SAID: readonly Column<Described>[] = [
     },
 ];
 
+const iconIn =
+    (kind: Kind) =>
+    ({ details }: Described): IconName =>
+        iconOf(kind, details?.node_type ?? "", details?.system ?? "");
+
 const DATASET_COLUMNS: readonly Column<Described>[] = [
-    nameColumn<Described>(
-        "Dataset",
-        "dataset",
-        (row) => row,
-        ({ namespace }) => iconOf("dataset", systemOf(namespace) === "kafka" ? "kafka_topic" : "", systemOf(namespace)),
-    ),
+    nameColumn<Described>("Dataset", "dataset", (row) => row, iconIn("dataset")),
     {
         head: "Columns",
         isNumber: true,
@@ -57,11 +59,18 @@ const DATASET_COLUMNS: readonly Column<Described>[] = [
             )),
         csv: { tags: ({ facets }) => tagsOf(facets).join(", ") },
     },
+    timeColumn("Last written", ({ details }) => details?.last_written),
     ...SAID,
 ];
 
 const JOB_COLUMNS: readonly Column<Described>[] = [
-    nameColumn<Described>("Job", "job", (row) => row),
+    nameColumn<Described>("Job", "job", (row) => row, iconIn("job")),
+    {
+        head: "State",
+        cell: ({ details }) => (details?.state === undefined ? "—" : <State state={details.state} />),
+        csv: { state: ({ details }) => details?.state },
+    },
+    timeColumn("Last event", ({ details }) => details?.last_seen),
     {
         head: "Type",
         cell: ({ facets }) => <Text text={jobTypeOf(facets)} />,

@@ -47,8 +47,3 @@ function textOf(value: unknown): string[] {
 function isRecord(value: unknown): value is Record<string, unknown> {
     return typeof value === "object" && value !== null && !Array.isArray(value);
 }
-
-/** The system of a dataset's namespace: its scheme, in lower case; empty without one. */
-export function systemOf(namespace: string): string {
-    return (/^([a-z][a-z0-9+.-]*):\/\//i.exec(namespace)?.[1] ?? "").toLowerCase();
-}

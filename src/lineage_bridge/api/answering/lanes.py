@@ -47,6 +47,7 @@ COSTS: Final[Mapping[str, Cost]] = {
     "/graph/runs/{run_id}/lineage": Cost.HEAVY,
     "/graph/runs/{run_id}/tree": Cost.HEAVY,
     "/graph/schemas": Cost.HEAVY,
+    "/graph/schemas/changes": Cost.HEAVY,
     "/graph/schemas/diff": Cost.HEAVY,
     "/graph/pulse": Cost.HEAVY,
     "/graph/statistics": Cost.HEAVY,

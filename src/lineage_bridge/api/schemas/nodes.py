@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.names import Text
+from lineage_bridge.api.schemas.names import DescribedNode, Text
 from lineage_bridge.projections.shapes import Name
 
 
@@ -51,6 +51,12 @@ class NodeDetails(Struct, frozen=True, omit_defaults=True):
     freshness: Text = UNSET
     last_written: Text = UNSET
     last_read: Text = UNSET
+
+
+class ListedNode(DescribedNode, frozen=True, omit_defaults=True):
+    """A dataset or a job in a list, with its current facets. `details` are present if they were requested."""
+
+    details: NodeDetails | UnsetType = UNSET
 
 
 class WalkNode(GraphNode, frozen=True, omit_defaults=True):
@@ -153,9 +159,12 @@ class MatchedLine(Struct, frozen=True, rename={"where": "in"}):
 
 
 class FoundNode(GraphNode, frozen=True, omit_defaults=True):
-    """A node that matches a search. `matched` are lines of its facets; without them its name matches."""
+    """A node that matches a search. `matched` are lines of its facets; without them its name matches. `details` are present if they were
+    requested.
+    """
 
     matched: list[MatchedLine] | UnsetType = UNSET
+    details: NodeDetails | UnsetType = UNSET
 
 
 class SearchAnswer(Struct, frozen=True, omit_defaults=True):

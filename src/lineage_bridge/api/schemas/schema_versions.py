@@ -82,6 +82,34 @@ class SchemaDiffAnswer(Struct, frozen=True):
     position: str
 
 
+class SchemaChangeItem(Struct, frozen=True):
+    """A change of a dataset's schema. `before` and `after` are the two versions.
+
+    `added`, `removed` and `changed` have up to 20 fields each; `/graph/schemas/diff` has all of them.
+    """
+
+    dataset: DatasetRef
+    at: str
+    before: str
+    after: str
+    added: list[FieldItem]
+    removed: list[FieldItem]
+    changed: list[Retyped]
+
+
+class SchemaChangesAnswer(Struct, frozen=True):
+    """The changes of schemas since a time, the newest first. `truncated`: there are more. `exhaustive`: all datasets were compared, not
+    only those whose schema was replaced since the graph was computed.
+    """
+
+    since: str
+    changes: list[SchemaChangeItem]
+    truncated: bool
+    exhaustive: bool
+    settling: bool
+    position: str
+
+
 class FacetVersion(Struct, frozen=True, omit_defaults=True):
     """A version of a facet, and the side (input, output) of the event that states it."""
 

@@ -19,6 +19,11 @@ from lineage_bridge.store.write.changes import COLUMNS, FED, newest
 NOW = "now"
 _CURSOR = re.compile(r"([0-9a-z]*)\.(\d{1,18})")
 _COLUMNS_OF = {fed.kind: frozenset(fed.columns) for fed in FED.values()}
+_LOOKED_THROUGH = 100_000
+"""How many of the newest changes are looked through for replaced schemas."""
+_MOST_DATASETS = 1_000
+_NEW_SCHEMAS = """SELECT node FROM change WHERE seq > ? AND kind = 'facet' AND key = 'schema' AND action <> ?
+GROUP BY node ORDER BY max(seq) DESC LIMIT ?"""
 _START_AGAIN = "get a new cursor with after=now, read the whole graph, and continue from the cursor"
 
 
@@ -45,6 +50,11 @@ class Feed:
         end = rows[limit - 1][0] if more else self.newest
         changes, oldest = tuple(map(self._record, rows[:limit])), self._cursor(self.before_oldest)
         return ChangePage(changes, self._cursor(end), oldest, more, self.newest - start)
+
+    def with_new_schemas(self) -> list[Node]:
+        """The datasets whose schema was replaced or removed, the latest first: at most 1,000, from the newest 100,000 changes."""
+        rows = self.connection.execute(_NEW_SCHEMAS, (self.newest - _LOOKED_THROUGH, int(ChangeAction.ADDED), _MOST_DATASETS))
+        return [self.nodes.by_id(row[0]) for row in rows.fetchall()]
 
     def _start(self, after: str | None) -> int:
         if after is None:

@@ -79,6 +79,10 @@ class HistoryQuestions:
         """The changes after a cursor. `kinds` selects some kinds of changes; if it is empty, all are returned."""
         return Feed(self.connection, self.nodes).page(after, kinds, limit)
 
+    def with_new_schemas(self) -> list[Node]:
+        """The datasets whose schema was replaced or removed, the latest first."""
+        return Feed(self.connection, self.nodes).with_new_schemas()
+
 
 def _coarser(between: Between) -> str:
     both = {resolution(between.since), resolution(between.until)}

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from lineage_bridge.graph.contents.search_terms import FIELDS, matching_lines, plain
 from lineage_bridge.graph.contents.stewardship import stated_owners
@@ -47,13 +48,16 @@ class Search:
         return [match.node for match in page.matches]
 
     def page(self, which: SearchFilter) -> SearchPage:
-        """A page of search results: matches by name first (equal, then prefix, then shorter names), then matches by facet texts."""
+        """A page of search results: matches by name first (equal, then prefix, then shorter names), then matches by facet texts, those by
+        columns first.
+        """
         words = which.text.split()
         named, cut = self._named(which, words)
         by_text, more = self._matching_texts(which, words)
+        by_column = self._matching_columns(which, words) if by_text else set()
         order = [
             *sorted(named, key=lambda row: _order(row, which.text)),
-            *sorted(by_text - named, key=lambda row: row[2:]),
+            *sorted((by_text | by_column) - named, key=lambda row: (row not in by_column, *row[2:])),
         ]
         end = which.offset + which.limit
         found = list(itertools.islice(self._fitting(order, which), end))
@@ -109,6 +113,11 @@ class Search:
         if cut and (filters := _filter_queries(self.search, which)):
             found |= self._rows(_TEXTS, self.search.all_of([query, *filters]), which)
         return found, cut
+
+    def _matching_columns(self, which: SearchFilter, words: list[str]) -> set[_Row]:
+        """Nodes whose columns alone contain every word."""
+        query = _text_query(self.search, replace(which, fields=("column",)), words) if "column" in which.fields else ""
+        return self._rows(_TEXTS, query, which) if query else set()
 
     def _stating(self, which: SearchFilter) -> tuple[set[_Row], bool]:
         """The names of nodes that state one of the facets that the filters require, and all other names of these nodes."""

@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from lineage_bridge.graph.relations import Side
+from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.runs.state import HEARTBEAT_US, TERMINAL, UNKNOWN, RunState, goes_on_unsure, run_state
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.runs import RunRecord
@@ -206,14 +207,18 @@ class Runs:
         every = {name for some in names.values() for name in some}
         self.processing.load(every)
         keys: dict[int, RunKey] = {}
-        for origin in (1, 2):
+        declared: set[int] = set()
+        for origin in (Origin.OBSERVED, Origin.DECLARED):
             rest = {job: some for job, some in names.items() if job not in keys}
             last = self._last({name for some in rest.values() for name in some}, origin, with_datasets=with_datasets)
             for job, some in rest.items():
                 found = [(self.processing.of_job(name).period_us is not None, *last[name], name) for name in some if name in last]
                 if found:
                     keys[job] = max(found)[2:]
-        return dict(zip(keys, self.records(list(keys.values())), strict=True))
+                    if origin == Origin.DECLARED:
+                        declared.add(job)
+        records = zip(keys, self.records(list(keys.values())), strict=True)
+        return {job: replace(record, declared=True) if job in declared else record for job, record in records}
 
     def _last(self, jobs: Iterable[int], origin: int, *, with_datasets: bool) -> dict[int, tuple[int, bytes]]:
         """The id and the time of the last event of each job's newest run or design-time statement."""

@@ -6,6 +6,7 @@ import pytest
 from tests.api.support import Server
 from tests.events import RUNS, T0, dataset, facet, job_event, run_event
 
+from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.projections import overview
 from lineage_bridge.store.whole import inventory
 
@@ -80,3 +81,17 @@ def test_an_unknown_type_or_state_is_refused_with_the_known_ones(server: Server,
     answer = server.client.get("/api/v1/lineage/jobs", params=query)
     assert answer.status_code == 422
     assert "use one of" in answer.json()["detail"]
+
+
+def test_lists_say_what_each_node_is_if_asked(worked: Server) -> None:
+    found = {job["name"]: job["details"] for job in worked.ask("/lineage/jobs", details=True)}
+    assert {name: (item["node_type"], item["state"]) for name, item in found.items()} == {
+        "a": ("job", "fail"),
+        "b": ("job", "complete"),
+        "c": ("flink_job", "silent"),
+        "d": ("job", "declared"),
+    }
+    assert [job["details"]["state"] for job in worked.ask("/lineage/jobs", details=True, state="fail")] == ["fail"]
+    (x,) = worked.ask("/lineage/datasets", details=True)
+    assert (x["details"]["node_type"], x["details"]["last_written"]) == ("external_dataset", format_time(T0))
+    assert not any("details" in item for item in worked.ask("/lineage/datasets") + worked.ask("/lineage/jobs", state="fail"))

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import pytest
 from tests.api.support import Server
 from tests.events import RUNS, T0, dataset, facet, run_event, schema
 
 from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.projections import timeline
 
 HOUR = 3_600_000_000
 B: dict[str, Any] = {"namespace": "ns", "name": "b"}
@@ -35,6 +37,60 @@ def test_versions_and_their_difference(server: Server) -> None:
     assert server.ask("/graph/schemas/diff", 404, **B, before="0" * 32)
     assert server.ask("/graph/schemas/diff", 422, **B, before="last week")
     assert server.ask("/graph/schemas/diff", 422, **B, before=format_time(T0 - 1))
+
+
+def changes(server: Server, since: int = T0, **query: Any) -> list[tuple[str, int, list[str], list[str], list[str]]]:
+    """Of each change: the dataset, the hour, and the names of the fields that were added, removed and changed."""
+    answer = server.ask("/graph/schemas/changes", since=format_time(since), **query)
+    hours = {format_time(T0 + hour * HOUR): hour for hour in range(10)}
+    words = ("added", "removed", "changed")
+    return [(c["dataset"]["name"], hours[c["at"]], *(["/".join(f["path"]) for f in c[word]] for word in words)) for c in answer["changes"]]
+
+
+def test_the_latest_changes_of_schemas_of_all_datasets(server: Server) -> None:
+    def other(hour: int, *names: str) -> bytes:
+        return run_event("RUNNING", run=RUNS[1], job="j", time_us=T0 + hour * HOUR, outputs=[dataset("c", schema=schema(*names))])
+
+    server.send(wrote(0, "id", "x"), other(0, "a"), run_event(run=RUNS[2], outputs=[dataset("steady", schema=schema("id"))]))
+    assert changes(server) == []
+    assert server.ask("/graph/schemas/changes")["exhaustive"] is True
+    server.send(wrote(2, "id", "y"))
+    server.send(other(3, "a", "b"))
+    server.send(wrote(4, "id", "y", type_="LONG"))
+    every = [("b", 4, [], [], ["id", "y"]), ("c", 3, ["b"], [], []), ("b", 2, ["y"], ["x"], [])]
+    assert changes(server) == every
+    assert changes(server, T0 + 3 * HOUR) == every[:2]
+    assert changes(server, limit=2) == every[:2]
+    assert server.ask("/graph/schemas/changes", since=format_time(T0), limit=2)["truncated"] is True
+    assert server.ask("/graph/schemas/changes", since=format_time(T0))["truncated"] is False
+    assert server.ask("/graph/schemas/changes", 422, since="last week")
+
+
+def test_of_many_datasets_those_whose_schema_was_replaced_are_compared(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timeline, "MOST_DATASETS", 1)
+    server.send(wrote(0, "id", "x"), wrote(1, "id"), run_event(run=RUNS[2], outputs=[dataset("steady", schema=schema("id"))]))
+    assert (changes(server), server.ask("/graph/schemas/changes")["exhaustive"]) == ([], False)
+    server.send(wrote(2, "id", "y"))
+    assert [(name, hour) for name, hour, *_ in changes(server)] == [("b", 2), ("b", 1)]
+    for hour in (1, 3):
+        server.send(run_event("RUNNING", run=RUNS[1], time_us=T0 + hour * HOUR, outputs=[dataset("c", schema=schema(f"c{hour}"))]))
+    answer = server.ask("/graph/schemas/changes", since=format_time(T0))
+    assert [(c["dataset"]["name"], answer["truncated"]) for c in answer["changes"]] == [("c", True)]
+
+
+def test_a_change_of_hundreds_of_fields_names_some_of_them(server: Server) -> None:
+    server.send(wrote(0, "id"))
+    server.send(wrote(1, "id", *(f"f{number:03}" for number in range(300))))
+    ((_, _, added, removed, changed),) = changes(server)
+    assert (added[0], len(added), removed, changed) == ("f000", 20, [], [])
+
+
+def test_changes_are_found_under_every_name_of_a_dataset_once(server: Server) -> None:
+    symlinks = facet(identifiers=[{"namespace": "ns", "name": "b", "type": "TABLE"}])
+    server.send(wrote(0, "id"))
+    server.send(run_event(run=RUNS[3], time_us=T0 + HOUR, outputs=[dataset("other", schema=schema("id", "x"), symlinks=symlinks)]))
+    server.send(wrote(2, "id", "y"))
+    assert [(hour, added, removed) for _, hour, added, removed, _ in changes(server)] == [(2, ["y"], ["x"]), (1, ["x"], [])]
 
 
 def test_a_renamed_dataset_is_compared_with_its_earlier_name(server: Server) -> None:

@@ -21,16 +21,25 @@ def test_facets_are_searched_and_matching_lines_shown(server: Server) -> None:
     answer = server.ask("/search", q="customer")
     assert [(node["name"], node.get("matched")) for node in answer["results"]] == [
         ("customer", None),
-        ("job", [{"in": "sql", "text": "SELECT customer_id FROM a"}]),
         ("a", [{"in": "column", "text": "customer_id"}]),
+        ("job", [{"in": "sql", "text": "SELECT customer_id FROM a"}]),
     ]
     assert "truncated" not in answer
-    assert [node["name"] for node in server.ask("/search", q="customer", **BOTH)["results"]] == ["job", "a"]
+    assert [node["name"] for node in server.ask("/search", q="customer", **BOTH)["results"]] == ["a", "job"]
     assert [node["name"] for node in server.ask("/search", tag="pii")["results"]] == ["a"]
     assert [node["name"] for node in server.ask("/search", q="customer", has=["tags", "schema"])["results"]] == ["a"]
     assert [node["name"] for node in server.ask("/search", has=["tags"])["results"]] == ["a"]
-    assert [node["name"] for node in server.ask("/search", q="customer", limit=1, offset=2)["results"]] == ["a"]
+    assert [node["name"] for node in server.ask("/search", q="customer", limit=1, offset=2)["results"]] == ["job"]
     assert server.ask("/search", q="customer", namespace="elsewhere")["results"] == []
+
+
+def test_details_say_what_was_found(server: Server) -> None:
+    topic = {**dataset("orders"), "namespace": "kafka://broker:9092"}
+    server.send(run_event(job="orders-job", outputs=[topic]))
+    found = {node["name"]: node["details"] for node in server.ask("/search", q="orders", details=True)["results"]}
+    assert (found["orders"]["system"], found["orders"]["node_type"]) == ("kafka", "kafka_topic")
+    assert (found["orders-job"]["node_type"], found["orders-job"]["state"]) == ("job", "complete")
+    assert not any("details" in node for node in server.ask("/search", q="orders")["results"])
 
 
 def test_an_invalid_search_is_422(server: Server) -> None:

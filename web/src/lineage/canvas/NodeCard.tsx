@@ -7,7 +7,7 @@ import { focusNode } from "../../graph/nearest";
 import { Icon, iconOf } from "../../parts/Icon";
 import { ShortName } from "../../parts/Name";
 import { State } from "../../parts/State";
-import { COLUMNS_SHOWN, shortName, typeWords } from "./cardSize";
+import { COLUMNS_SHOWN, isLong, shortName, typeWords } from "./cardSize";
 import { columnKey, type ColumnRef, type PictureNode } from "../picture/picture";
 import type { Change } from "../time/comparison";
 
@@ -108,7 +108,7 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Car
                 </span>
             )}
             {change && <span className={`change ${change}`}>{CHANGES[change]}</span>}
-            <div className="node-title">
+            <div className={isLong(node) ? "node-title long" : "node-title"}>
                 <span className="tile">
                     <Icon name={iconOf(node.kind, details?.node_type ?? "", details?.system ?? "")} />
                 </span>

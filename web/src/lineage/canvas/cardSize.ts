@@ -63,6 +63,11 @@ export function shortName(node: PictureNode): string {
     return node.details?.display_name ?? node.name;
 }
 
+/** Whether a name takes so many lines that, seen from afar, it has to be smaller than others to fit its card. */
+export function isLong(node: PictureNode): boolean {
+    return shortName(node).length > 34;
+}
+
 /** What a node is, and where: its type in words, and the host of its namespace. */
 export function typeWords(node: PictureNode): string {
     const { details, members } = node;

@@ -1,6 +1,6 @@
 """Routes for the impact of a change of nodes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -21,7 +21,7 @@ from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Affected, Impact, ImpactFlow
-from lineage_bridge.ports.graph_reader import GraphReader, NodeReader, ProgressReader
+from lineage_bridge.ports.graph_reader import NodeReader, ProgressReader
 from lineage_bridge.projections.nodes import node_id_text
 
 MOST_ORIGINS: Final = 50
@@ -77,7 +77,7 @@ def routes(services: Services) -> APIRouter:
             listed = origins if name or offset == 0 else origins[:0]
             impact = reader.lineage.impact(origins, direction, depth, WalkLimits(), parse_time_argument("at", at), flows=has_flows)
             shown, link = page(request, impact.affected[offset : offset + limit + 1], limit, offset)
-            found = _details(reader, [*listed, *(item.node for item in shown)], services.clock_us()) if details else {}
+            found = serialization.details_of(reader, [*listed, *(item.node for item in shown)], services.clock_us()) if details else {}
             answer = _impact(reader.progress, impact, [_affected(item, found.get(item.node.id)) for item in shown], found)
             answer = replace(answer, origins=answer.origins[: len(listed)], truncated=cut or answer.truncated)
             answer = apply_name_style(reader.nodes, answer, names)
@@ -117,14 +117,6 @@ def _require_matching(nodes: NodeReader, kinds: Sequence[Kind], namespaces: Sequ
         hint = "a `namespace` without a `name` is a glob, such as kafka://* ; GET /api/v1/lineage/datasets?namespace=... lists what matches"
         raise NotFoundError(f"nothing is in a namespace that matches {' or '.join(map(repr, namespaces))}", hint)
     return list(found.values())[:MOST_MATCHING], ORIGINS if len(found) > MOST_MATCHING else ""
-
-
-def _details(reader: GraphReader, nodes: Iterable[Node], now_us: int) -> dict[int, NodeDetails]:
-    """The details of nodes, by id. Nodes of which the principal may only see the name are left out."""
-    entries = reader.inventory.described(nodes)
-    jobs = {entry.node.id: entry.node for entry in entries.values() if entry.node.kind == NodeKind.JOB}
-    newest = reader.runs.latest_of(jobs.values(), with_datasets=False)
-    return {id_: serialization.node_details(entry, newest.get(entry.node.id), now_us) for id_, entry in entries.items()}
 
 
 def _impact(progress: ProgressReader, impact: Impact, shown: list[AffectedNode], details: dict[int, NodeDetails]) -> ImpactAnswer:

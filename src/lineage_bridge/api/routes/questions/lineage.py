@@ -33,6 +33,7 @@ from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response, raw_json_list
 from lineage_bridge.api.schemas.lineage import DatasetDetail, DatasetLineage, JobDetail, RunEvent
 from lineage_bridge.api.schemas.names import DescribedNode, ErrorAnswer
+from lineage_bridge.api.schemas.nodes import ListedNode, NodeDetails
 from lineage_bridge.api.services import Services
 from lineage_bridge.graph.identity.node_ids import JOB_TYPES
 from lineage_bridge.graph.ids import NodeKind
@@ -57,6 +58,7 @@ JobState = Annotated[
     Query(description=f"Only jobs in this state, each listed once, under its preferred name: {', '.join(STATES)}"),
     one_of(STATES),
 ]
+Details = Annotated[bool, Query(description="Include what each node is, the state of jobs, and when datasets were last written and read")]
 _NOT_FOUND = {404: ErrorAnswer}
 
 
@@ -69,10 +71,14 @@ def routes(services: Services) -> APIRouter:
 
 
 def _dataset_routes(router: APIRouter, services: Services) -> None:
-    @router.get("/datasets", response_model=None, responses=response_docs({200: list[DescribedNode]}, writes=False))
-    def get_datasets(request: Request, namespace: Glob = None, name: Glob = None, limit: Limit = 1000, offset: Offset = 0) -> Response:
+    @router.get("/datasets", response_model=None, responses=response_docs({200: list[ListedNode]}, writes=False))
+    def get_datasets(
+        request: Request, namespace: Glob = None, name: Glob = None, details: Details = False, limit: Limit = 1000, offset: Offset = 0
+    ) -> Response:
         """Datasets with their current facets, in the order of their names."""
-        return _list_nodes(services, request, NodeKind.DATASET, (namespace, name), (limit, offset))
+        with services.graph() as reader:
+            nodes = reader.nodes.matching(NodeKind.DATASET, namespace, name, limit + 1, offset)
+            return _list_page(services, request, reader, nodes, (limit, offset), with_details=details)
 
     @router.get("/datasets/detail", response_model=None, responses=response_docs({200: DatasetDetail, **_NOT_FOUND}, writes=False))
     def get_dataset(namespace: Namespace, name: NodeName, names: Style = "standard") -> Response:
@@ -182,13 +188,14 @@ def _datasets_of_side(ports: Iterable[Port], side: Side) -> tuple[Node, ...]:
 
 
 def _job_routes(router: APIRouter, services: Services) -> None:
-    @router.get("/jobs", response_model=None, responses=response_docs({200: list[DescribedNode]}, writes=False))
+    @router.get("/jobs", response_model=None, responses=response_docs({200: list[ListedNode]}, writes=False))
     def get_jobs(
         request: Request,
         namespace: Glob = None,
         name: Glob = None,
         type: JobType = None,  # noqa: A002 - the parameter's name on the wire
         state: JobState = None,
+        details: Details = False,
         limit: Limit = 1000,
         offset: Offset = 0,
     ) -> Response:
@@ -197,12 +204,14 @@ def _job_routes(router: APIRouter, services: Services) -> None:
         With a type or a state, the offset also counts the names that are left out. Follow the link to the next page, if there is one, even
         if this page has fewer entries than the limit.
         """
-        if type is None and state is None:
-            return _list_nodes(services, request, NodeKind.JOB, (namespace, name), (limit, offset))
-        which = JobFilter(type, state, namespace, name)
         with services.graph() as reader:
-            found = read_jobs(reader, which, services.clock_us(), limit, offset)
-            texts, shown = texts_within([job for _, job in found.jobs], _text_of(reader), services.max_page_bytes)
+            if type is None and state is None:
+                nodes = reader.nodes.matching(NodeKind.JOB, namespace, name, limit + 1, offset)
+                return _list_page(services, request, reader, nodes, (limit, offset), with_details=details)
+            found = read_jobs(reader, JobFilter(type, state, namespace, name), services.clock_us(), limit, offset)
+            jobs = [job for _, job in found.jobs]
+            known = serialization.details_of(reader, jobs, services.clock_us()) if details else {}
+            texts, shown = texts_within(jobs, _text_of(reader, known), services.max_page_bytes)
             following = found.next if shown == len(found.jobs) else found.jobs[shown][0]
             link = {} if following is None else page_link(request, limit, following)
             return raw_json_list(texts, {**link, **position_header(reader.progress)})
@@ -220,7 +229,7 @@ def _job_detail(reader: GraphReader, job: Node, now_us: int) -> JobDetail:
     record = reader.runs.latest(job, with_datasets=True)
     ports = [] if record else reader.lineage.job_ports(job, now_us=now_us)
     newest = record or reader.runs.latest(job, with_datasets=False)
-    is_run = newest is not None and bool(reader.runs.find(newest.run_id))
+    is_run = newest is not None and not newest.declared
     return JobDetail(
         job=serialization.described_node(reader.nodes, job),
         latest_inputs=_all_described(reader.nodes, record.inputs if record else _datasets_of_side(ports, Side.INPUT)),
@@ -236,24 +245,15 @@ def _all_described(reader: NodeReader, nodes: Iterable[Node]) -> list[DescribedN
     return [serialization.described_node(reader, node) for node in ordered]
 
 
-def _list_nodes(
-    services: Services,
-    request: Request,
-    kind: NodeKind,
-    globs: tuple[str | None, str | None],
-    page_bounds: tuple[int, int],
+def _list_page(
+    services: Services, request: Request, reader: GraphReader, nodes: Sequence[Node], page_bounds: tuple[int, int], *, with_details: bool
 ) -> Response:
-    limit, offset = page_bounds
-    with services.graph() as reader:
-        return _list_page(services, request, reader, reader.nodes.matching(kind, *globs, limit + 1, offset), page_bounds)
-
-
-def _list_page(services: Services, request: Request, reader: GraphReader, nodes: Sequence[Node], page_bounds: tuple[int, int]) -> Response:
     """A page of nodes with their current facets, up to the bytes that a page may have."""
-    texts, link = page_of_texts(request, nodes, _text_of(reader), page_bounds, services.max_page_bytes)
+    known = serialization.details_of(reader, nodes, services.clock_us()) if with_details else {}
+    texts, link = page_of_texts(request, nodes, _text_of(reader, known), page_bounds, services.max_page_bytes)
     return raw_json_list(texts, {**link, **position_header(reader.progress)})
 
 
-def _text_of(reader: GraphReader) -> Callable[[Node], bytes]:
-    """Make a function that encodes a node with its current facets."""
-    return lambda node: encode(serialization.described_node(reader.nodes, node))
+def _text_of(reader: GraphReader, details: Mapping[int, NodeDetails]) -> Callable[[Node], bytes]:
+    """Make a function that encodes a node with its current facets, and with its details if they are given."""
+    return lambda node: encode(serialization.listed_node(reader.nodes, node, details.get(node.id, UNSET)))

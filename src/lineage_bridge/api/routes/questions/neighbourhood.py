@@ -25,7 +25,6 @@ from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.nodes import BeyondItem, NeighbourhoodAnswer, WalkNode
 from lineage_bridge.api.services import Services
-from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, Walk, WalkLimits
 from lineage_bridge.ports.graph_reader import GraphReader, NodeReader, ProgressReader
 from lineage_bridge.projections.next_hop import NextHop, cut_walk
@@ -76,14 +75,8 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
 def _with_details(reader: GraphReader, walk: Walk, items: list[WalkNode], beyond: Mapping[int, NextHop], now_us: int) -> list[WalkNode]:
     """Add details to the nodes of an answer, and the number of nodes beyond each."""
     named = {node.id: node for node in (*walk.nodes, *(end for edge in walk.edges for end in edge[:3]), *_port_ends(walk))}
-    found = reader.inventory.described(named.values())
-    jobs = {entry.node.id: entry.node for entry in found.values() if entry.node.kind == NodeKind.JOB}
-    newest = reader.runs.latest_of(jobs.values(), with_datasets=False)
-    details = {
-        serialization.node_id_of(named[id_]): serialization.node_details(entry, newest.get(entry.node.id), now_us)
-        for id_, entry in found.items()
-        if id_ in named
-    }
+    found = serialization.details_of(reader, named.values(), now_us)
+    details = {serialization.node_id_of(named[id_]): item for id_, item in found.items() if id_ in named}
     counts = {serialization.node_id_of(named[id_]): BeyondItem(*count) for id_, count in beyond.items() if id_ in named}
     return [replace(item, details=details.get(item.id, UNSET), beyond=counts.get(item.id, UNSET)) for item in items]
 

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.answering.question_route import question_router
@@ -12,7 +12,7 @@ from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.routes.questions.neighbourhood import Kind
-from lineage_bridge.api.schemas.nodes import FoundNode, MatchedLine, SearchAnswer
+from lineage_bridge.api.schemas.nodes import FoundNode, MatchedLine, NodeDetails, SearchAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
 from lineage_bridge.model.search import Match, SearchFilter
@@ -39,11 +39,12 @@ def routes(services: Services) -> APIRouter:
         owner: Annotated[Text, Query(description="Only nodes with exactly this owner, under any of their names")] = None,
         tag: Annotated[Text, Query(description="Only nodes with this tag: a key, or key=value")] = None,
         has: Annotated[list[str] | None, Query(description="Only nodes that currently have a facet with this key")] = None,
+        details: Annotated[bool, Query(description="Include what each node is, and the state of jobs")] = False,
         names: Style = "standard",
         limit: Limit = 50,
         offset: Offset = 0,
     ) -> Response:
-        """Datasets and jobs by parts of their names, by columns, owners, tags, descriptions and SQL; names first."""
+        """Datasets and jobs by parts of their names, by columns, owners, tags, descriptions and SQL; names first, then columns."""
         if q is None and owner is None and tag is None and not has:
             raise RequestError("the search has no condition", "send one of `q`, `owner`, `tag` and `has`")
         which = SearchFilter(
@@ -60,15 +61,16 @@ def routes(services: Services) -> APIRouter:
         with services.graph() as reader:
             matching = reader.search.page(which)
             shown, link = page(request, matching.matches, limit, offset)
-            answer = SearchAnswer(
-                [_found_node(match) for match in shown], position_tokens.encode(reader.progress.position()), matching.truncated
-            )
+            known = serialization.details_of(reader, [match.node for match in shown], services.clock_us()) if details else {}
+            results = [_found_node(match, known.get(match.node.id, UNSET)) for match in shown]
+            answer = SearchAnswer(results, position_tokens.encode(reader.progress.position()), matching.truncated)
             return json_response(apply_name_style(reader.nodes, answer, names), headers={**link, **position_header(reader.progress)})
 
     return router
 
 
-def _found_node(match: Match) -> FoundNode:
+def _found_node(match: Match, details: NodeDetails | UnsetType) -> FoundNode:
     node = match.node
     lines = [MatchedLine(field, line) for field, line in match.lines]
-    return FoundNode(serialization.node_id_of(node), node.kind.name.lower(), node.namespace, node.name, matched=lines or UNSET)
+    id_, kind = serialization.node_id_of(node), node.kind.name.lower()
+    return FoundNode(id_, kind, node.namespace, node.name, matched=lines or UNSET, details=details)
