@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 from tests.api.support import Server, running
 from tests.events import KEY, dataset, facet, run_event
 from tests.ports import HOST, free_port
-from tests.servers.chromium import chromium
+from tests.servers.chromium import shell
 
 from lineage_bridge.api.app import create_app
 from lineage_bridge.demo.events import events
@@ -145,7 +145,7 @@ def browser() -> Iterator[Browser]:
 
     It ends with its file: while it is open, an event loop runs in this thread, and tests that follow could start none.
     """
-    found = chromium()
+    found = shell()
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=found.program, env={**os.environ, **found.variables}, args=["--no-sandbox", "--disable-gpu"]
