@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, Dialog, Page, sync_playwright
+from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 from tests.api.support import Server, running
 from tests.events import KEY, dataset, facet, run_event
 from tests.ports import HOST, free_port
@@ -33,6 +33,7 @@ HOSTILE = {
 
 
 HOUR_US = 3_600_000_000
+expect.set_options(timeout=30_000)  # as long as for everything else: on a busy machine, slow is no fault
 
 
 def redeployed(now_us: int) -> list[bytes]:
