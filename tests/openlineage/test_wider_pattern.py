@@ -48,6 +48,7 @@ def test_where_a_rule_matches_its_wider_pattern_does() -> None:
         (r"(?i:K)[^A-Z]\S", "\u212ab\x1c", "k"),
         (r"a{2,300}?(?:b|c)+\Z", "aab and more", "ab"),
         (r"[\d\s]\D\W", "\u0665\u2003é", "xx"),
+        (r"x(a)?(?(1)b|c)y", "xcy", "xa"),
     ],
 )
 def test_conditions_are_left_out_and_letters_of_any_case_are_equal(pattern: str, text: str, other: str) -> None:
@@ -58,3 +59,13 @@ def test_conditions_are_left_out_and_letters_of_any_case_are_equal(pattern: str,
 
 def test_what_matches_an_empty_text_is_of_no_use() -> None:
     assert wider_pattern(re.compile(r"(?=a)b*")) is None
+
+
+def test_a_pattern_that_re2_refuses_has_no_wider_one() -> None:
+    """Were it empty, it would match everywhere, and RE2 would read each long text in vain."""
+
+    def nested(levels: int) -> "re.Pattern[str]":
+        return re.compile("(?:" * levels + "[^a-z]" + "){4}" * levels)
+
+    assert wider_pattern(nested(4)) is not None
+    assert wider_pattern(nested(6)) is None, "RE2 copies what is repeated up to a thousand times"

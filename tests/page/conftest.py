@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, Dialog, Page, sync_playwright
+from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 from tests.api.support import Server, running
 from tests.events import KEY, dataset, facet, run_event
 from tests.ports import HOST, free_port
-from tests.servers.chromium import chromium
+from tests.servers.chromium import shell
 
 from lineage_bridge.api.app import create_app
 from lineage_bridge.demo.events import events
@@ -33,6 +33,7 @@ HOSTILE = {
 
 
 HOUR_US = 3_600_000_000
+expect.set_options(timeout=30_000)  # as long as for everything else: on a busy machine, slow is no fault
 
 
 def redeployed(now_us: int) -> list[bytes]:
@@ -145,7 +146,7 @@ def browser() -> Iterator[Browser]:
 
     It ends with its file: while it is open, an event loop runs in this thread, and tests that follow could start none.
     """
-    found = chromium()
+    found = shell()
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=found.program, env={**os.environ, **found.variables}, args=["--no-sandbox", "--disable-gpu"]

@@ -1,4 +1,7 @@
-"""Debian's Chromium: the one of the machine, or one that is unpacked from Debian's packages into the user's cache, without root."""
+"""Debian's Chromium: the one of the machine, or one that is unpacked from Debian's packages into the user's cache, without root.
+
+Tests take its shell without windows: the same engine, in which opening a page costs a third of the processor time.
+"""
 
 import os
 import re
@@ -7,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from filelock import FileLock
@@ -14,8 +18,11 @@ from filelock import FileLock
 from tests.servers import archives
 
 NAMED = "TEST_CHROMIUM"
-PACKAGE = "chromium"
-_ON_PATH = ("chromium", "chromium-browser", "google-chrome-stable")
+WHOLE, SHELL = "chromium", "chromium-headless-shell"
+"""Debian's packages, and the names of their programs."""
+_COMMON = "chromium-common"
+"""The package with the files that both programs read from beside them."""
+_ON_PATH = (WHOLE, "chromium-browser", "google-chrome-stable")
 
 
 @dataclass(frozen=True)
@@ -34,32 +41,48 @@ def chromium() -> Chromium:
     """The browser named by TEST_CHROMIUM, or that of the PATH, or that of Debian's packages. Raises NoBrowserError."""
     named = os.environ.get(NAMED)
     found = named or next(filter(None, map(shutil.which, _ON_PATH)), None)
-    if found:
+    return Chromium(Path(found)) if found else _from_packages(WHOLE)
+
+
+@cache
+def shell() -> Chromium:
+    """As `chromium`, but the shell without windows, wherever it can be had. Raises NoBrowserError."""
+    if os.environ.get(NAMED):
+        return chromium()
+    if found := shutil.which(SHELL):
         return Chromium(Path(found))
+    try:
+        return _from_packages(SHELL)
+    except NoBrowserError:
+        return chromium()
+
+
+def _from_packages(package: str) -> Chromium:
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
         raise NoBrowserError(f"the tests of the page need Chromium: install it, or name its program in {NAMED}")
     try:
-        folder = _unpacked()
+        folder = _unpacked(package)
     except subprocess.CalledProcessError as error:
         raise NoBrowserError(f"Chromium could not be fetched with apt-get: {error.stderr}; install it, or name it in {NAMED}") from error
     libraries = ":".join(sorted({str(path.parent) for path in folder.glob("usr/lib/*-linux-gnu*/**/*.so*")}))
-    return Chromium(folder / "usr/lib/chromium/chromium", {"LD_LIBRARY_PATH": libraries})
+    return Chromium(folder / "usr/lib/chromium" / package, {"LD_LIBRARY_PATH": libraries} if libraries else {})
 
 
-def _unpacked() -> Path:
-    """The folder with the packages that the machine lacks for Chromium."""
-    home = archives.cache() / "chromium"
-    with FileLock(archives.cache() / ".chromium.lock"):
-        if (home / "usr/lib/chromium/chromium").is_file():
+def _unpacked(package: str) -> Path:
+    """The folder with the packages that the machine lacks for a package, and with what its program reads from beside it."""
+    home = archives.cache() / package
+    with FileLock(archives.cache() / f".{package}.lock"):
+        if (home / "usr/lib/chromium" / package).is_file():
             return home
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=archives.cache()) as scratch:
             folder = Path(scratch)
             options = _apt_options(folder)
-            packages = _missing(options) or _missing(options, update=True)
-            _run(["apt-get", *options, "download", *packages], folder)
+            versions = _missing(package, options) or _missing(package, options, update=True)
+            versions.setdefault(_COMMON, versions[package])
+            _run(["apt-get", *options, "download", *map("=".join, versions.items())], folder)
             whole = folder / "whole"
-            for package in sorted(folder.glob("*.deb")):
-                _run(["dpkg-deb", "--extract", str(package), str(whole)], folder)
+            for archive in sorted(folder.glob("*.deb")):
+                _run(["dpkg-deb", "--extract", str(archive), str(whole)], folder)
             whole.replace(home)
     return home
 
@@ -73,13 +96,13 @@ def _apt_options(folder: Path) -> list[str]:
     return [*sandbox, "-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache={folder}", "-o", "Acquire::Languages=none"]
 
 
-def _missing(options: list[str], *, update: bool = False) -> list[str]:
+def _missing(package: str, options: list[str], *, update: bool = False) -> dict[str, str]:
     """The packages that would have to be installed, each with its version; none if the lists of packages are not there yet."""
     if update:
         _run(["apt-get", *options, "update"], Path("/"))
-    command = ["apt-get", *options, "--simulate", "--no-install-recommends", "install", PACKAGE]
+    command = ["apt-get", *options, "--simulate", "--no-install-recommends", "install", package]
     done = subprocess.run(command, capture_output=True, text=True, check=update, env={**os.environ, "LC_ALL": "C"})
-    return [f"{name}={version}" for name, version in re.findall(r"^Inst (\S+) .*?\((\S+) ", done.stdout, re.MULTILINE)]
+    return dict(re.findall(r"^Inst (\S+) .*?\((\S+) ", done.stdout, re.MULTILINE))
 
 
 def _run(command: list[str], folder: Path) -> None:
