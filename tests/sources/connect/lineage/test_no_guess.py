@@ -106,7 +106,7 @@ def test_a_setting_that_is_there_but_empty_has_no_default() -> None:
     assert [outside.dataset for outside in resolve(lake).datasets] == [("s3://lake", "topics/orders")]
     assert [outside.dataset for outside in resolve({**lake, "topics.dir": ""}).datasets] == [("s3://lake", "orders")]
     redis = {"connector.class": "com.github.jcustenborder.kafka.connect.redis.RedisSinkConnector", "topics": "t", "redis.hosts": "r:6379"}
-    assert [outside.dataset for outside in resolve(redis).datasets] == [("redis://r:6379", "0")]
+    assert [outside.dataset for outside in resolve(redis).datasets] == [("redis://r:6379", "1")]
     assert resolve({**redis, "redis.database": ""}).datasets == ()
 
 
@@ -118,10 +118,12 @@ DEFAULTS = {
     ".",
     "/",
     "0",
+    "1",
     "1414",
     "5439",
     "5672",
     "8443",
+    "KEYS",
     "_",
     "__debezium-heartbeat",
     "__mongodb_heartbeats",
@@ -129,6 +131,13 @@ DEFAULTS = {
     "_default",
     "_system",
     "commons",
+    "connect_fitbit_activity_log",
+    "connect_fitbit_intraday_calories",
+    "connect_fitbit_intraday_heart_rate",
+    "connect_fitbit_intraday_steps",
+    "connect_fitbit_sleep_classic",
+    "connect_fitbit_sleep_stages",
+    "connect_fitbit_time_zone",
     "control-iceberg",
     "datagen",
     "default",
@@ -147,6 +156,7 @@ DEFAULTS = {
     "transaction",
     "true",
     "us-east-1",
+    "us-west-2",
 }
 """The constants that entries may have instead of a setting: what the documentation of the vendors has as defaults."""
 
