@@ -78,6 +78,7 @@ read    GET     /api/v1/graph/runs/x/tree
 read    GET     /api/v1/graph/schemas
 read    GET     /api/v1/graph/schemas/diff
 read    GET     /api/v1/graph/pulse
+read    GET     /api/v1/graph/pulse/stream
 read    GET     /api/v1/graph/statistics
 read    GET     /api/v1/graph/timeline
 read    GET     /api/v1/graph/trace
