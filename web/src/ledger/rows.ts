@@ -48,6 +48,7 @@ export function csvRows(hops: Hop[], changesOf: (hop: Hop) => string[]): (string
         "changes_in_window",
         "read_collector",
         "written_collector",
+        "unread_collector",
         "consoles",
     ];
     return [
@@ -59,7 +60,8 @@ export function csvRows(hops: Hop[], changesOf: (hop: Hop) => string[]): (string
             hop.diverged ? "yes" : "",
             ...[hop.lag?.rows, hop.lag?.drain_s, hop.lag?.stuck?.partitions],
             ...[hop.state, hop.last_seen, changesOf(hop).join("; ")],
-            ...[hop.read.collector, hop.written.collector, (hop.consoles ?? []).map(({ url }) => url).join(" ")],
+            ...[hop.read.collector, hop.written.collector, hop.lag_collector],
+            ...[(hop.consoles ?? []).map(({ url }) => url).join(" ")],
         ]),
     ];
 }

@@ -15,7 +15,7 @@ from lineage_bridge.model.lineage import Ledger, LedgerHop
 from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.projections.job_states import job_state
-from lineage_bridge.projections.pointers.collectors import Side, collector
+from lineage_bridge.projections.pointers.collectors import Side, collector, lag_collector
 from lineage_bridge.projections.pointers.consoles import FACETS, ConsoleLink, console_links
 
 _JOB_TYPE = "jobType"
@@ -59,6 +59,7 @@ class LedgerFacts:
         entry, run = hop.entry, self.runs.get(hop.job.id)
         rows = entry.read.rows
         rate = None if rows is None else rows * _SECOND_US / self.window.length
+        lag = lag_answer(self.lags, hop.job, self.names[hop.source.id], rate)
         return LedgerHopAnswer(
             source=serialization.graph_node(hop.source),
             target=serialization.graph_node(hop.target),
@@ -71,7 +72,8 @@ class LedgerFacts:
             diverged=entry.diverged,
             state=job_state(run, self.now_us) if run else UNSET,
             last_seen=serialization.time_text(run.last if run else None),
-            lag=lag_answer(self.lags, hop.job, self.names[hop.source.id], rate),
+            lag=lag,
+            lag_collector=(lag is UNSET and lag_collector(hop.job, hop.source, self.job_types.get(hop.job.id))) or UNSET,
             consoles=self._consoles(hop),
         )
 

@@ -42,7 +42,8 @@ class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
     reported. `diverged`: the ratio of this output differs from the baseline by more than 5 per cent, and no output nearer to the sources
     does so. `state` and `last_seen` are those of the job's newest run, as they are now.
 
-    `lag` is what a consumer group had not read of the source, as it reported last on the last day of the window. `consoles` are the pages
+    `lag` is what the job had not read of the source, as was reported last on the last day of the window; `lag_collector`, where that is not
+    known, the kind of source that would report it. `consoles` are the pages
     about the job, the source and the target (`node` is the id) in the consoles of their systems, as far as their ids were observed.
     """
 
@@ -58,6 +59,7 @@ class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
     state: str | UnsetType = UNSET
     last_seen: str | UnsetType = UNSET
     lag: LagAnswer | UnsetType = UNSET
+    lag_collector: str | UnsetType = UNSET
     consoles: list[ConsoleAnswer] = []
 
 
