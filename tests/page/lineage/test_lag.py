@@ -26,6 +26,7 @@ STUCK = {"orders": {"partitions": 1, "worst": 4, "rows": 900}}
 CONSOLE = "https://dbc-1.cloud.databricks.com/explore/data/main/sales/orders"
 TABLE = {"namespace": "unitycatalog://dbc-1.cloud.databricks.com", "name": "main.sales.orders"}
 GROUP = {"jobType": facet(processingType="STREAMING", integration="KAFKA", jobType="CONSUMER_GROUP")}
+COUNTED = {"dataQualityMetrics": facet(columnMetrics={"order_id": {"distinctCount": 3_125}})}
 TOPIC = {"kind": "dataset", "namespace": KAFKA, "name": "orders", "up": 1, "down": 2}
 
 
@@ -56,7 +57,7 @@ def behind(tmp_path_factory: pytest.TempPathFactory, built: None) -> Iterator[st
                 job="billing",
                 namespace=KAFKA,
                 time_us=now_us - minutes * MINUTE_US,
-                inputs=[dataset("orders", KAFKA, access=("inputFacets", {"inputStatistics": facet(rowCount=rows)}))],
+                inputs=[dataset("orders", KAFKA, access=("inputFacets", {"inputStatistics": facet(rowCount=rows), **COUNTED}))],
                 outputs=[dataset(TABLE["name"], TABLE["namespace"])],
                 run_facets={"kafka_lag": facet(topics={"orders": 1_200}, **({"stuck": STUCK} if minutes == 1 else {}))},
                 job_facets=GROUP,
@@ -122,8 +123,10 @@ def test_a_ledger_has_the_lag_what_would_measure_and_where_consoles_show_it(page
     expect(row).to_contain_text("1,200")
     expect(row).to_contain_text("20 min to read")
     expect(row).to_contain_text("partition 4 is stuck, with 900 unread")
+    expect(row.get_by_role("cell", name="3,125 in order_id")).to_be_visible()
     cdc = page.locator("table.ledger tbody tr").filter(has_text="cdc")
     expect(cdc).to_contain_text("a connect source would")
+    expect(cdc.get_by_role("cell", name="3,125 in order_id")).to_have_count(1)
     expect(cdc).to_contain_text("its own events would")
     for inside, title, url in ((row, "Databricks", CONSOLE), (cdc, "Kafka Connect", "http://worker:8083/connectors/cdc/status")):
         link = inside.locator("a[target=_blank]").filter(has_text=title)
@@ -134,6 +137,7 @@ def test_a_ledger_has_the_lag_what_would_measure_and_where_consoles_show_it(page
     rows = list(csv.DictReader(io.StringIO(Path(saved.value.path()).read_text(encoding="utf-8-sig"))))
     (group,) = [entry for entry in rows if entry["job"] == "billing"]
     assert (group["unread"], group["seconds_to_read"], group["partitions_stuck"], group["consoles"]) == ("1200", "1200", "1", CONSOLE)
+    assert (group["distinct_read"], group["distinct_written"]) == ("3125", "")
     assert {entry["read_collector"] for entry in rows} == {"", "producer"}
 
 

@@ -22,7 +22,7 @@ test("a hop has what changed at its job and at what it writes, and how often", (
 test("the rows of a ledger have a value for each head", () => {
     const [head, row] = csvRows([{ ...HOP, state: "alive", last_seen: "2026-01-01T04:00:00Z" }], () => ["x", "y"]);
     expect(row).toHaveLength(head?.length ?? 0);
-    expect(row?.slice(-7, -4)).toEqual(["alive", "2026-01-01T04:00:00Z", "x; y"]);
+    expect(row?.slice(-9, -6)).toEqual(["alive", "2026-01-01T04:00:00Z", "x; y"]);
 });
 
 test("the rows of a ledger have the lag, what would measure a side, and the pages of consoles", () => {

@@ -49,6 +49,8 @@ export function csvRows(hops: Hop[], changesOf: (hop: Hop) => string[]): (string
         "read_collector",
         "written_collector",
         "unread_collector",
+        "distinct_read",
+        "distinct_written",
         "consoles",
     ];
     return [
@@ -61,6 +63,7 @@ export function csvRows(hops: Hop[], changesOf: (hop: Hop) => string[]): (string
             ...[hop.lag?.rows, hop.lag?.drain_s, hop.lag?.stuck?.partitions],
             ...[hop.state, hop.last_seen, changesOf(hop).join("; ")],
             ...[hop.read.collector, hop.written.collector, hop.lag_collector],
+            ...[hop.read.distinct?.count, hop.written.distinct?.count],
             ...[(hop.consoles ?? []).map(({ url }) => url).join(" ")],
         ]),
     ];

@@ -14,17 +14,27 @@ class LedgerAmount(Struct, frozen=True, omit_defaults=True):
     bytes: int | UnsetType = UNSET
 
 
+class DistinctAnswer(Struct, frozen=True):
+    """How many different values a column has, as a run stated it last: of the columns of a dataset, the one with the most."""
+
+    column: str
+    count: int
+    at: str
+
+
 class LedgerSide(Struct, frozen=True, omit_defaults=True):
     """One side of a hop: what the job read, or what it wrote. `change` is steady, less, more, silent, new or unknown.
 
     `collector` is present if no rows were reported in the window: the kind of source that would report them, such as `kafka`, or
-    `producer` if only the job's own events can (`inputStatistics`, `outputStatistics`).
+    `producer` if only the job's own events can (`inputStatistics`, `outputStatistics`). `distinct` is present if a run stated within the
+    window how many different values the columns of the dataset have (`dataQualityMetrics`).
     """
 
     window: LedgerAmount
     baseline: LedgerAmount
     change: str
     collector: str | UnsetType = UNSET
+    distinct: DistinctAnswer | UnsetType = UNSET
 
 
 class ConsoleAnswer(Struct, frozen=True):
