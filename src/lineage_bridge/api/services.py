@@ -65,12 +65,14 @@ class LogHealth:
 
 @dataclass(frozen=True)
 class StreamPace:
-    """How often streams are looked after, in seconds: what they show is asked at most every `tick_s` and at least every `refresh_s`. If
-    only the time of the answer has changed, it is sent at least every `quiet_s`; a comment is sent after `beat_s` without an event.
+    """How often streams are looked after, in seconds: what they show is asked at most every `tick_s`, or every `slowest_s` if it takes
+    long, and at least every `refresh_s`. If only the time of the answer has changed, it is sent at least every `quiet_s`; a comment is
+    sent after `beat_s` without an event.
     """
 
     tick_s: float = 2.0
     quiet_s: float = 30.0
+    slowest_s: float = 10.0
     refresh_s: float = 60.0
     beat_s: float = 15.0
 

@@ -23,7 +23,6 @@ interface HopsProps {
 /** The hops of a ledger, sources first, with the state of each job and what changed in the window. */
 export function HopsTable({ hops, changesOf, now }: HopsProps) {
     const hasLag = hops.some((hop) => hop.lag !== undefined || hop.lag_collector !== undefined);
-    const hasDistinct = hops.some(({ read, written }) => (read.distinct ?? written.distinct) !== undefined);
     return (
         <div className="table-frame" tabIndex={0} role="region" aria-label="Hops">
             <table className="ledger">
@@ -39,20 +38,10 @@ export function HopsTable({ hops, changesOf, now }: HopsProps) {
                                 Unread
                             </th>
                         )}
-                        {hasDistinct && (
-                            <th scope="col" className="number">
-                                Distinct keys read
-                            </th>
-                        )}
                         <th scope="col">To</th>
                         <th scope="col" className="number">
                             Rows written
                         </th>
-                        {hasDistinct && (
-                            <th scope="col" className="number">
-                                Distinct keys written
-                            </th>
-                        )}
                         <th scope="col" className="number">
                             Out for each in
                         </th>
@@ -93,12 +82,10 @@ export function HopsTable({ hops, changesOf, now }: HopsProps) {
                             </td>
                             <Amount side={hop.read} />
                             {hasLag && <Unread lag={hop.lag} collector={hop.lag_collector} />}
-                            {hasDistinct && <Distinct found={hop.read.distinct} />}
                             <td>
                                 <NodeCell node={hop.target} consoles={hop.consoles} />
                             </td>
                             <Amount side={hop.written} />
-                            {hasDistinct && <Distinct found={hop.written.distinct} />}
                             <td className="number strong">
                                 {hop.ratio === undefined ? <Unmeasured /> : ratio(hop.ratio)}
                             </td>
@@ -148,20 +135,16 @@ function Unread({ lag, collector }: { lag: Hop["lag"]; collector: Hop["lag_colle
 }
 
 /** How many different values the column with the most of them has: as many as there are keys, if one column is the key. */
-function Distinct({ found }: { found: Hop["read"]["distinct"] }) {
-    if (!found) return <td className="number" />;
+function Distinct({ found }: { found: NonNullable<Hop["read"]["distinct"]> }) {
     return (
-        <td className="number" title={`as stated at ${moment(found.at)}`}>
-            {whole(found.count)}
-            <small>
-                in <Name text={found.column} />
-            </small>
-        </td>
+        <small title={`as stated at ${moment(found.at)}`}>
+            {whole(found.count)} distinct in <Name text={found.column} />
+        </small>
     );
 }
 
 function Amount({ side }: { side: Hop["read"] }) {
-    const { window, baseline, change, collector } = side;
+    const { window, baseline, change, collector, distinct } = side;
     return (
         <td className="number">
             {window.rows !== undefined ? (
@@ -175,6 +158,7 @@ function Amount({ side }: { side: Hop["read"] }) {
             {window.rows !== undefined && (
                 <small>before: {baseline.rows === undefined ? "none" : whole(baseline.rows)}</small>
             )}
+            {distinct && <Distinct found={distinct} />}
             {change !== "unknown" && change !== "steady" && <State state={change} />}
         </td>
     );

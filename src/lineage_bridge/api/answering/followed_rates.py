@@ -27,7 +27,7 @@ from lineage_bridge.errors import LineageBridgeError, StoreError, UnavailableErr
 from lineage_bridge.model.access import Visibility
 
 PAUSED: Final = 60
-"""How many times as long as an answer took its question is not asked again."""
+"""How many times as long as an answer took its question is not asked again, up to `StreamPace.slowest_s`."""
 _ANSWERS: Final = msgspec.json.Decoder(PulseAnswer)
 _PASSED_ON: Final = frozenset({b"content-type", b"retry-after"})
 _log = logging.getLogger(__name__)
@@ -206,7 +206,7 @@ class Pulses:
                     following.publish(news, loop.time(), self.pace.quiet_s)
                     took = loop.time() - began
                 failures = failures + 1 if isinstance(news, RatesProblem) else 0
-                pause = min(max(self.pace.tick_s, PAUSED * took) * 2 ** min(failures, 5), self.pace.refresh_s)
+                pause = max(self.pace.tick_s, min(PAUSED * took, self.pace.slowest_s)) * 2 ** min(failures, 3)
                 until = loop.time() + self.pace.refresh_s
                 while await self._rests(following, pause) and not failures:
                     pause = self.pace.tick_s

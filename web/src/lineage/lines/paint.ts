@@ -75,8 +75,8 @@ export function paint(
         if (flow?.lag?.stuck) notches.push(notchOf(line.labelled, look.width, line.isDown));
     }
     for (const { look, curves } of alike.values()) stroke(context, look, curves);
-    notch(context, notches, ink);
     write(context, labels, ink);
+    notch(context, notches, ink);
 }
 
 function stroke(context: CanvasRenderingContext2D, look: Look, curves: readonly Curve[]): void {
