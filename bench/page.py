@@ -65,6 +65,7 @@ _NEXT_RATES = """() => {
 }"""
 """The page says by itself when its rates have changed: to look again and again would cost as much as what is measured."""
 _SUMMARY = "text => document.querySelector('.time-bar .summary')?.textContent === text"
+_WITH_RATES = ".lines[data-rates]:not([data-rates='0'])"
 _FRAME = "() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
 
 
@@ -229,7 +230,9 @@ class _Bench:
     def _tick(self, ticks: int) -> Result:
         """Milliseconds of the main thread from one state of the rates to the next, with all that is asked meanwhile."""
         self.page.goto(self._view(250, {"pulse": "live"}))
-        self._settle()
+        # Rates are pushed, so the network is never idle.
+        self.page.wait_for_selector(_WITH_RATES, timeout=120_000)
+        self.page.wait_for_timeout(SETTLED_S * 1000)
         spent = []
         for tick in range(1, ticks + 1):
             self.page.evaluate(_NEXT_RATES)

@@ -95,6 +95,13 @@ def named(case: Case, known: Mapping[str, Any]) -> None:
     case.headers.clear()
 
 
+def wait_for_nothing(case: Case) -> None:
+    """Let a call be answered at once, and its answer be complete then."""
+    case.query.update(dict.fromkeys({"wait", "wait_s"} & case.query.keys(), 0))
+    if case.operation.path.endswith("/stream"):
+        case.query.setdefault("for_s", 0)
+
+
 def declared_as_answered(operation: Any, mode: GenerationMode, known: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with the answers to some arguments of a call."""
 
@@ -103,7 +110,7 @@ def declared_as_answered(operation: Any, mode: GenerationMode, known: Mapping[st
     def answers_as_declared(case: Case) -> None:
         if known:
             named(case, known)
-        case.query.update(dict.fromkeys({"wait", "wait_s"} & case.query.keys(), 0))
+        wait_for_nothing(case)
         case.call_and_validate(checks=CHECKS)
 
     try:
@@ -152,7 +159,7 @@ def beyond_rights(operation: Any, keys: Mapping[str, dict[str, str]]) -> Iterato
     @ONCE
     @given(case=operation.as_strategy(generation_mode=POSITIVE))
     def answers_each(case: Case) -> None:
-        case.query.update(dict.fromkeys({"wait", "wait_s"} & case.query.keys(), 0))
+        wait_for_nothing(case)
         for scope, key in keys.items():
             answer = case.call(headers=key)
             if (answer.status_code == 403) != (needed not in (None, scope)):

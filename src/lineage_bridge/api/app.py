@@ -8,6 +8,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from lineage_bridge.api import openapi, responses
+from lineage_bridge.api.answering.followed_rates import Pulses
 from lineage_bridge.api.answering.lanes import CURRENT_TURN, interruptible
 from lineage_bridge.api.answering.visibility import CURRENT_VISIBILITY
 from lineage_bridge.api.auditing import RequestAudit
@@ -33,7 +34,7 @@ from lineage_bridge.api.routes.operations import (
     tasks,
 )
 from lineage_bridge.api.routes.operations.intake import routes as intake_routes
-from lineage_bridge.api.routes.page import overview, pins, schema_changes
+from lineage_bridge.api.routes.page import overview, pins, rate_stream, rates, schema_changes
 from lineage_bridge.api.routes.questions import (
     aliases,
     changes,
@@ -62,17 +63,25 @@ from lineage_bridge.visibility.reader import limited
 _DESCRIPTION = "The OpenLineage home for streaming: send events, ask for lineage."
 
 
-class _App(FastAPI):
+class Application(FastAPI):
     """FastAPI with LineageBridge's OpenAPI document and, if it is given, telemetry."""
 
     telemetry: RequestTelemetry | None = None
+    pulses: Pulses | None = None
+
+    def end_streams(self) -> None:
+        """End all answers that would go on for as long as their clients read them."""
+        if self.pulses:
+            self.pulses.end()
 
     def openapi(self) -> dict[str, Any]:
+        """The OpenAPI document, made once."""
         if not self.openapi_schema:
             self.openapi_schema = openapi.openapi_document(self)
         return self.openapi_schema
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
         # The server starts a pipelined request in the context of the one before it, whose client may already count as disconnected.
         CURRENT_TURN.set(None)
         if scope["type"] != "http":
@@ -85,13 +94,15 @@ class _App(FastAPI):
             await self.telemetry(super().__call__, scope, receive, send)
 
 
-def create_app(services: Services) -> FastAPI:
+def create_app(services: Services) -> Application:
     """Create the API over these services. The application keeps no state of its own."""
     services = _as_whoever_asks(services)
     intake = Intake(services)
+    pulses = Pulses(services, services.questions or _app(services, rates.routes(services)))
     app = _app(
         services,
         *_question_routes(services, intake),
+        rate_stream.routes(services, pulses),
         intake_routes(intake),
         imports.routes(services, intake),
         changes.routes(services),
@@ -117,6 +128,7 @@ def create_app(services: Services) -> FastAPI:
     app.add_middleware(RequestAudit, routes=requirements, trail=services.audit, key=services.key)
     app.add_middleware(RequestLimits, routes=requirements, rates=services.rates, bodies=services.bodies, clock_us=services.clock_us)
     app.add_middleware(Guard, routes=requirements, policy=services.access, max_body_bytes=services.max_body_bytes)
+    app.pulses = pulses
     app.telemetry = RequestTelemetry(services.counters, requirements, log_requests=services.log_requests)
     return app
 
@@ -135,8 +147,8 @@ def _as_whoever_asks(services: Services) -> Services:
     return replace(services, graph=limited(interruptible(services.graph), see), findings=limited_findings(services.findings, see))
 
 
-def _app(services: Services, *routers: APIRouter) -> _App:
-    app = _App(title="LineageBridge", version=services.version, description=_DESCRIPTION, docs_url=None, redoc_url=None)
+def _app(services: Services, *routers: APIRouter) -> Application:
+    app = Application(title="LineageBridge", version=services.version, description=_DESCRIPTION, docs_url=None, redoc_url=None)
     for router in routers:
         app.router.routes.extend(router.routes)
     responses.install_error_handlers(app, services.clock_us)
@@ -162,6 +174,7 @@ def _question_routes(services: Services, intake: Intake) -> tuple[APIRouter, ...
         foreign.routes(services),
         statistics.routes(services),
         timeline.routes(services),
+        rates.routes(services),
         ledger.routes(services),
         quarantine.routes(services, intake),
         time.routes(services, intake),

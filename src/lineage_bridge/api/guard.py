@@ -4,7 +4,9 @@ If the server requires no credentials, programs on its own machine may do everyt
 pages of other origins may not write.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
@@ -89,10 +91,13 @@ class BoundedBody:
 
 @dataclass(frozen=True)
 class Admission:
-    """The principal of an admitted request, and its limits."""
+    """The principal of an admitted request, and its limits. `again` determines the principal anew; it raises RefusedError if the request
+    would be refused now.
+    """
 
     principal: Principal
     body: BoundedBody
+    again: Callable[[], Principal]
 
 
 class Guard:
@@ -128,7 +133,7 @@ class Guard:
             await (answer or error_response(refusal))(scope, receive, send_with_headers)
             return
         body = BoundedBody(receive, self.max_body_bytes)
-        scope[_ADMISSION] = Admission(principal, body)
+        scope[_ADMISSION] = Admission(principal, body, partial(self._admitted, scope))
         CURRENT_VISIBILITY.set(principal.visibility)
         await self.app(scope, body, send_with_headers)
 

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from lineage_bridge.api import schemas
-from lineage_bridge.api.responses import JSON, PROBLEM_JSON
+from lineage_bridge.api.responses import EVENT_STREAM, JSON, PROBLEM_JSON
 from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.scopes import REQUIREMENTS, Requirement
 from lineage_bridge.model.access import AccessScope
@@ -60,6 +60,12 @@ def response_docs(shapes: Mapping[int, Any], *, writes: bool = True) -> dict[int
     every = {**_ANY_CALL, **({507: ErrorAnswer} if writes else {})}
     every |= {status: (*_all(shape), *_all(every.get(status, ()))) for status, shape in shapes.items()}
     return {status: {"description": _TEXTS[status], "content": _content(shape)} for status, shape in every.items()}
+
+
+def event_stream_docs(*shapes: Any) -> dict[int | str, dict[str, Any]]:  # noqa: ANN401 - as those of `response_docs`
+    """The documentation of a route that answers with server-sent events, whose data has one of these shapes."""
+    docs = response_docs({200: shapes, 404: ErrorAnswer}, writes=False)
+    return {**docs, 200: {**docs[200], "content": {EVENT_STREAM: docs[200]["content"][JSON]}}}
 
 
 def openapi_document(app: FastAPI) -> dict[str, Any]:

@@ -39,6 +39,7 @@ from lineage_bridge.projections.shapes import Name
 
 POSITION_HEADER: Final = "X-Lineage-Position"
 JSON: Final = "application/json"
+EVENT_STREAM: Final = "text/event-stream"
 PROBLEM_JSON: Final = "application/problem+json"
 _TYPE: Final = "urn:lineage-bridge:problem:"
 _HEADERS: Final = {"Cache-Control": "no-store"}

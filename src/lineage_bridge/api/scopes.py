@@ -55,6 +55,7 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "GET /graph/neighbourhood",
         "GET /graph/paths",
         "GET /graph/pulse",
+        "GET /graph/pulse/stream",
         "GET /graph/runs",
         "GET /graph/runs/{run_id:path}",
         "GET /graph/runs/{run_id:path}/lineage",

@@ -63,6 +63,20 @@ class LogHealth:
     detail: str = "all records can be read"
 
 
+@dataclass(frozen=True)
+class StreamPace:
+    """How often streams are looked after, in seconds: what they show is asked at most every `tick_s`, or every `slowest_s` if it takes
+    long, and at least every `refresh_s`. If only the time of the answer has changed, it is sent at least every `quiet_s`; a comment is
+    sent after `beat_s` without an event.
+    """
+
+    tick_s: float = 2.0
+    quiet_s: float = 30.0
+    slowest_s: float = 10.0
+    refresh_s: float = 60.0
+    beat_s: float = 15.0
+
+
 def _no_findings() -> FindingsReader:
     raise NotFoundError("the graph has not been analysed", "run lineage-bridge analyse")
 
@@ -73,21 +87,22 @@ class Services:
 
     `graph` opens a reader within one read transaction and raises StoreMissingError before there is a store. `pipeline` returns the
     pipeline's last status report, None without one; `is_alive` whether a process id is running. `log_state` is HEALTHY or what is wrong
-    with the log. `graph_id` is the UUID of the installation's one graph, `key` the installation's key, on which digests of secrets in names
-    depend. `findings` raises NotFoundError before the first analysis. `access` decides who may use the server; `logins` logs people in with
-    a browser, in `login_threads`. `issuer_problems` maps each issuer of tokens to what is wrong with its keys, empty if nothing is. A
-    question for what is not in the graph yet waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`.
-    `lanes` bound how many questions are answered at once. Large requests are ingested in `ingest_threads`, for whose use callers take turns
-    (`ingest_slots`), and records of inputs are appended in `input_threads`. `rates` limits what callers may send, `bodies` the memory that
-    their bodies take. `trials` run tests of sources, inputs and targets, and `publications` limits how many requested publications run at
-    once. Questions that wait look at the store in `waiting_threads`. A page of a list ends when it has `max_page_bytes`; a client that
-    reads nothing for `send_timeout_s` seconds is disconnected. `questions` passes each question to another process; without it, this one
-    answers. `store_bytes` is the size of each store, `store_kind` the database of the graph; `counters` count what comes in, and with
-    `log_requests` every request is logged. `intake` is the input to whose topic events are written instead of the log, if there is one,
-    `topic_ends` the end of that topic, and `record_limits` the largest record that can be written. `is_graph_suspect`: a question has found
-    the graph damaged, and the pipeline has not replaced it yet. `progress` returns the position that the graph has applied and whether
-    lineage is still to be derived, or raises StoreError, within seconds; without it, a reader is asked. `health_threads`, `ready_threads`
-    and `metrics_threads` are for the routes of these names alone, so that questions which wait for the graph do not hold them up.
+    with the log. `graph_id` is the UUID of the installation's one graph, `key` the installation's key, on which digests of secrets in
+    names depend. `findings` raises NotFoundError before the first analysis. `access` decides who may use the server; `logins` logs
+    people in with a browser, in `login_threads`. `issuer_problems` maps each issuer of tokens to what is wrong with its keys, empty if
+    nothing is. A question for what is not in the graph yet waits at most `not_found_wait_s` seconds, and only while it has one of
+    `waiting_slots`. `lanes` bound how many questions are answered at once, `pace` how often what streams show is asked. Large requests
+    are ingested in `ingest_threads`, for whose use callers take turns (`ingest_slots`), and records of inputs are appended in
+    `input_threads`. `rates` limits what callers may send, `bodies` the memory that their bodies take. `trials` run tests of sources,
+    inputs and targets, and `publications` limits how many requested publications run at once. Questions that wait look at the store in
+    `waiting_threads`. A page of a list ends when it has `max_page_bytes`; a client that reads nothing for `send_timeout_s` seconds is
+    disconnected. `questions` passes each question to another process; without it, this one answers. `store_bytes` is the size of each
+    store, `store_kind` the database of the graph; `counters` count what comes in, and with `log_requests` every request is logged.
+    `intake` is the input to whose topic events are written instead of the log, if there is one, `topic_ends` the end of that topic, and
+    `record_limits` the largest record that can be written. `is_graph_suspect`: a question has found the graph damaged, and the pipeline
+    has not replaced it yet. `progress` returns the position that the graph has applied and whether lineage is still to be derived, or
+    raises StoreError, within seconds; without it, a reader is asked. `health_threads`, `ready_threads` and `metrics_threads` are for
+    the routes of these names alone, so that questions which wait for the graph do not hold them up.
     """
 
     log: EventLog
@@ -123,6 +138,7 @@ class Services:
     not_found_wait_s: float = 2.0
     waiting_slots: Semaphore = field(default_factory=lambda: Semaphore(8))
     lanes: Lanes = field(default_factory=Lanes)
+    pace: StreamPace = field(default_factory=StreamPace)
     ingest_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(INGEST_THREADS))
     input_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(4))
     ingest_slots: FairSlots = field(default_factory=lambda: FairSlots(INGEST_THREADS))

@@ -115,7 +115,7 @@ def _side(side: Any) -> str:  # noqa: ANN401 - a JSON edge
 def _lag(hop: Any) -> str:  # noqa: ANN401 - a JSON edge
     """What the job has not read of the source yet, and how long it takes to; empty if it is unknown."""
     if "lag" not in hop:
-        return ""
+        return f"not reported (needs a source of kind {hop['lag_collector']})" if "lag_collector" in hop else ""
     lag = hop["lag"]
     words = [f"{lag['rows']:,} rows"]
     if lag["rows"]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.runs.distinct import DistinctCount
 from lineage_bridge.graph.runs.lag import DatasetLag
 from lineage_bridge.graph.runs.ledger import LedgerWindow
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineCounts, QuarantineRecord
@@ -163,6 +164,11 @@ class RunReader(Protocol):
     def lags(self, jobs: Iterable[Node], since: int, until: int) -> dict[int, dict[tuple[str, str], DatasetLag]]:
         """The lag that each of these jobs reported last within [since, until) (UTC microseconds), by job id and by the namespace and name
         of the dataset.
+        """
+
+    def distinct(self, datasets: Iterable[Node], since: int, until: int) -> dict[int, DistinctCount]:
+        """How many distinct keys each of these datasets has, by its id, as a run stated it last within [since, until) (UTC
+        microseconds).
         """
 
 

@@ -26,6 +26,11 @@ def node_id_text(node_id: int) -> str:
     return f"{node_id & 0xFFFF_FFFF_FFFF_FFFF:016x}"
 
 
+def node_id_from_text(text: str) -> int:
+    """Read the id of a node that `node_id_text` wrote."""
+    return int.from_bytes(bytes.fromhex(text), "big", signed=True)
+
+
 def lineage_node(entry: InventoryEntry, *, facets: bool = False) -> LineageNode:
     """A dataset or job in the JSON format for nodes. With `facets`, its current facets are included."""
     imported = read_import_facet(entry.facets) or ImportFacet()

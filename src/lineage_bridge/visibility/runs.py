@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from lineage_bridge.graph.runs.distinct import DistinctCount
 from lineage_bridge.graph.runs.lag import DatasetLag
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
@@ -92,6 +93,12 @@ class LimitedRuns:
         every = list(jobs)
         self._border.load(every)
         return self._runs.lags([job for job in every if self._border.is_own(job)], since, until)
+
+    def distinct(self, datasets: Iterable[Node], since: int, until: int) -> dict[int, DistinctCount]:
+        """The numbers of own datasets."""
+        every = list(datasets)
+        self._border.load(every)
+        return self._runs.distinct([dataset for dataset in every if self._border.is_own(dataset)], since, until)
 
     def _series(self, found: Sequence[StatisticsSeries]) -> list[StatisticsSeries]:
         border = self._border

@@ -64,8 +64,7 @@ from lineage_bridge.wiring.sources import source_service
 from lineage_bridge.wiring.targets.publishing import target_service
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-
+    from lineage_bridge.api.app import Application
     from lineage_bridge.api.services import LogHealth
 
 
@@ -77,7 +76,7 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | None = None) -> "Iterator[FastAPI]":
+def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | None = None) -> "Iterator[Application]":
     """Create the API over the log, which it alone writes, and the graph. Raises LogLockedError if another process writes the log.
 
     `questions` is the path of the socket where another process answers questions; without it, this one does.
@@ -245,11 +244,9 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
 
     With a certificate in the settings, connections are encrypted; its file is checked for changes every few seconds.
     """
-    import uvicorn  # noqa: PLC0415  # the web server
-
     from lineage_bridge.api.connections.limits import ConnectionLimits  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.connections.protocol import limited  # noqa: PLC0415  # of the same part
-    from lineage_bridge.api.web.handshakes import ServerConfig  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.web.handshakes import EndingServer, ServerConfig  # noqa: PLC0415  # of the same part
 
     limits = ConnectionLimits(
         settings.max_connections,
@@ -283,7 +280,7 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
             server_header=False,
         )
         config.handshake_s = settings.head_timeout_s
-        server = uvicorn.Server(config)
+        server = EndingServer(config, app.end_streams)
         # uvicorn raises the signal once more when it is done; also, a signal may come before uvicorn handles signals.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: setattr(server, "should_exit", True))

@@ -79,6 +79,7 @@ read    GET     /api/v1/graph/schemas
 read    GET     /api/v1/graph/schemas/changes
 read    GET     /api/v1/graph/schemas/diff
 read    GET     /api/v1/graph/pulse
+read    GET     /api/v1/graph/pulse/stream
 read    GET     /api/v1/graph/statistics
 read    GET     /api/v1/graph/timeline
 read    GET     /api/v1/graph/trace

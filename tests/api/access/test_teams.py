@@ -25,6 +25,7 @@ SEEDS = (1, 2)
 TEAMS = {"ours": TeamSettings(namespaces=OWN)}
 TRIED_ELSEWHERE = {
     "GET /api/v1/analysis": "test_an_analysis_is_of_ones_own",
+    "GET /api/v1/graph/pulse/stream": "tests/api/routes/page/test_rate_stream.py",
     "GET /api/v1/pins": "tests/api/routes/operations/test_pins.py",
     "GET /api/v1/pins/{pin_id}": "as above",
     "POST /api/v1/pins": "as above",

@@ -110,6 +110,7 @@ def test_the_state_of_the_parts_is_read_when_metrics_are(server: Server) -> None
         ("heavy",): 0,
         ("whole-graph",): 0,
         ("waiting",): 0,
+        ("streaming",): 0,
     }
     server.fold()
     families = scrape(server)

@@ -4,7 +4,7 @@ import pytest
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
-from lineage_bridge.projections.pointers.collectors import Side, collector
+from lineage_bridge.projections.pointers.collectors import Side, collector, lag_collector
 
 TOPIC = Node(1, NodeKind.DATASET, "kafka://broker:9092", "orders")
 CLOUD = Node(1, NodeKind.DATASET, "confluent://env-1/lkc-1", "orders")
@@ -35,3 +35,20 @@ FLINK = '{"processingType": "STREAMING", "integration": "FLINK", "jobType": "JOB
 )
 def test_the_collector_of_a_side(namespace: str, facet: str | None, dataset: Node, side: Side, kind: str) -> None:
     assert collector(Node(2, NodeKind.JOB, namespace, "job"), dataset, side, facet) == kind
+
+
+@pytest.mark.parametrize(
+    ("namespace", "facet", "dataset", "kind"),
+    [
+        ("kafka://broker:9092", GROUP, TOPIC, "kafka"),
+        ("confluent://env-1/lkc-1", GROUP, CLOUD, "confluent"),
+        ("kafka-connect://worker:8083", None, TOPIC, "kafka"),
+        ("kafka-connect://worker:8083", None, TABLE, ""),
+        ("debezium", DEBEZIUM, CLOUD, ""),
+        ("flink://cluster", FLINK, TOPIC, "flink"),
+        ("confluent://env-1", FLINK, CLOUD, ""),
+        ("spark", SPARK, TOPIC, ""),
+    ],
+)
+def test_the_collector_of_a_lag(namespace: str, facet: str | None, dataset: Node, kind: str) -> None:
+    assert lag_collector(Node(2, NodeKind.JOB, namespace, "job"), dataset, facet) == kind

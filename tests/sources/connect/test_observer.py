@@ -6,6 +6,7 @@ import pytest
 from tests.sources.connect.worker import SILENCE, entry, fake_worker, worker_with
 
 from lineage_bridge.errors import SourceError
+from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.connect.client import PATIENCE
 from lineage_bridge.sources.common.connect.settings import ConnectSettings
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
@@ -135,6 +136,22 @@ def test_rows_of_a_sink_are_counted_since_the_run_was_seen_and_never_fall():
             beat = seen.events[-1]
             rows.append([dataset["inputFacets"]["inputStatistics"]["rowCount"] for dataset in beat["inputs"]])
     assert rows == [[], [30], [], [], [35]]
+
+
+def test_the_lag_of_a_sinks_group_is_that_of_the_sink_while_it_is_new():
+    lag = {"rows": 7, "topics": {"lines": 7}, "stuck": {"lines": {"partitions": 1, "worst": 0, "rows": 7}}}
+    with fake_worker(worker_with(entry("out", SINK, "sink"), entry("shop", FILE))) as worker:
+        source, snapshot, found = observer(worker.url), None, []
+        for number, minutes_old in enumerate((1, 1, 10, 11)):
+            read = {**lag, "at": format_time(T0 + (number - minutes_old) * MINUTE_US)}
+            lags = {"connect-out": read, "connect-shop": read}
+            cluster = ClusterMetadata("cluster", "kafka://broker:9092", frozenset({"broker:9092"}), frozenset({"lines"}), lags=lags)
+            seen = source.observe(snapshot, SharedMetadata((cluster,)), T0 + number * MINUTE_US)
+            snapshot = seen.snapshot
+            facets = [(event["job"]["name"], event["run"].get("facets", {}).get("kafka_lag")) for event in seen.events]
+            found.append([(job, facet["rows"], facet["namespaces"], facet["stuck"]) for job, facet in facets if facet])
+    reported = [("out", 7, {"lines": "kafka://broker:9092"}, lag["stuck"])]
+    assert found == [reported, reported, reported, []]
 
 
 def test_rows_of_a_source_are_those_of_topics_that_it_alone_writes():

@@ -6,7 +6,21 @@ from typing import Any
 
 import pytest
 from tests.api.support import Server
-from tests.sources.flink.orders import AGGREGATE, DDL, FAILED, GEN, NOW_US, ORDERS, READER, SCRIPT, TOPICS, answer_orders, count, overview
+from tests.sources.flink.orders import (
+    AGGREGATE,
+    DDL,
+    FAILED,
+    GEN,
+    NOW_US,
+    ORDERS,
+    READER,
+    SCRIPT,
+    SOURCE,
+    TOPICS,
+    answer_orders,
+    count,
+    overview,
+)
 from tests.sources.flink.stand import Stand, recorded, standing
 
 from lineage_bridge.errors import SourceError, UnreachableError
@@ -77,6 +91,33 @@ def test_counters_go_on_over_a_restart(polls: Polls):
     assert polls.rows() == [30, 20, 30]
     count(polls.stand, 25, restarts=1)
     assert polls.rows() == [40, 30, 40]
+
+
+def test_what_a_source_of_a_topic_has_not_read_is_the_lag_of_the_job(polls: Polls):
+    def lag() -> Any:
+        event: Any = polls.poll().events[-1]
+        return event["run"].get("facets", {}).get("kafka_lag")
+
+    def calls() -> int:
+        before = len(polls.stand.asked)
+        polls.poll()
+        return len(polls.stand.asked) - before
+
+    count(polls.stand, 0)
+    assert lag() is None
+    count(polls.stand, 30)
+    polls.stand.metrics[SOURCE_METRICS][f"{SOURCE}.pendingRecords"] = 12
+    found = lag()
+    assert (found["rows"], found["topics"], found["namespaces"]) == (12, {"orders": 12}, {"orders": TOPICS})
+    assert found["at"] == format_time(NOW_US + MINUTE_US)
+    polls.stand.metrics[SOURCE_METRICS][f"{SOURCE}.pendingRecords"] = 0
+    assert lag()["rows"] == 0
+    with_gauge = calls()
+    del polls.stand.metrics[SOURCE_METRICS][f"{SOURCE}.pendingRecords"]
+    polls.poll()
+    polls.poll()
+    assert lag() is None
+    assert calls() == with_gauge, "what a source that has read something does not have is not looked for again"
 
 
 def test_a_restart_is_a_state_of_the_run(polls: Polls):

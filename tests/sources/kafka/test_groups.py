@@ -4,7 +4,9 @@ from typing import Any
 
 from tests.sources.kafka.summaries import poll, summaries
 
+from lineage_bridge.sources.common.kafka.events.translate import shared_metadata
 from lineage_bridge.sources.common.kafka.look.cluster import CONSUMER, SHARE, STREAMS, ClusterState, GroupMember, KafkaGroup, Subtopology
+from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 from lineage_bridge.sources.common.observer import SameJob, Unseen
 from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
@@ -175,6 +177,16 @@ def test_a_group_of_another_sources_job_is_not_reported() -> None:
     assert not got.events
     assert not [same for same in got.aliases if isinstance(same, SameJob)]
     assert "reader" in got.snapshot["groups"]
+
+
+def test_the_lag_of_a_group_of_another_sources_job_is_for_that_source() -> None:
+    first = poll(groups(committed={"reader": {"orders": (5, 3)}}, ends={"orders": (9, 9)}), around=OWNED)
+    again = poll(groups(committed={"reader": {"orders": (8, 3)}}, ends={"orders": (9, 9)}), first.snapshot, 1, OWNED)
+    settings = KafkaSettings(bootstrap_servers="broker:9092")
+    (before,), (after,) = (shared_metadata(settings, got.snapshot).clusters for got in (first, again))
+    assert before.lags == {"reader": {"at": "2026-11-18T11:06:40.000000Z", "rows": 10, "topics": {"orders": 10}}}
+    assert after.lags["reader"]["stuck"] == {"orders": {"partitions": 1, "worst": 1, "rows": 6}}
+    assert not shared_metadata(settings, poll(groups(ends={"orders": (9, 9)})).snapshot).clusters[0].lags
 
 
 def test_a_group_that_was_reported_before_its_owner_was_known_is_that_job() -> None:

@@ -95,10 +95,11 @@ async function successful<T>(call: Promise<Answered<T>>): Promise<{ data: T; res
         );
     }
     if (answer.data !== undefined) return { data: answer.data, response: answer.response };
-    throw problem(answer.response.status, answer.error);
+    throw problemOf(answer.response.status, answer.error);
 }
 
-function problem(status: number, body: unknown): Problem {
+/** What an answer that is an error says. */
+export function problemOf(status: number, body: unknown): Problem {
     // A rejected event is answered with its reason alone.
     const own = isRecord(body) ? body : {};
     const error = isRecord(own.error) ? own.error : own;

@@ -137,16 +137,23 @@ export function timeline(node: NodeRef, depth: number, since: string, until: str
     });
 }
 
-/** How much flows around a node: now and again, or once as of a time. The answer is not read yet: it is long, and a worker reads it. */
-export function pulse(node: NodeRef, depth: number, until: string) {
+/** What the pulse is asked about: datasets, by their ids separated by commas, or the neighbourhood of a node. */
+export interface PulseQuestion extends Partial<NodeRef> {
+    datasets?: string;
+    direction?: "both";
+    depth?: number;
+}
+
+/** How much flows: now and again, or once as of a time. The answer is not read yet: it is long, and a worker reads it. */
+export function pulse(question: PulseQuestion | undefined, until: string) {
     const time = until === "" ? {} : { until };
     return queryOptions({
-        queryKey: ["pulse", node, depth, until],
+        queryKey: ["pulse", question, until],
         queryFn: ({ signal }) =>
             answered(
                 client.GET("/api/v1/graph/pulse", {
                     signal,
-                    params: { query: { ...node, direction: "both", depth, ...time } },
+                    params: { query: { ...question, ...time } },
                     parseAs: "arrayBuffer",
                 }),
             ),

@@ -22,7 +22,7 @@ interface HopsProps {
 
 /** The hops of a ledger, sources first, with the state of each job and what changed in the window. */
 export function HopsTable({ hops, changesOf, now }: HopsProps) {
-    const hasLag = hops.some((hop) => hop.lag !== undefined);
+    const hasLag = hops.some((hop) => hop.lag !== undefined || hop.lag_collector !== undefined);
     return (
         <div className="table-frame" tabIndex={0} role="region" aria-label="Hops">
             <table className="ledger">
@@ -81,7 +81,7 @@ export function HopsTable({ hops, changesOf, now }: HopsProps) {
                                 <NodeCell node={hop.source} consoles={hop.consoles} />
                             </td>
                             <Amount side={hop.read} />
-                            {hasLag && <Unread lag={hop.lag} />}
+                            {hasLag && <Unread lag={hop.lag} collector={hop.lag_collector} />}
                             <td>
                                 <NodeCell node={hop.target} consoles={hop.consoles} />
                             </td>
@@ -112,9 +112,19 @@ function Unmeasured() {
     return <span className="hint">not measured</span>;
 }
 
-/** What a consumer group has not read yet, how long it takes to, and where it stands still. */
-function Unread({ lag }: { lag: Hop["lag"] }) {
-    if (!lag) return <td className="number" />;
+/** What a job has not read yet, how long it takes to, and where it stands still; or what would say so. */
+function Unread({ lag, collector }: { lag: Hop["lag"]; collector: Hop["lag_collector"] }) {
+    if (!lag)
+        return (
+            <td className="number">
+                {collector !== undefined && (
+                    <span className="hint">
+                        not measured
+                        <small>{collectorName(collector)} would</small>
+                    </span>
+                )}
+            </td>
+        );
     return (
         <td className="number" title={`as reported at ${moment(lag.at)}`}>
             {whole(lag.rows)}
@@ -124,8 +134,17 @@ function Unread({ lag }: { lag: Hop["lag"] }) {
     );
 }
 
+/** How many different values the column with the most of them has: as many as there are keys, if one column is the key. */
+function Distinct({ found }: { found: NonNullable<Hop["read"]["distinct"]> }) {
+    return (
+        <small title={`as stated at ${moment(found.at)}`}>
+            {whole(found.count)} distinct in <Name text={found.column} />
+        </small>
+    );
+}
+
 function Amount({ side }: { side: Hop["read"] }) {
-    const { window, baseline, change, collector } = side;
+    const { window, baseline, change, collector, distinct } = side;
     return (
         <td className="number">
             {window.rows !== undefined ? (
@@ -139,6 +158,7 @@ function Amount({ side }: { side: Hop["read"] }) {
             {window.rows !== undefined && (
                 <small>before: {baseline.rows === undefined ? "none" : whole(baseline.rows)}</small>
             )}
+            {distinct && <Distinct found={distinct} />}
             {change !== "unknown" && change !== "steady" && <State state={change} />}
         </td>
     );

@@ -22,21 +22,19 @@ test("a hop has what changed at its job and at what it writes, and how often", (
 test("the rows of a ledger have a value for each head", () => {
     const [head, row] = csvRows([{ ...HOP, state: "alive", last_seen: "2026-01-01T04:00:00Z" }], () => ["x", "y"]);
     expect(row).toHaveLength(head?.length ?? 0);
-    expect(row?.slice(-6, -3)).toEqual(["alive", "2026-01-01T04:00:00Z", "x; y"]);
+    expect(row?.slice(-9, -6)).toEqual(["alive", "2026-01-01T04:00:00Z", "x; y"]);
 });
 
 test("the rows of a ledger have the lag, what would measure a side, and the pages of consoles", () => {
     const lag = { at: "2026-01-01T04:00:00Z", rows: 5, drain_s: 2.5, stuck: { partitions: 1, worst: 0, rows: 4 } };
     const consoles = ["u", "v"].map((url) => ({ node: "a", title: "t", url }));
     const read = { ...side, collector: "kafka" };
-    const [head, row] = csvRows([{ ...HOP, read, lag, consoles }], () => []);
+    const [head, row] = csvRows([{ ...HOP, read, lag, lag_collector: "flink", consoles }], () => []);
     const named = new Map(head?.map((name, index) => [name, row?.[index]]));
     expect(["unread", "seconds_to_read", "partitions_stuck"].map((name) => named.get(name))).toEqual([5, 2.5, 1]);
-    expect(["read_collector", "written_collector", "consoles"].map((name) => named.get(name))).toEqual([
-        "kafka",
-        undefined,
-        "u v",
-    ]);
+    expect(
+        ["read_collector", "written_collector", "unread_collector", "consoles"].map((name) => named.get(name)),
+    ).toEqual(["kafka", undefined, "flink", "u v"]);
 });
 
 test("what would measure a side has a name, and a reason", () => {

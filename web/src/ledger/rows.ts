@@ -48,6 +48,9 @@ export function csvRows(hops: Hop[], changesOf: (hop: Hop) => string[]): (string
         "changes_in_window",
         "read_collector",
         "written_collector",
+        "unread_collector",
+        "distinct_read",
+        "distinct_written",
         "consoles",
     ];
     return [
@@ -59,7 +62,9 @@ export function csvRows(hops: Hop[], changesOf: (hop: Hop) => string[]): (string
             hop.diverged ? "yes" : "",
             ...[hop.lag?.rows, hop.lag?.drain_s, hop.lag?.stuck?.partitions],
             ...[hop.state, hop.last_seen, changesOf(hop).join("; ")],
-            ...[hop.read.collector, hop.written.collector, (hop.consoles ?? []).map(({ url }) => url).join(" ")],
+            ...[hop.read.collector, hop.written.collector, hop.lag_collector],
+            ...[hop.read.distinct?.count, hop.written.distinct?.count],
+            ...[(hop.consoles ?? []).map(({ url }) => url).join(" ")],
         ]),
     ];
 }

@@ -7,15 +7,17 @@ from msgspec import UNSET
 
 from lineage_bridge.api import serialization
 from lineage_bridge.api.answering.lags import LagsByJob, lag_answer, read_lags
-from lineage_bridge.api.schemas.ledger import ConsoleAnswer, LedgerAmount, LedgerHopAnswer, LedgerSide
-from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.api.schemas.ledger import ConsoleAnswer, DistinctAnswer, LedgerAmount, LedgerHopAnswer, LedgerSide
+from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.graph.runs.distinct import DistinctCount
 from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, ReportedAmount
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.lineage import Ledger, LedgerHop
 from lineage_bridge.model.runs import RunRecord
+from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.projections.job_states import job_state
-from lineage_bridge.projections.pointers.collectors import Side, collector
+from lineage_bridge.projections.pointers.collectors import Side, collector, lag_collector
 from lineage_bridge.projections.pointers.consoles import FACETS, ConsoleLink, console_links
 
 _JOB_TYPE = "jobType"
@@ -25,7 +27,7 @@ _SECOND_US = 1_000_000
 @dataclass(frozen=True)
 class LedgerFacts:
     """What the hops of a ledger are answered with besides their amounts, read at once: by node id the newest observed run of each job, all
-    names, the text of the jobType facet, and the pages in consoles.
+    names, the text of the jobType facet, the pages in consoles, and the number of different keys.
     """
 
     window: LedgerWindow
@@ -35,6 +37,7 @@ class LedgerFacts:
     names: Mapping[int, tuple[Node, ...]]
     job_types: Mapping[int, str]
     consoles: Mapping[int, tuple[ConsoleLink, ...]]
+    distinct: Mapping[int, DistinctCount]
 
     @classmethod
     def read(cls, reader: GraphReader, ledger: Ledger, now_us: int) -> "LedgerFacts":
@@ -52,6 +55,11 @@ class LedgerFacts:
             names=names,
             job_types={id_: some[_JOB_TYPE] for id_, some in facets.items() if _JOB_TYPE in some},
             consoles={id_: console_links(names[id_], some) for id_, some in facets.items()},
+            distinct=reader.runs.distinct(
+                [node for node in nodes.values() if node.kind == NodeKind.DATASET],
+                max(ledger.window.since, ledger.window.until - DAY_US),
+                ledger.window.until,
+            ),
         )
 
     def hop(self, hop: LedgerHop) -> LedgerHopAnswer:
@@ -59,20 +67,33 @@ class LedgerFacts:
         entry, run = hop.entry, self.runs.get(hop.job.id)
         rows = entry.read.rows
         rate = None if rows is None else rows * _SECOND_US / self.window.length
+        lag = lag_answer(self.lags, hop.job, self.names[hop.source.id], rate)
         return LedgerHopAnswer(
             source=serialization.graph_node(hop.source),
             target=serialization.graph_node(hop.target),
             job=serialization.graph_node(hop.job),
-            read=_side(entry.read, entry.read_before, entry.read_change, self._collector(hop, "input", entry.read)),
-            written=_side(entry.written, entry.written_before, entry.written_change, self._collector(hop, "output", entry.written)),
+            read=self._side(hop, "input", (entry.read, entry.read_before), entry.read_change),
+            written=self._side(hop, "output", (entry.written, entry.written_before), entry.written_change),
             began=entry.began,
             ratio=UNSET if entry.ratio is None else entry.ratio,
             baseline_ratio=UNSET if entry.ratio_before is None else entry.ratio_before,
             diverged=entry.diverged,
             state=job_state(run, self.now_us) if run else UNSET,
             last_seen=serialization.time_text(run.last if run else None),
-            lag=lag_answer(self.lags, hop.job, self.names[hop.source.id], rate),
+            lag=lag,
+            lag_collector=(lag is UNSET and lag_collector(hop.job, hop.source, self.job_types.get(hop.job.id))) or UNSET,
             consoles=self._consoles(hop),
+        )
+
+    def _side(self, hop: LedgerHop, side: Side, amounts: tuple[ReportedAmount, ReportedAmount], change: AmountChange) -> LedgerSide:
+        now, before = amounts
+        counted = self.distinct.get((hop.source if side == "input" else hop.target).id)
+        return LedgerSide(
+            _amount(now),
+            _amount(before),
+            change.value,
+            self._collector(hop, side, now) or UNSET,
+            UNSET if counted is None else DistinctAnswer(counted.column, counted.number, format_time(counted.at)),
         )
 
     def _collector(self, hop: LedgerHop, side: Side, amount: ReportedAmount) -> str:
@@ -87,10 +108,6 @@ class LedgerFacts:
             for node in nodes.values()
             for link in self.consoles.get(node.id, ())
         ]
-
-
-def _side(now: ReportedAmount, before: ReportedAmount, change: AmountChange, collector_kind: str) -> LedgerSide:
-    return LedgerSide(_amount(now), _amount(before), change.value, collector_kind or UNSET)
 
 
 def _amount(amount: ReportedAmount) -> LedgerAmount:

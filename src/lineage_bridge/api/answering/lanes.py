@@ -32,6 +32,8 @@ class Cost(Enum):
     """Reads every node or edge."""
     WAITING = "waiting"
     """Only waits until the graph has reached a position, or has changed."""
+    STREAMING = "streaming"
+    """Stays open, and is sent what has changed."""
 
 
 COSTS: Final[Mapping[str, Cost]] = {
@@ -91,6 +93,7 @@ LIMITS: Final[Mapping[Cost, Limit]] = {
     Cost.HEAVY: Limit(3, 64, 10.0),
     Cost.WHOLE_GRAPH: Limit(2, 4, 10.0),
     Cost.WAITING: Limit(256, 0, 0.0),
+    Cost.STREAMING: Limit(128, 0, 0.0),
 }
 
 

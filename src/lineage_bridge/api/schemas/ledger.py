@@ -14,17 +14,27 @@ class LedgerAmount(Struct, frozen=True, omit_defaults=True):
     bytes: int | UnsetType = UNSET
 
 
+class DistinctAnswer(Struct, frozen=True):
+    """How many different values a column has, as a run stated it last: of the columns of a dataset, the one with the most."""
+
+    column: str
+    count: int
+    at: str
+
+
 class LedgerSide(Struct, frozen=True, omit_defaults=True):
     """One side of a hop: what the job read, or what it wrote. `change` is steady, less, more, silent, new or unknown.
 
     `collector` is present if no rows were reported in the window: the kind of source that would report them, such as `kafka`, or
-    `producer` if only the job's own events can (`inputStatistics`, `outputStatistics`).
+    `producer` if only the job's own events can (`inputStatistics`, `outputStatistics`). `distinct` is present if a run stated within the
+    window how many different values the columns of the dataset have (`dataQualityMetrics`).
     """
 
     window: LedgerAmount
     baseline: LedgerAmount
     change: str
     collector: str | UnsetType = UNSET
+    distinct: DistinctAnswer | UnsetType = UNSET
 
 
 class ConsoleAnswer(Struct, frozen=True):
@@ -42,7 +52,8 @@ class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
     reported. `diverged`: the ratio of this output differs from the baseline by more than 5 per cent, and no output nearer to the sources
     does so. `state` and `last_seen` are those of the job's newest run, as they are now.
 
-    `lag` is what a consumer group had not read of the source, as it reported last on the last day of the window. `consoles` are the pages
+    `lag` is what the job had not read of the source, as was reported last on the last day of the window; `lag_collector`, where that is not
+    known, the kind of source that would report it. `consoles` are the pages
     about the job, the source and the target (`node` is the id) in the consoles of their systems, as far as their ids were observed.
     """
 
@@ -58,6 +69,7 @@ class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
     state: str | UnsetType = UNSET
     last_seen: str | UnsetType = UNSET
     lag: LagAnswer | UnsetType = UNSET
+    lag_collector: str | UnsetType = UNSET
     consoles: list[ConsoleAnswer] = []
 
 

@@ -10,6 +10,7 @@ from lineage_bridge.api.schemas.runs import RunItem
 
 Count = int | UnsetType
 Rate = float | UnsetType
+EndCode = Literal["expired", "refused", "stopping", "failed"]
 
 
 class Bucket(Struct, frozen=True, omit_defaults=True):
@@ -102,6 +103,39 @@ class PulseAnswer(Struct, frozen=True):
     truncated: bool
     settling: bool
     position: str
+
+
+class PulseEnd(Struct, frozen=True):
+    """A flow that is no longer in the answer, by the ids of its job and its dataset."""
+
+    job: str
+    dataset: str
+    side: Literal["input", "output"]
+
+
+class PulseChange(Struct, frozen=True):
+    """An event `rates` of the stream of a pulse: rates within the window of `window_s` seconds that ends `at`.
+
+    If it `is_whole`, `flows` are all; otherwise those that have changed since the event before, and `gone` are those that have ended.
+    """
+
+    at: str
+    window_s: int
+    is_whole: bool
+    flows: list[PulseItem]
+    gone: list[PulseEnd]
+    truncated: bool
+    settling: bool
+    position: str
+
+
+class PulseStreamEnd(Struct, frozen=True):
+    """The event `end`, the last one of a stream that the server ends: `expired`, if it has lasted as long as it may, `refused`, if its
+    client may no longer ask, `stopping`, if the server is being stopped, or `failed`.
+    """
+
+    code: EndCode
+    message: str
 
 
 class NamespaceCount(Struct, frozen=True):

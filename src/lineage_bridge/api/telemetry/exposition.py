@@ -119,7 +119,7 @@ def _store(files: Mapping[str, int]) -> Iterator[Metric]:
 
 
 def _questions(lanes: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:
-    """Metrics of the lanes; empty while the process that answers questions does not respond."""
+    """Metrics of the lanes; while the process that answers questions does not respond, only of those of this one."""
     for state, text in (("running", "Questions being answered"), ("queued", "Questions that wait for their turn")):
         yield _labelled(f"questions_{state}", f"{text}, by cost.", ("cost",), (((cost,), lane[state]) for cost, lane in lanes.items()))
 

@@ -1,12 +1,13 @@
-"""Limits the time of TLS handshakes, by an event loop and a configuration of the web server."""
+"""What the web server does otherwise than uvicorn: it limits the time of TLS handshakes, and ends streams when it ends."""
 
 from asyncio import AbstractServer
 from collections.abc import Callable
 from functools import partial
+from socket import socket
 from typing import Any
 
 import uvloop
-from uvicorn import Config
+from uvicorn import Config, Server
 
 
 class ImpatientLoop(uvloop.Loop):
@@ -35,3 +36,16 @@ class ServerConfig(Config):
     def get_loop_factory(self) -> Callable[[], ImpatientLoop]:
         """The factory of the server's event loop."""
         return partial(ImpatientLoop, self.handshake_s)
+
+
+class EndingServer(Server):
+    """uvicorn's server, which ends streams before it waits for answers to be complete."""
+
+    def __init__(self, config: Config, end_streams: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._end_streams = end_streams
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """Close all connections, as soon as their answers are complete."""
+        self._end_streams()
+        await super().shutdown(sockets)

@@ -1,11 +1,13 @@
-"""The run facet `kafka_lag`, in which observers of Kafka report how far a consumer group is behind."""
+"""The run facet `kafka_lag`, in which observers report how far a consumer group, or another job that reads topics, is behind."""
 
 from typing import Annotated, Final
 
 import msgspec
 
 KAFKA_LAG: Final = "kafka_lag"
-"""The facet's key. The facet belongs to the run of a consumer group."""
+"""The facet's key. The facet belongs to the run of a consumer group, or of the job that owns one."""
+KAFKA_LAG_FACET: Final = "KafkaLagRunFacet"
+"""The name of the facet's schema."""
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
@@ -20,10 +22,13 @@ class StuckPartitions(msgspec.Struct, frozen=True):
 
 
 class KafkaLagFacet(msgspec.Struct, frozen=True):
-    """The records that a group has not read yet, by topic, and where it stands still."""
+    """The records that a group has not read yet, by topic, and where it stands still. `namespaces`: those of topics that are not in the
+    namespace of the job.
+    """
 
     topics: dict[str, _Count]
     stuck: dict[str, StuckPartitions] = {}
+    namespaces: dict[str, str] = {}
 
 
 _DECODER: Final = msgspec.json.Decoder(KafkaLagFacet)

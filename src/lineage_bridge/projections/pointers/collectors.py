@@ -1,4 +1,4 @@
-"""Which source would measure what a job reads and writes, for those sides that nobody has measured. Pure."""
+"""Which source would measure what a job reads and writes, and how far it is behind, where nobody has measured it. Pure."""
 
 from typing import Final, Literal
 
@@ -15,6 +15,8 @@ _KINDS: Final = {
     "flink_job": "flink",
     "ksqldb_query": "ksqldb",
 }
+_LAGS: Final = {"consumer_group": "kafka", "streams_application": "kafka", "connector": "kafka", "flink_job": "flink"}
+_LAGS_OF_CONFLUENT: Final = frozenset({"consumer_group", "streams_application"})
 _OF_TOPICS: Final = frozenset({"consumer_group", "streams_application", "connector"})
 """The types of jobs of which sources count only the records of topics."""
 _OF_INPUTS: Final = frozenset({"consumer_group", "streams_application"})
@@ -31,3 +33,13 @@ def collector(job: Node, dataset: Node, side: Side, job_type_facet: str | None) 
     if CONFLUENT in (system_of(job.namespace), system_of(dataset.namespace)):
         return "confluent"
     return "msk-connect" if job.namespace.startswith("msk-connect://") else kind
+
+
+def lag_collector(job: Node, dataset: Node, job_type_facet: str | None) -> str:
+    """The kind of source that would report how far a job is behind at a topic; empty if the dataset is none, or no source would."""
+    type_ = job_type(job.namespace, job.name, job_type_facet)
+    if type_ not in _LAGS or dataset_type(dataset.namespace, dataset.name) != TOPIC:
+        return ""
+    if CONFLUENT in (system_of(job.namespace), system_of(dataset.namespace)):
+        return "confluent" if type_ in _LAGS_OF_CONFLUENT else ""
+    return _LAGS[type_]

@@ -4,7 +4,7 @@ groups. Pure.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -51,6 +51,7 @@ class ClusterMetadata:
     - `groups`: by group id, the topics that the group reads.
     - `ends`: by topic, the sum of its partitions' end offsets.
     - `read`: by group and topic, the sum of the committed offsets.
+    - `lags`: by group, if another job owns it, the members of the facet `kafka_lag`: `at` (RFC 3339), `rows`, `topics`, `stuck`.
     - `sampled`: by topic and key or value, the ids of the schemas of some of its records.
     """
 
@@ -62,6 +63,7 @@ class ClusterMetadata:
     ends: Mapping[str, int] = field(default_factory=dict)
     read: Mapping[tuple[str, str], int] = field(default_factory=dict)
     sampled: Mapping[tuple[str, str], frozenset[int]] = field(default_factory=dict)
+    lags: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 class TopicSchema(NamedTuple):
@@ -166,6 +168,10 @@ def _joined(first: ClusterMetadata, other: ClusterMetadata) -> ClusterMetadata:
         {
             topic_part: first.sampled.get(topic_part, frozenset()) | other.sampled.get(topic_part, frozenset())
             for topic_part in {**first.sampled, **other.sampled}
+        },
+        {
+            group: max(filter(None, (first.lags.get(group), other.lags.get(group))), key=lambda lag: str(lag["at"]))
+            for group in {**first.lags, **other.lags}
         },
     )
 

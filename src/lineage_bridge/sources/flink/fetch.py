@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from lineage_bridge.errors import SourceError, UnreachableError
-from lineage_bridge.sources.common.flink.metrics import Counts, JobMetrics, metrics_of, topics_of, wanted_of
+from lineage_bridge.sources.common.flink.metrics import PENDING, Counts, JobMetrics, metrics_of, topics_of, wanted_of
 from lineage_bridge.sources.common.flink.plan import Operator, Plan, read_plan
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Unseen
@@ -133,17 +133,20 @@ class JobManager:
 
     def _metrics(self, jid: str, plan: Plan, was: JobMetrics) -> JobMetrics:
         """Fetch the counters of a job: one call per vertex with a source or sink, and a second call as long as the ids of its counters are
-        not all known.
+        not all known. The gauge of what a source of Kafka has not read exists once the source has read something.
 
         Flink returns nothing at all if one of the requested ids does not exist.
         """
         counts: dict[Operator, Counts] = {}
+        settled: set[str] = set()
         ids: dict[str, tuple[str, ...]] = {}
         topics = dict(was.topics)
         for vertex, names in wanted_of(plan).items():
             path = f"/jobs/{jid}/vertices/{vertex}/subtasks/metrics"
             known = was.ids.get(vertex, ())
-            if {names[id_][0] for id_ in known if id_ in names} != {operator for operator, _ in names.values()}:
+            lacks_gauge = any(name == PENDING and id_ not in known for id_, (_, name) in names.items())
+            lacks_operator = {names[id_][0] for id_ in known if id_ in names} != {operator for operator, _ in names.values()}
+            if lacks_operator or (lacks_gauge and vertex not in was.settled):
                 listed = self._listed(path)
                 known = tuple(sorted(names.keys() & listed))
                 topics |= topics_of(plan, vertex, listed)
@@ -152,7 +155,9 @@ class JobManager:
             for id_, value in values.items():
                 operator, name = names[id_]
                 counts.setdefault(operator, {})[name] = value
-        return JobMetrics(counts, ids, topics)
+            if vertex in was.settled or any(value for id_, value in values.items() if names[id_][1] != PENDING):
+                settled.add(vertex)
+        return JobMetrics(counts, ids, topics, frozenset(settled))
 
     def _listed(self, path: str) -> frozenset[str]:
         answer = self._http.get(path)

@@ -10,7 +10,8 @@ from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.openlineage.facets.console import CONSOLE
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.flink.counters import Held, hold, key_of, read_of, written_of
-from lineage_bridge.sources.common.flink.facets import OUTGOING, inputs_of, job_facets, outputs_of
+from lineage_bridge.sources.common.flink.facets import OUTGOING, inputs_of, job_facets, lag_of, outputs_of
+from lineage_bridge.sources.common.flink.metrics import PENDING
 from lineage_bridge.sources.common.flink.plan import Operator, Plan
 from lineage_bridge.sources.common.flink.values import JobFlows
 from lineage_bridge.sources.flink.fetch import ENDED, Answer, JobAnswers
@@ -85,7 +86,13 @@ def remember(look: JobAnswers, before: Remembered | None) -> dict[str, Any]:
         + [[list(pair) for pair in look.plan.pairs]],
         "ids": {vertex: list(ids) for vertex, ids in look.metrics.ids.items()},
         "topics": [[index, list(topics)] for index, topics in sorted(look.metrics.topics.items())],
+        "settled": sorted(look.metrics.settled),
         "held": held,
+        "unread": {
+            key_of(operator): int(look.metrics.counts[operator][PENDING])
+            for operator in look.plan.sources
+            if PENDING in look.metrics.counts.get(operator, {})
+        },
     }
     return {**facts, "run": known.get("run") or "", "said": known.get("said", ""), "told": known.get("told", ""), "at": known.get("at", 0)}
 
@@ -119,6 +126,7 @@ def events_of(jid: str, facts: dict[str, Any], known: JobFlows | None, cluster: 
         if own_digest != facts["told"]:
             events.append(_event("OTHER", at_us, jid, job, facts, run_facets | own, flows, cluster, whole=is_restated))
     elif state not in _NOT_YET or not is_new:
+        run_facets |= lag_of(flows, facts["unread"], at_us)
         events.append(_event("RUNNING", at_us, jid, job, facts, run_facets, flows, cluster, whole=is_restated))
     error = facts["error"] and {key: facts["error"][key] for key in ("message", "at")}
     return {**facts, "error": error, "said": digest, "told": own_digest, "at": at_us}, events

@@ -42,7 +42,9 @@ class Lags:
                 facet, namespace = read_lag(text), self.nodes.by_id(job).namespace
                 if facet:
                     return {
-                        (namespace, topic): DatasetLag(last, rows, StuckParts(stuck.partitions, stuck.worst, stuck.rows) if stuck else None)
+                        (facet.namespaces.get(topic, namespace), topic): DatasetLag(
+                            last, rows, StuckParts(stuck.partitions, stuck.worst, stuck.rows) if stuck else None
+                        )
                         for topic, rows in facet.topics.items()
                         for stuck in [facet.stuck.get(topic)]
                     }

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 
+from lineage_bridge.graph.runs.distinct import DistinctCount
 from lineage_bridge.graph.runs.lag import DatasetLag
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.runs.distinct import DistinctCounts
 from lineage_bridge.store.runs.lags import Lags
 from lineage_bridge.store.runs.lineage import RunLineageFinder
 from lineage_bridge.store.runs.lists import RunLists
@@ -57,3 +59,7 @@ class RunQuestions:
     def lags(self, jobs: Iterable[Node], since: int, until: int) -> dict[int, dict[tuple[str, str], DatasetLag]]:
         """The lag that each of these jobs reported last within a window."""
         return Lags(self.connection, self.nodes).newest(jobs, since, until)
+
+    def distinct(self, datasets: Iterable[Node], since: int, until: int) -> dict[int, DistinctCount]:
+        """How many distinct keys each of these datasets has, as stated last within a window."""
+        return DistinctCounts(self.connection, self.nodes).newest(datasets, since, until)

@@ -54,6 +54,22 @@ def test_the_newest_lag_is_in_the_pulse_and_in_the_ledger(server: Server) -> Non
     assert in_pulse(server, until=format_time(NOW - 15 * MINUTE)) == earlier
 
 
+def test_a_connector_has_the_lag_of_its_group_at_topics_of_another_namespace(server: Server) -> None:
+    lag = {**lag_of(120), "namespaces": {"orders": KAFKA}}
+    event = run_event(
+        "RUNNING",
+        job="sink",
+        namespace="kafka-connect://worker:8083",
+        time_us=NOW - MINUTE,
+        inputs=[dataset("orders", KAFKA, access=("inputFacets", {"inputStatistics": facet(rowCount=5)}))],
+        outputs=[dataset("t")],
+        run_facets={"kafka_lag": facet(**lag)},
+    )
+    server.send(event)
+    assert in_pulse(server)["rows"] == 120
+    assert in_ledger(server)["rows"] == 120
+
+
 def test_what_reads_nothing_needs_for_ever(server: Server) -> None:
     server.send(report(30, 50, lag_of(500)), report(10, 50, lag_of(700)), report(90, 50, None))
     assert in_pulse(server) == {"at": format_time(NOW - 10 * MINUTE), "rows": 700}
@@ -92,8 +108,11 @@ def test_a_hop_says_what_would_measure_it_and_where_consoles_show_it(server: Ser
     )
     server.send(event)
     (hop,) = server.ask("/graph/ledger", target_namespace="ns", target_name="t")["hops"]
-    assert (hop["read"]["collector"], hop["written"]["collector"]) == ("kafka", "producer")
+    assert (hop["read"]["collector"], hop["written"]["collector"], hop["lag_collector"]) == ("kafka", "producer", "kafka")
     assert hop["consoles"] == [{"node": hop["target"]["id"], "title": "shop", "url": "https://console.example/shop"}]
     server.send(report(2, 5, None))
     (hop,) = server.ask("/graph/ledger", target_namespace="ns", target_name="t")["hops"]
     assert "collector" not in hop["read"]
+    server.send(report(1, 5, lag_of(3)))
+    (hop,) = server.ask("/graph/ledger", target_namespace="ns", target_name="t")["hops"]
+    assert "lag_collector" not in hop

@@ -1,15 +1,11 @@
 import { BaseEdge, getBezierPath, Position, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
 
-import { curveOf, labelPlace } from "../lines/geometry";
+import { ABOVE, curveOf, labelPlace, notchOf } from "../lines/geometry";
 import type { LinkEdge } from "../picture/edges";
 import { stuckWords } from "../pulse/lag";
 import { useFlow } from "../pulse/store";
 
-/** How far above the link its rate stands, in pixels: its width shows how much flows, too. */
-const ABOVE = 14;
-/** How far a notch reaches over the link at either side, in pixels. */
-const NOTCH = 5;
 const POINT = { width: 0, height: 0 };
 
 /** A link of the graph; with the pulse on, as wide as much flows. */
@@ -21,6 +17,7 @@ export const FlowLink = memo(function FlowLink(props: EdgeProps<LinkEdge>) {
     const isDown = props.sourcePosition === Position.Bottom;
     const curve = curveOf({ x: sourceX, y: sourceY, ...POINT }, { x: targetX, y: targetY, ...POINT }, isDown);
     const labelled = labelPlace(curve, isDown, data?.gap);
+    const [from, to] = notchOf(labelled, flow?.width ?? 0, isDown);
     return (
         <g className={flow ? `pulse ${flow.tone}` : undefined}>
             <BaseEdge
@@ -35,16 +32,10 @@ export const FlowLink = memo(function FlowLink(props: EdgeProps<LinkEdge>) {
                 labelBgBorderRadius={6}
             />
             {flow?.lag?.stuck && (
-                <path className="notch" d={notchAt(labelled, flow.width, isDown)}>
+                <path className="notch" d={`M${from.x} ${from.y}L${to.x} ${to.y}`}>
                     <title>{stuckWords(flow.lag.stuck)}</title>
                 </path>
             )}
         </g>
     );
 });
-
-/** A short line across a link, where it is written on. */
-function notchAt({ x, y }: { x: number; y: number }, width: number, isDown: boolean): string {
-    const half = width / 2 + NOTCH;
-    return isDown ? `M${x - half} ${y}H${x + half}` : `M${x} ${y - half}V${y + half}`;
-}

@@ -76,6 +76,7 @@ function inkOf(surface: HTMLElement): Ink {
         text: of("--ink-soft"),
         ground: of("--surface"),
         border: of("--line"),
+        notch: of("--bad"),
         font: `12px ${style.fontFamily}`,
     };
 }

@@ -73,6 +73,21 @@ function pointOf({ from, leaving, arriving, to }: Curve, share: number): Point {
     };
 }
 
+/** How far above a link its rate stands, in pixels: its width shows how much flows, too. */
+export const ABOVE = 14;
+/** How far a notch reaches over a link at either side, in pixels. */
+const NOTCH = 5;
+
+/** A short line across a link of a width, at the place of its label: where it begins and where it ends. */
+export function notchOf({ x, y }: Point, width: number, isDown: boolean): [Point, Point] {
+    const half = width / 2 + NOTCH;
+    const [across, along] = isDown ? [half, 0] : [0, half];
+    return [
+        { x: x - across, y: y - along },
+        { x: x + across, y: y + along },
+    ];
+}
+
 /** Whether any of a curve may lie within a rectangle: a curve never leaves the box around its four points. */
 export function isWithin({ from, leaving, arriving, to }: Curve, { x, y, width, height }: Card): boolean {
     return (

@@ -26,6 +26,7 @@ export function linesOf(
             {
                 id: link.id,
                 curve,
+                isDown,
                 labelled: labelPlace(curve, isDown, gap),
                 classes: classesOf(link, reversed.has(link.id), change),
                 label: labelOf(link, change),

@@ -2,12 +2,14 @@
 
 import type { Point } from "../../graph/layout";
 import type { Flow } from "../pulse/rates";
-import { isWithin, type Curve } from "./geometry";
+import { ABOVE, isWithin, notchOf, type Curve } from "./geometry";
 import type { Look, Looks } from "./looks";
 
 export interface Line {
     id: string;
     curve: Curve;
+    /** Whether it leads downwards; otherwise to the right. */
+    isDown: boolean;
     /** What its look depends on, as the style sheets call it. */
     classes: string;
     /** What is written on it without a pulse; empty if nothing is. */
@@ -29,6 +31,8 @@ export interface Ink {
     text: string;
     ground: string;
     border: string;
+    /** Of the short lines across links whose readers stand still at some partitions. */
+    notch: string;
     font: string;
 }
 
@@ -36,6 +40,7 @@ export interface Ink {
 const WRITTEN = 0.45;
 const ARROW_LENGTH = 7.5;
 const ARROW_WIDTH = 6;
+const NOTCH_WIDTH = 3;
 
 export function paint(
     context: CanvasRenderingContext2D,
@@ -52,6 +57,7 @@ export function paint(
     const seen = { x: -x / scale, y: -y / scale, width: width / scale, height: height / scale };
     const alike = new Map<string, { look: Look; curves: Curve[] }>();
     const labels: [string, Point][] = [];
+    const notches: [Point, Point][] = [];
     for (const line of lines) {
         if (!isWithin(line.curve, seen)) continue;
         const flow = flowOf(line.id);
@@ -62,10 +68,15 @@ export function paint(
         if (group) group.curves.push(line.curve);
         else alike.set(key, { look, curves: [line.curve] });
         const label = flow && flow.label !== "" ? flow.label : line.label;
-        if (label !== "" && scale >= WRITTEN) labels.push([label, line.labelled]);
+        if (label !== "" && scale >= WRITTEN) {
+            const { x, y } = line.labelled;
+            labels.push([label, { x, y: flow ? y - ABOVE : y }]);
+        }
+        if (flow?.lag?.stuck) notches.push(notchOf(line.labelled, look.width, line.isDown));
     }
     for (const { look, curves } of alike.values()) stroke(context, look, curves);
     write(context, labels, ink);
+    notch(context, notches, ink);
 }
 
 function stroke(context: CanvasRenderingContext2D, look: Look, curves: readonly Curve[]): void {
@@ -91,6 +102,20 @@ function stroke(context: CanvasRenderingContext2D, look: Look, curves: readonly 
         context.closePath();
     }
     context.fill();
+}
+
+function notch(context: CanvasRenderingContext2D, notches: readonly [Point, Point][], ink: Ink): void {
+    context.globalAlpha = 1;
+    context.strokeStyle = ink.notch;
+    context.lineWidth = NOTCH_WIDTH;
+    context.lineCap = "butt";
+    context.setLineDash([]);
+    context.beginPath();
+    for (const [from, to] of notches) {
+        context.moveTo(from.x, from.y);
+        context.lineTo(to.x, to.y);
+    }
+    context.stroke();
 }
 
 function write(context: CanvasRenderingContext2D, labels: readonly [string, Point][], ink: Ink): void {

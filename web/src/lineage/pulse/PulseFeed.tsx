@@ -1,10 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
-import { memo, useContext, useEffect, useMemo, useRef } from "react";
+import { memo, useCallback, useContext, useEffect, useMemo, useRef, useState } from "react";
 
 import type { LineageView } from "../../address/view";
 import { pulse } from "../../api/questions";
 import type { Picture } from "../picture/picture";
 import type { PictureState } from "../picture/usePicture";
+import { questionOf, subjectOf } from "./asked";
+import { follow } from "./following";
 import { Pulses } from "./store";
 import type { PulseRequest, PulseSubject, Tick } from "./ticks";
 
@@ -16,24 +18,24 @@ interface Props {
 }
 
 /**
- * Keeps the store of the pulse up to date while a view has it on: asked for again and again, or once as of the time that the view has.
- * It shows nothing; answers are read in a worker.
+ * Keeps the store of the pulse up to date while a view has it on: pushed by the server, or, where that is refused or held back, asked for
+ * again and again; or asked once as of the time that the view has. It shows nothing; answers are read in a worker.
  */
 export const PulseFeed = memo(function PulseFeed({ view, state, drawn }: Props) {
     const store = useContext(Pulses);
     const { picture, answers } = state;
-    const depth = Math.max(view.up, view.down, 1);
-    const found = useQuery(pulse(view.root, depth, view.pulse === "live" ? "" : view.pulse));
+    const isLive = view.pulse === "live";
+    const [isPushed, setPushed] = useState(isLive);
     const worker = useRef<Worker>(null);
-    const told = useRef<PulseSubject>(null);
+    const sent = useRef<PulseSubject>(null);
 
     useEffect(() => {
         const made = new Worker(new URL("./pulse.worker.ts", import.meta.url), { type: "module" });
-        // Every tick tells only what changed since the one before, so none may be left out. They come in their order.
+        // Every tick has only what changed since the one before, so none may be left out. They come in their order.
         made.onmessage = ({ data }: MessageEvent<Tick>) => store.apply(data);
         made.onerror = ({ message }) => store.fail(new Error(message || "the rates could not be read"));
         worker.current = made;
-        told.current = null;
+        sent.current = null;
         store.turn(true);
         return () => {
             made.terminate();
@@ -41,24 +43,40 @@ export const PulseFeed = memo(function PulseFeed({ view, state, drawn }: Props) 
         };
     }, [store]);
 
+    const key = picture && JSON.stringify(questionOf(view, drawn, answers));
+    const question = useMemo(() => (key ? (JSON.parse(key) as ReturnType<typeof questionOf>) : undefined), [key]);
     const subject = useMemo(
-        () => picture && subjectOf([...picture.links, ...drawn.filter(({ members }) => members)], answers),
-        [picture, answers, drawn],
+        () => question && picture && subjectOf(question, picture, drawn, answers),
+        [question, picture, drawn, answers],
     );
+    const post = useCallback((answer?: PulseRequest["answer"]) => {
+        worker.current?.postMessage((answer ? { answer } : {}) satisfies PulseRequest);
+    }, []);
+
+    useEffect(() => {
+        if (!subject || sent.current === subject) return;
+        worker.current?.postMessage({ subject } satisfies PulseRequest);
+        sent.current = subject;
+    }, [subject]);
+
+    useEffect(() => {
+        if (!isLive || !question) return;
+        const over = new AbortController();
+        const take = (text: string) => {
+            store.fail(null);
+            post(text);
+        };
+        void follow(question, { take, fail: (problem) => store.fail(problem), turn: setPushed }, over.signal);
+        return () => over.abort();
+    }, [isLive, question, store, post]);
+
+    const found = useQuery({
+        ...pulse(question, isLive ? "" : view.pulse),
+        enabled: question !== undefined && !(isLive && isPushed),
+    });
     useEffect(() => store.fail(found.error), [store, found.error]);
     useEffect(() => {
-        if (!found.data || !subject) return;
-        const request: PulseRequest = { answer: found.data };
-        worker.current?.postMessage(told.current === subject ? request : { ...request, subject });
-        told.current = subject;
-    }, [found.data, subject]);
+        if (found.data && !(isLive && isPushed)) post(found.data);
+    }, [found.data, isLive, isPushed, post]);
     return null;
 });
-
-function subjectOf(links: Picture["links"], answers: PictureState["answers"]): PulseSubject {
-    const names = answers.flatMap(({ nodes }) => nodes.map(({ id, canonical }) => [id, canonical ?? id] as const));
-    // The first two answers are those around the root, as the pulse is; further ones are of expansions.
-    const asked = answers.slice(0, 2).flatMap(({ nodes }) => nodes);
-    const datasets = asked.flatMap(({ id, kind, canonical }) => (kind === "dataset" ? [canonical ?? id] : []));
-    return { links, heads: new Map(names), asked: new Set(datasets) };
-}

@@ -12,8 +12,8 @@ export interface PulseSubject {
 }
 
 export interface PulseRequest {
-    /** The server's answer about the pulse, not yet read. */
-    answer: ArrayBuffer;
+    /** Not yet read: the server's whole answer about the pulse, or the text of an event with what has changed in it. */
+    answer?: ArrayBuffer | string;
     /** Only where it is another one than at the request before. */
     subject?: PulseSubject;
 }
@@ -27,22 +27,48 @@ export interface Tick {
     gone: string[];
 }
 
-export class Rates {
-    private subject: PulseSubject = { links: [], heads: new Map(), asked: new Set() };
-    private flows: ReadonlyMap<string, Flow> = new Map();
+type Change = Schemas["PulseChange"];
 
-    answer({ answer, subject }: PulseRequest): Tick {
-        const before = subject ? new Map<string, Flow>() : this.flows;
-        this.subject = subject ?? this.subject;
+export class Rates {
+    private subject: PulseSubject | undefined;
+    private last: Schemas["PulseAnswer"] | undefined;
+    private readonly items = new Map<string, Schemas["PulseItem"]>();
+    private flows: ReadonlyMap<string, Flow> = new Map();
+    private isWhole = false;
+
+    /** The tick that follows from a request; nothing before there are both rates and links. */
+    answer({ answer, subject }: PulseRequest): Tick | undefined {
+        if (subject) {
+            this.subject = subject;
+            this.isWhole = true;
+        }
+        if (answer !== undefined) this.last = this.joined(answer);
+        if (!this.subject || !this.last) return undefined;
+        const isWhole = this.isWhole;
+        const before = isWhole ? new Map<string, Flow>() : this.flows;
         const { links, heads, asked } = this.subject;
-        const told = JSON.parse(new TextDecoder().decode(answer)) as Schemas["PulseAnswer"];
-        this.flows = ratesOf(told, links, heads, asked);
+        this.flows = ratesOf(this.last, links, heads, asked);
+        this.isWhole = false;
         return {
-            at: told.at,
-            isWhole: subject !== undefined,
+            at: this.last.at,
+            isWhole,
             changed: [...this.flows].filter(([id, flow]) => !isSame(before.get(id), flow)),
             gone: [...before.keys()].filter((id) => !this.flows.has(id)),
         };
+    }
+
+    /** All rates, after an answer with all of them, or with those that have changed. */
+    private joined(answer: ArrayBuffer | string): Schemas["PulseAnswer"] {
+        const text = typeof answer === "string" ? answer : new TextDecoder().decode(answer);
+        const {
+            gone = [],
+            is_whole: isWhole = true,
+            ...news
+        } = JSON.parse(text) as Partial<Change> & Schemas["PulseAnswer"];
+        if (isWhole) this.items.clear();
+        for (const { job, dataset, side } of gone) this.items.delete(`${job}|${dataset}|${side}`);
+        for (const item of news.flows) this.items.set(`${item.job.id}|${item.dataset.id}|${item.side}`, item);
+        return { ...news, flows: [...this.items.values()] };
     }
 }
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from prometheus_client.exposition import choose_encoder
 
+from lineage_bridge.api.answering.lanes import Cost
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.services import Services
@@ -47,12 +48,15 @@ def lane_routes(services: Services) -> APIRouter:
 
 
 async def _lanes(services: Services) -> Mapping[str, Mapping[str, int]]:
-    """Fetch, for each cost class, how many questions are being answered and how many wait. Empty while the answering process does not
-    respond.
+    """Fetch, for each cost class, how many questions are being answered and how many wait. While the answering process does not respond,
+    only what this process answers.
     """
+    counts = services.lanes.counts()
     if services.questions is None:
-        return services.lanes.counts()
+        return counts
+    own = {cost.value: counts[cost.value] for cost in (Cost.WAITING, Cost.STREAMING)}
     try:
-        return _LANES.decode(await services.questions.fetch(LANES))
+        found = _LANES.decode(await services.questions.fetch(LANES))
     except UnavailableError:
-        return {}
+        return own
+    return {**found, **{cost: {state: number + found[cost][state] for state, number in lane.items()} for cost, lane in own.items()}}

@@ -1,14 +1,18 @@
 """Converts a job's datasets and flows to OpenLineage facets. Pure."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from lineage_bridge.openlineage.event_builder import EventBuilder, Json, schema_fields
+from lineage_bridge.openlineage.facets.lag import KAFKA_LAG, KAFKA_LAG_FACET
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
-from lineage_bridge.sources.common.flink.counters import Held, total
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.sources.common.flink.counters import Held, key_of, total
 from lineage_bridge.sources.common.flink.values import Column, DatasetAccess, JobFlows, OutputFlow
 
 OUTGOING = EventBuilder("https://lineagebridge.dev/sources/flink")
+_OF_TOPICS = ("kafka://", "confluent://")
 _DIRECT = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 
 
@@ -23,6 +27,24 @@ def inputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:
         if whole or statistics:
             entries.append(OUTGOING.dataset(access.dataset, _facets(access) if whole else None, inputFacets=statistics))
     return entries
+
+
+def lag_of(flows: JobFlows, unread: Mapping[str, int], now_us: int) -> dict[str, Json]:
+    """Return the facet with the records of topics that a job has not read, from what its sources have not read (`unread`, by the key of
+    the operator). What a source of several topics has not read is not divided among them.
+    """
+    readers = Counter(key_of(operator) for access in flows.inputs for operator in access.operators)
+    topics: dict[str, int] = {}
+    spaces: dict[str, str] = {}
+    for access in flows.inputs:
+        (space, topic), keys = access.dataset, [key_of(operator) for operator in access.operators]
+        is_known = bool(keys) and all(key in unread and readers[key] == 1 for key in keys)
+        if is_known and space.startswith(_OF_TOPICS) and topic not in topics:
+            topics[topic], spaces[topic] = sum(unread[key] for key in keys), space
+    if not topics:
+        return {}
+    members = {"at": format_time(now_us), "rows": sum(topics.values()), "topics": topics, "namespaces": spaces}
+    return {KAFKA_LAG: OUTGOING.own_facet("1-0-0", KAFKA_LAG_FACET, **members)}
 
 
 def outputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:

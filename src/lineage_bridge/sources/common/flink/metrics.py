@@ -10,6 +10,8 @@ Counts = dict[str, float]
 """The counters of one operator by name, summed over its subtasks."""
 
 _READ = ("numRecordsIn", "numRecordsOut", "numBytesIn")
+PENDING = "pendingRecords"
+"""The gauge of what a source has not read yet. Sources of Kafka have it once they have read something."""
 _WRITTEN = ("numRecordsSend", "numBytesSend", "numRecordsIn")
 _TOPIC, _PARTITION = ".KafkaSourceReader.topic.", ".partition."
 
@@ -19,25 +21,27 @@ class JobMetrics:
     """Which metrics count the reads and writes of a job.
 
     `ids`: for each vertex, the metric ids that were requested. `topics`: for each source's position in the plan, the topics in its
-    metrics.
+    metrics. `settled`: the vertices whose ids were listed when something had been read, so that no others will follow.
     """
 
     counts: Mapping[Operator, Counts] = field(default_factory=dict)
     ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     topics: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    settled: frozenset[str] = frozenset()
 
 
 def metrics_of(remembered: Mapping[str, Any] | None) -> JobMetrics:
     """Read the metric ids and topics of a job from its part of the snapshot."""
     known = remembered or {}
     ids = {str(vertex): tuple(ids) for vertex, ids in known.get("ids", {}).items()}
-    return JobMetrics({}, ids, {int(index): tuple(topics) for index, topics in known.get("topics", ())})
+    topics = {int(index): tuple(topics) for index, topics in known.get("topics", ())}
+    return JobMetrics({}, ids, topics, frozenset(map(str, known.get("settled", ()))))
 
 
 def wanted_of(plan: Plan) -> dict[str, dict[str, tuple[Operator, str]]]:
     """Return the metric ids to look for. For each vertex, an id leads to its operator and counter."""
     found: dict[str, dict[str, tuple[Operator, str]]] = {}
-    for side, names in ((plan.sources, _READ), (plan.sinks, _WRITTEN)):
+    for side, names in ((plan.sources, (*_READ, PENDING)), (plan.sinks, _WRITTEN)):
         for operator in side:
             if operator.name:
                 ids = {f"{operator.metrics}.{name}": (operator, name) for name in names}

@@ -29,6 +29,7 @@ class EventContext(NamedTuple):
 
     `cluster`: the Kafka cluster's id. `space`: the namespace of its topics. `version`: that of Kafka Connect. `period_s`: seconds
     between heartbeats. `now_us`: the time of the poll. `workers`: the address of their REST API, where workers of one cluster are observed.
+    `lag`: the facet with the lag of the connector's group; empty if that is unknown.
     """
 
     cluster: str
@@ -37,6 +38,7 @@ class EventContext(NamedTuple):
     period_s: int
     now_us: int
     workers: str = ""
+    lag: Mapping[str, Json] = {}
 
 
 class ConnectorLifecycle:
@@ -72,7 +74,7 @@ class ConnectorLifecycle:
             return [
                 *ended,
                 start,
-                self._fails(connector, facets, content, {}) if connector.failed else self._event("RUNNING"),
+                self._fails(connector, facets, content, {}) if connector.failed else self._event("RUNNING", self.context.lag),
                 *self._tasks(connector),
             ]
         if self.memory.state == ALIVE:
@@ -104,7 +106,9 @@ class ConnectorLifecycle:
         return self._event("START", {**self._new_facets(facets), **engine}, self._new_content(content, {}), self._all_job_facets())
 
     def _moves(self, facets: Mapping[str, Json], content: ConnectorContent, counts: Mapping[str, int]) -> Json:
-        return self._event("RUNNING", self._new_facets(facets), self._new_content(content, counts), self._new_job_facets())
+        return self._event(
+            "RUNNING", {**self._new_facets(facets), **self.context.lag}, self._new_content(content, counts), self._new_job_facets()
+        )
 
     def _fails(self, connector: ConnectorState, facets: Mapping[str, Json], content: ConnectorContent, counts: Mapping[str, int]) -> Json:
         self.memory.state, self.memory.failure = FAILED_RUN, _failure(connector)

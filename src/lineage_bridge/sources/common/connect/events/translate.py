@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from lineage_bridge.openlineage.event_builder import EventBuilder, Json
+from lineage_bridge.openlineage.facets.lag import KAFKA_LAG, KAFKA_LAG_FACET
 from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.sources.common.connect.catalogue.catalogue import Catalogue
 from lineage_bridge.sources.common.connect.events.lifecycle import ConnectorLifecycle, EventContext
 from lineage_bridge.sources.common.connect.events.memo import Memo
@@ -25,6 +27,8 @@ from lineage_bridge.sources.common.observer import Observation, SameJob, SameNam
 from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
 
 PRODUCER = "https://lineagebridge.dev/sources/connect"
+LAG_LASTS_US = 600_000_000
+"""For how long after it was read the lag of a group is reported as that of its connector."""
 
 
 class Memos:
@@ -174,10 +178,21 @@ class Translation:
             ),
         )
         counts = connector.memory.count(self._written(connector, writers) if connector.connection.is_source else connector.sums)
-        context = self.context._replace(space=connector.kafka.space, version=self._version(connector.seen))
+        lag = self._lag(connector)
+        context = self.context._replace(space=connector.kafka.space, version=self._version(connector.seen), lag=lag)
         return ConnectorLifecycle(self.out, context, (self.namespace, connector.seen.name), connector.memory).existing(
             connector.seen, connector.same, self._described(connector), content, counts
         )
+
+    def _lag(self, connector: _PolledConnector) -> dict[str, Json]:
+        """Return the facet with the lag of a sink's group, if an observer of its Kafka cluster has read it lately."""
+        cluster = connector.kafka.cluster
+        lag = cluster.lags.get(group_of(connector.seen)) if cluster and not connector.connection.is_source else None
+        read_at = parse_time(str(lag["at"])) if lag else None
+        if lag is None or read_at is None or read_at.us < self.context.now_us - LAG_LASTS_US:
+            return {}
+        spaces = dict.fromkeys(lag["topics"], connector.kafka.space)
+        return {KAFKA_LAG: self.out.own_facet("1-0-0", KAFKA_LAG_FACET, **lag, namespaces=spaces)}
 
     def _version(self, connector: ConnectorState) -> str:
         return connector.service.version if connector.service else self.fetched.version

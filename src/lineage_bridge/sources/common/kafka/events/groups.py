@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lineage_bridge.openlineage.event_builder import Json, run_id
+from lineage_bridge.openlineage.facets.lag import KAFKA_LAG, KAFKA_LAG_FACET
 from lineage_bridge.openlineage.facets.rebalance import KAFKA_REBALANCE
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.times import format_time
@@ -27,7 +28,7 @@ GroupRecord = Mapping[str, Any]
 """A group's part of the snapshot: `kind`; `topics` it reads and `outputs`; `at` (topic to committed offsets by partition);
 `behind` (topic to partitions with unread records); `members` (`Membership`); `run`, if one is
 open: `start` (us), `rows` (topic to rows since), `alive` (us), `had` (whether members were seen), `idle` (polls); `told` (digest);
-`joined` once the owner of the group was reported."""
+`joined` once the owner of the group was reported; `lag`: of a group that another job owns, the members of the lag's facet."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,8 @@ class _GroupEvents:
         stated = self.before.get("told", "")
         if self.name in self.context.owned:
             events = [self.end("COMPLETE")] if self.run else []
-            return events, self._state(None, stated)
+            unread = self._unread()
+            return events, {**self._state(None, stated), **({"lag": unread} if unread else {})}
         alive = self.active or any(self.moved.values())
         if self.run is None and (alive or (self.reads and not stated)):
             self.run = {
@@ -190,7 +192,8 @@ class _GroupEvents:
     def _event(self, kind: str, *, whole: bool) -> Json:
         run = self.run or {}
         streams = is_streams(self.name, self.group)
-        run_facets = {"kafka_lag": lag} if (lag := self._lag()) else {}
+        unread = self._unread()
+        run_facets = {KAFKA_LAG: OUT.own_facet("1-0-0", KAFKA_LAG_FACET, **unread)} if unread else {}
         moved = rebalance(self.before.get("members", {}), self.members) if kind == "RUNNING" else None
         job_facets: dict[str, Json] = {KAFKA_REBALANCE: moved} if moved else {}
         outputs: Iterable[str] = ()
@@ -242,14 +245,15 @@ class _GroupEvents:
             members["members"] = [_member(member) for member in shown]
         return OUT.own_facet("1-0-0", "KafkaGroupRunFacet", **members)
 
-    def _lag(self) -> Json | None:
+    def _unread(self) -> Json | None:
+        """Return the members of the facet with the group's lag; None if that is unknown."""
         lag = {topic: sum(rows.values()) for topic, rows in self.unread.items() if topic in self.reads}
         if not lag:
             return None
         members: Json = {"at": format_time(self.builder.now_us), "rows": sum(lag.values()), "topics": lag}
         behind, committed = self.before.get("behind", {}), self.before.get("at", {})
         stuck = stuck_partitions({topic: self.unread[topic] for topic in lag}, behind, committed, self.at)
-        return OUT.own_facet("1-0-0", "KafkaLagRunFacet", **members, **({"stuck": stuck} if stuck else {}))
+        return {**members, **({"stuck": stuck} if stuck else {})}
 
 
 def _member(member: GroupMember) -> Json:

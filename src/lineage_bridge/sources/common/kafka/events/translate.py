@@ -135,6 +135,7 @@ def shared_metadata(settings: KafkaSettings, snapshot: Snapshot) -> SharedMetada
             for name, state in groups.items()
             for topic, offsets in state["at"].items()
         },
+        lags={name: state["lag"] for name, state in groups.items() if "lag" in state},
         sampled={key: frozenset(look.ids) for key, look in looks.items() if look.ids},
     )
     schemas = {

@@ -1,0 +1,30 @@
+"""How many distinct keys a dataset has, by what runs have counted. Pure."""
+
+from typing import Final, NamedTuple
+
+from lineage_bridge.openlineage.facets import DataQualityMetricsFacet
+from lineage_bridge.openlineage.facets.reading import read_as
+
+METRICS: Final = "dataQualityMetrics"
+"""The key of the facet in which runs state what they have counted."""
+
+
+class DistinctCount(NamedTuple):
+    """The number of different values that a column had `at` a time (UTC microseconds)."""
+
+    at: int
+    column: str
+    number: int
+
+
+def most_distinct(at: int, text: str) -> DistinctCount | None:
+    """Of the columns in a facet that was stated at a time, the one with the most different values, which is the key if one column is; None
+    if nobody has counted them.
+    """
+    facet = read_as(DataQualityMetricsFacet, "dataset", METRICS, text.encode())
+    metrics = facet.columnMetrics if facet else {}
+    counts = [(-int(found.distinctCount), column) for column, found in metrics.items() if found.distinctCount is not None]
+    if not counts:
+        return None
+    most, column = min(counts)
+    return DistinctCount(at, column, -most)
