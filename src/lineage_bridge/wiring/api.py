@@ -22,6 +22,7 @@ from lineage_bridge.eventlog.check import LogCheck
 from lineage_bridge.eventlog.compressed.compressor import LogCompressor
 from lineage_bridge.eventlog.disk import Disk as LogDisk
 from lineage_bridge.eventlog.disk import LocalDisk
+from lineage_bridge.eventlog.erasing.erased_ids import ErasedIds, ErasureGuard
 from lineage_bridge.eventlog.recovery import Recovery
 from lineage_bridge.eventlog.watch import LogWatch
 from lineage_bridge.eventlog.writer import LogWriter
@@ -111,8 +112,9 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         stack.callback(watch.close)
         records, service, key = all_records(settings), source_service(settings), state_database(settings).key()
         repository, streamed = InputRepository(state_database(settings)), partial(streamed_positions, settings)
-        received = received_log(settings, writer, stack)
-        ledger = InputLedger(writer, records.log.read, repository, uuid.uuid4().hex, streamed)
+        guarded = ErasureGuard(writer, ErasedIds(paths.log))
+        received = received_log(settings, guarded, stack)
+        ledger = InputLedger(guarded, records.log.read, repository, uuid.uuid4().hex, streamed)
         stack.callback(ledger.close)
         graph = graph_id(key)
         known, external = people(settings), settings.external

@@ -21,6 +21,7 @@ from lineage_bridge.eventlog.archive.manifest import NAME as LISTING
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.check import LogCheck
 from lineage_bridge.eventlog.compressed.file import compressed_path
+from lineage_bridge.eventlog.erasing.erased_ids import NAME as ERASED_IDS
 from lineage_bridge.eventlog.mark import write_mark
 from lineage_bridge.eventlog.segment import byte_of, list_segments, segment_of, segment_path
 from lineage_bridge.store.damage import copy_database, is_sound, set_aside
@@ -61,7 +62,7 @@ def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
     for number in list_segments(paths.log):
         if number <= segment_of(end):
             _copy_segment(segment_path(paths.log, number), copy.log, byte_of(end) if number == segment_of(end) else None, on_file)
-    for beside in (*sorted(paths.log.glob("*.cut")), *paths.log.glob("acknowledged.json")):
+    for beside in (*sorted(paths.log.glob("*.cut")), *paths.log.glob("acknowledged.json"), *paths.log.glob(ERASED_IDS)):
         on_file(f"log/{beside.name}")
         _copy(beside, copy.log / beside.name)
     if paths.secrets.exists():
