@@ -94,7 +94,7 @@ def restore(settings: Settings, source: Path, on_file: OnFile) -> LogCheck:
             raise RequestError(f"the file {name} of the backup is missing or was changed", "use another backup; nothing was restored")
     if list_segments(paths.log) or paths.graph.exists() or paths.state.exists() or ArchiveReader(paths.archive).partitions():
         raise RequestError(f"{str(paths.data_dir)!r} holds data already", "name an empty folder with --data-dir, or move the data away")
-    with _server_stopped(paths):
+    with server_stopped(paths):
         # The restored log is another one than that which a graph in PostgreSQL was computed from.
         paths.graph_owner.unlink(missing_ok=True)
         for name in sorted(files):
@@ -112,7 +112,7 @@ def restore_state(settings: Settings) -> None:
         raise RequestError(
             f"state.db cannot be restored: its copy {str(paths.state_copy)!r} is missing or damaged", "restore state.db from a backup"
         )
-    with _server_stopped(paths):
+    with server_stopped(paths):
         if paths.state.exists():
             set_aside(paths.state)
         for beside in ("-wal", "-shm"):  # left by a database that was deleted
@@ -155,7 +155,7 @@ def _manifest(source: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _server_stopped(paths: DataFolder) -> Iterator[None]:
+def server_stopped(paths: DataFolder) -> Iterator[None]:
     """Hold the lock of the server on this folder, so that none can start. Raises UnavailableError while one runs."""
     paths.data_dir.mkdir(parents=True, exist_ok=True)
     lock = FileLock(paths.serve_lock, timeout=0)

@@ -60,14 +60,14 @@ def repair(settings: Settings) -> list[RepairOutcome]:
     lock = DirectoryLock(paths.log)
     try:
         done = repair_log(paths.log, disk)
-        with _pipeline_stopped(paths.pipeline_lock):
+        with pipeline_stopped(paths.pipeline_lock):
             return [*done, *(repair_archive(paths.archive, disk) if paths.archive.exists() else ())]
     finally:
         lock.release()
 
 
 @contextmanager
-def _pipeline_stopped(path: Path) -> Iterator[None]:
+def pipeline_stopped(path: Path) -> Iterator[None]:
     """Hold the lock of the pipeline, so that no process writes the archive. Raises UnavailableError while one runs."""
     lock = FileLock(path, timeout=0)
     try:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lineage_bridge.errors import RequestError
-from lineage_bridge.eventlog.erasing.identifier import Identifier
+from lineage_bridge.eventlog.erasing.identifier import PersonIdentifier
 
 ADA = "Ada.Löwe@example.com"
 
@@ -36,19 +36,19 @@ def escaped(text: str) -> str:
     ],
 )
 def test_an_identifier_is_found_however_it_is_written(written: bytes) -> None:
-    assert Identifier(ADA).is_in(written)
-    assert not Identifier("ada.loewe@example.org").is_in(written)
+    assert PersonIdentifier(ADA).is_in(written)
+    assert not PersonIdentifier("ada.loewe@example.org").is_in(written)
 
 
 @given(st.binary(max_size=40), st.binary(max_size=40), st.sampled_from([b64encode, urlsafe_b64encode]))
 def test_base64_is_read_wherever_the_identifier_begins(before: bytes, after: bytes, encode) -> None:
-    assert Identifier("grace@example.com").is_in(encode(before + b"grace@example.com" + after))
+    assert PersonIdentifier("grace@example.com").is_in(encode(before + b"grace@example.com" + after))
 
 
 @given(st.text(min_size=3, max_size=20).filter(lambda text: len(text.strip()) >= 3), st.text(max_size=20), st.text(max_size=20))
 def test_every_text_is_found_in_json_and_masked_without_moving_a_byte(name: str, before: str, after: str) -> None:
     name = name.strip()
-    identifier, member = Identifier(name), {"origin": before + name + after}
+    identifier, member = PersonIdentifier(name), {"origin": before + name + after}
     for note in (json.dumps(member).encode(), json.dumps(member, ensure_ascii=False).encode("utf-8", "surrogatepass")):
         assert identifier.is_in(note)
         masked = identifier.masked(note)
@@ -57,12 +57,12 @@ def test_every_text_is_found_in_json_and_masked_without_moving_a_byte(name: str,
 
 def test_a_masked_note_is_still_json() -> None:
     note = json.dumps({"origin": {"key": f"user {ADA}!"}}).encode()
-    masked = Identifier(ADA).masked(note)
-    assert not Identifier(ADA).is_in(masked)
+    masked = PersonIdentifier(ADA).masked(note)
+    assert not PersonIdentifier(ADA).is_in(masked)
     assert json.loads(masked)["origin"]["key"].startswith("user ***")
 
 
 @pytest.mark.parametrize("text", ["", "ab", "  a ", "x" * 1001])
 def test_texts_that_would_be_found_everywhere_are_refused(text: str) -> None:
     with pytest.raises(RequestError, match="an identifier has"):
-        Identifier(text)
+        PersonIdentifier(text)

@@ -21,7 +21,7 @@ from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordKind, RecordNote, write_note
 from lineage_bridge.graph.record_origin import RecordOrigin, read_origin
-from lineage_bridge.model.erasure import DATASET, NAMESPACE, PERSON, RUN, ErasureRequest
+from lineage_bridge.model.erasing.erasure import DATASET, NAMESPACE, PERSON, RUN, ErasureRequest
 
 ADA = "ada@example.com"
 RUN_ID = "01940000-0000-7000-8000-000000000ada"

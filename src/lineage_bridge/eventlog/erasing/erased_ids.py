@@ -40,7 +40,9 @@ class ErasedIds:
     def __len__(self) -> int:
         return (len(self._loaded()) - len(MAGIC)) // _ID_BYTES
 
-    def __contains__(self, event_id: bytes) -> bool:
+    def __contains__(self, event_id: object) -> bool:
+        if not isinstance(event_id, bytes):
+            return False
         ids, first, last = self._loaded(), 0, len(self)
         while first < last:
             middle = (first + last) // 2

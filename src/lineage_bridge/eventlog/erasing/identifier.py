@@ -23,7 +23,7 @@ _SHORTEST_BASE64: Final = 4
 """Shorter pieces of base64 would be found by chance."""
 
 
-class Identifier:
+class PersonIdentifier:
     """A text that identifies a person. Raises RequestError if it has fewer than three characters, or more than a thousand."""
 
     def __init__(self, text: str) -> None:

@@ -105,7 +105,7 @@ def pieces_of(path: Path) -> Iterator[bytes]:
     """The content of a file in pieces, of a compressed segment uncompressed. Each piece begins with the end of the one before. Raises
     LogError for a damaged segment that cannot be read whole, OSError.
     """
-    piece, overlap = 4 << 20, 4 << 10
+    piece, overlap = 4 << 20, 16 << 10
     with open_segment(path) as file:
         if any(not frame.is_restored for frame in damaged_frames(path)):
             raise LogError(f"{path} is damaged, and cannot be searched")

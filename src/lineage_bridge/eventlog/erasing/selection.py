@@ -7,9 +7,9 @@ from uuid import UUID
 import msgspec
 
 from lineage_bridge.errors import RequestError
-from lineage_bridge.eventlog.erasing.identifier import Identifier
+from lineage_bridge.eventlog.erasing.identifier import PersonIdentifier
 from lineage_bridge.graph.log_record import LogRecord, RecordKind, RecordNote, read_note, write_note
-from lineage_bridge.model.erasure import DATASET, KINDS, NAMESPACE, PERSON, RUN, ErasureRequest
+from lineage_bridge.model.erasing.erasure import DATASET, KINDS, NAMESPACE, PERSON, RUN, ErasureRequest
 
 Choose = Callable[[LogRecord], LogRecord]
 """Returns the record itself if it stays, or what replaces it: a record that takes no more bytes."""
@@ -21,7 +21,7 @@ def choose_records(request: ErasureRequest) -> Choose:
     """The decision for a request. Raises RequestError for a request that cannot be meant."""
     check_request(request)
     if request.kind == PERSON:
-        identifier = Identifier(request.name)
+        identifier = PersonIdentifier(request.name)
         return lambda record: _without_person(record, identifier)
     if request.kind == RUN:
         run = str(UUID(request.name))
@@ -30,12 +30,26 @@ def choose_records(request: ErasureRequest) -> Choose:
     return lambda record: erased_record(record) if record.kind in _EVENTS and _names(record.body, *named) else record
 
 
+def bodies_with(request: ErasureRequest) -> Callable[[bytes], bool]:
+    """A function that says whether bytes contain what is erased: of a person, any bytes; otherwise the JSON of an event or several."""
+    if request.kind == PERSON:
+        return PersonIdentifier(request.name).is_in
+    choose = choose_records(request)
+
+    def is_in(body: bytes) -> bool:
+        events = _decoded(body)
+        bodies = map(msgspec.json.encode, events) if isinstance(events, list) else (body,)
+        return any(choose(LogRecord(RecordKind.EVENT, b"", 0, "", "", b"", one_body)).kind == RecordKind.ERASED for one_body in bodies)
+
+    return is_in
+
+
 def check_request(request: ErasureRequest) -> None:
     """Raise RequestError unless a request names what its kind needs."""
     if request.kind not in KINDS:
         raise RequestError(f"{request.kind!r} cannot be erased", f"use one of: {', '.join(KINDS)}")
     if request.kind == PERSON:
-        Identifier(request.name)
+        PersonIdentifier(request.name)
     elif request.kind == RUN:
         _check_run(request.name)
     if (request.kind in (DATASET, NAMESPACE)) != bool(request.namespace):
@@ -51,7 +65,7 @@ def _check_run(text: str) -> None:
         raise RequestError(f"{text!r} is not the id of a run", "a run is named by its UUID") from error
 
 
-def _without_person(record: LogRecord, identifier: Identifier) -> LogRecord:
+def _without_person(record: LogRecord, identifier: PersonIdentifier) -> LogRecord:
     if record.kind != RecordKind.ERASED and identifier.is_in(record.body):
         record = erased_record(record)
     beside = (record.channel.encode("utf-8", "replace"), record.principal.encode("utf-8", "replace"), record.note)
@@ -62,7 +76,7 @@ def _without_person(record: LogRecord, identifier: Identifier) -> LogRecord:
     return msgspec.structs.replace(erased_record(masked), principal="", note=b"") if still else masked
 
 
-def _masked(record: LogRecord, identifier: Identifier) -> LogRecord:
+def _masked(record: LogRecord, identifier: PersonIdentifier) -> LogRecord:
     """The record with its channel, principal and note masked. They keep their sizes in bytes."""
     channel, principal = (
         identifier.masked(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
