@@ -154,7 +154,7 @@ def supervise(
     children = [Child(program, environment) for program in programs]
     try:
         while not stop.wait(TICK_S):
-            if erasures and erasures.requested():
+            if erasures and erasures.is_due():
                 log.info("something is to be erased: all programs are stopped meanwhile")
                 for child in children:
                     child.stop(kill_now)
@@ -164,6 +164,8 @@ def supervise(
                 child.start_if_due(time.monotonic())
     finally:
         log.info("stopping")
+        if erasures:
+            erasures.close()
         until = time.monotonic() + stop_timeout_s
         for child in children:
             child.stop(kill_now, until)

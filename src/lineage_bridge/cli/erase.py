@@ -14,7 +14,7 @@ from lineage_bridge.model.erasing.erasure import DATASET, INCOMPLETE, NAMESPACE,
 from lineage_bridge.openlineage.times import format_time as text_of_time
 from lineage_bridge.store.state.erasures import ErasureRepository
 from lineage_bridge.wiring.backup import server_stopped
-from lineage_bridge.wiring.erasing.requests import digest_of, request_erasure
+from lineage_bridge.wiring.erasing.requests import digest_of, erasure_requests
 from lineage_bridge.wiring.erasing.server import carry_out, resume_all
 from lineage_bridge.wiring.shared import state_database
 
@@ -84,13 +84,14 @@ def namespace(context: click.Context, settings: Settings, namespace: str, dry_ru
 
 @erase.command(examples=("erase resume",))
 @ATTACHED
+@click.option("--dry-runs", is_flag=True, hidden=True, help="only count what would be erased, while a server runs")
 @_SETTINGS
-def resume(settings: Settings, attached: bool) -> None:
+def resume(settings: Settings, attached: bool, dry_runs: bool) -> None:
     """Carry out the erasures that were requested and are not finished. The server does so when it starts."""
     if attached:
         begin(settings, "erase", attached=True)
     with nullcontext() if attached else server_stopped(settings.paths):
-        found = resume_all(settings, lambda request, step: print_message(f"erasure {request.id}: {step}"))
+        found = resume_all(settings, _print_step, dry_runs=dry_runs if attached else None)
     print_line(f"{format_count(len(found), 'erasure')} carried out")
 
 
@@ -133,8 +134,12 @@ def show(context: click.Context, settings: Settings, erasure: str, whose: str | 
     print_message("this is what was erased")
 
 
+def _print_step(request: ErasureRequest, step: str) -> None:
+    print_message(f"erasure {request.id}: {step}")
+
+
 def _erase(context: click.Context, settings: Settings, kind: str, name: str, namespace: str, *, dry_run: bool, as_json: bool) -> None:
-    report = request_erasure(settings, kind, name, namespace, dry_run=dry_run)
+    report = erasure_requests(settings).request(kind, name, namespace, dry_run)
     report = carry_out(settings, report.id, print_message)
     _print(report, as_json=as_json)
     if report.status == INCOMPLETE:

@@ -47,6 +47,7 @@ from lineage_bridge.wiring.access import asks_for_keys, authenticator, key_servi
 from lineage_bridge.wiring.audit import audit_trail, publish_head
 from lineage_bridge.wiring.backup import StateCopies
 from lineage_bridge.wiring.disk import disk_space, store_bytes
+from lineage_bridge.wiring.erasing.requests import erasure_requests
 from lineage_bridge.wiring.inputs import input_progress, input_service, received_log, streamed_positions
 from lineage_bridge.wiring.log import START_S, applied_offset
 from lineage_bridge.wiring.logins import browser_logins
@@ -152,6 +153,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 targets=targets,
                 tasks=_tasks(stack, settings, service, pool, received.ends, partial(_size, graph, pool), targets.configured),
                 pins=PinStore(state_database(settings)),
+                erasures=erasure_requests(settings),
                 findings=lambda: Findings(paths.analysis),
                 is_graph_suspect=paths.graph_suspect.exists if database is None else lambda: False,
                 log_health=lambda: _log_health(watch.found()),

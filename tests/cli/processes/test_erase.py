@@ -2,12 +2,14 @@
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import time
 import zlib
 from base64 import b64encode
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -15,11 +17,14 @@ import httpx
 import pytest
 from tests.cli.conftest import COMMAND, Server, serving
 from tests.events import dataset, facet, run_event
+from tests.serving import run
+from tests.serving import serving as server_with_spark
 
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.eventlog.archive.files import ArchivedPartition
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.archive.writer import ArchiveWriter, PartFile
+from lineage_bridge.eventlog.check import check_log
 from lineage_bridge.eventlog.compressed.compressor import compress_closed
 from lineage_bridge.eventlog.compressed.file import open_segment
 from lineage_bridge.eventlog.disk import LocalDisk
@@ -35,6 +40,8 @@ from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.pins import PinStore
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.wiring.audit import audit_trail
+from lineage_bridge.wiring.erasing.erasing import erase as erase_now
+from lineage_bridge.wiring.erasing.requests import erasure_requests, waiting_requests
 
 ADA = "ada@example.com"
 RUNS = [f"01940000-0000-7000-8000-{number:012x}" for number in range(6)]
@@ -227,7 +234,62 @@ def test_damage_must_be_repaired_first(call, paths: DataFolder):
     assert files_with(paths) == []
 
 
-@pytest.mark.parametrize("after_s", [0.0, 0.02, 0.05, 0.1, 0.2, 0.4])
+class _KilledError(BaseException):
+    """The process ends here, and nothing is put in order."""
+
+
+def test_an_erasure_that_ends_before_any_step_is_finished_later(call, paths: DataFolder, tmp_path: Path):
+    settings = Settings(data_dir=paths.data_dir)
+    request = erasure_requests(settings).request("person", ADA, "", False)
+    (waiting,) = waiting_requests(paths)
+    steps: list[str] = []
+    whole = Path(shutil.copytree(paths.data_dir, tmp_path / "whole"))
+    erase_now(Settings(data_dir=whole), waiting, steps.append)
+    assert "the state database" in steps
+    for number in range(len(steps)):
+        folder = Path(shutil.copytree(paths.data_dir, tmp_path / str(number)))
+        left = iter(range(number))
+
+        def die(_: str, left: Iterator[int] = left) -> None:
+            if next(left, None) is None:
+                raise _KilledError
+
+        own = Settings(data_dir=folder)
+        with pytest.raises(_KilledError):
+            erase_now(own, waiting, die)
+        assert check_log(folder / "log").damage == (), steps[number]
+        report = erase_now(own, waiting)
+        assert (report.status, report.erased, report.masked, report.repeats) == ("done", 5, 2, 4), steps[number]
+        assert files_with(DataFolder(folder)) == [], steps[number]
+        shutil.rmtree(folder)
+    assert call("erase", "show", request.id, "--data-dir", whole).code == 0
+
+
+def test_a_running_server_erases_and_answers_again(tmp_path: Path):
+    with server_with_spark(tmp_path) as served:
+        send(served.url, ABOUT_ADA, ESCAPED, OTHERS[0])
+        assert served.ask("/lineage/datasets/detail", namespace="ns", name="users")["facets"]["owners"]
+        run("erase", "person", ADA, "--data-dir", served.paths.data_dir)
+        assert files_with(served.paths) == []
+        send(served.url, ABOUT_ADA, OTHERS[1])
+        names = {item["name"] for item in served.ask("/lineage/datasets")}
+        assert names == {"d3", "d4"}
+        asked = httpx.post(f"{served.url}/api/v1/erasures", json={"kind": "run", "name": RUNS[3]}).json()
+        deadline = time.monotonic() + 120
+        while httpx.get(f"{served.url}/api/v1/erasures/{asked['id']}", timeout=120).json()["status"] != "done":
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+        assert {item["name"] for item in served.ask("/lineage/datasets")} == {"d4"}
+    assert files_with(served.paths) == []
+
+
+def send(url: str, *bodies: bytes) -> None:
+    for body in bodies:
+        sent = httpx.post(f"{url}/api/v1/lineage", content=body, headers={"Content-Type": "application/json"}, timeout=120)
+        assert sent.status_code == 201, sent.text
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.1, 0.4])
 def test_an_erasure_that_was_killed_is_finished_later(call, paths: DataFolder, after_s: float):
     process = subprocess.Popen(
         [*COMMAND, "erase", "person", ADA, "--data-dir", str(paths.data_dir)],

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ from lineage_bridge.errors import RequestError
 from lineage_bridge.eventlog.disk import replace_file
 from lineage_bridge.eventlog.erasing.selection import check_request
 from lineage_bridge.model.erasing.erasure import PERSON, WAITING, ErasureReport, ErasureRequest
+from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.erasures import ErasureRepository
 from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import state_database
@@ -19,20 +21,39 @@ from lineage_bridge.wiring.shared import state_database
 _REQUESTS = msgspec.json.Decoder(ErasureRequest)
 
 
-def request_erasure(settings: Settings, kind: str, name: str, namespace: str, *, dry_run: bool, requested_by: str = "") -> ErasureReport:
-    """Note that something is to be erased, durably. Returns the report of the erasure, which has not begun. Raises RequestError,
-    StoreError.
-    """
-    name = name.strip() if kind == PERSON else name
-    request = ErasureRequest(str(uuid4()), kind, name, namespace, dry_run)
-    check_request(request)
-    state = state_database(settings)
-    report = ErasureReport(request.id, kind, digest_of(request, state.key()), now_us(), requested_by, WAITING, dry_run)
-    ErasureRepository(state).save(report)
-    folder = settings.paths.erasing
-    folder.mkdir(mode=0o700, exist_ok=True)
-    replace_file(folder / f"{request.id}.json", msgspec.json.encode(request))
-    return report
+class ErasureRequests:
+    """Implements `ports.ErasureService` over the state database and the folder of requests."""
+
+    def __init__(self, state: StateDatabase, folder: Path, clock_us: Callable[[], int]) -> None:
+        self._state, self._folder, self._clock_us = state, folder, clock_us
+        self._repository = ErasureRepository(state)
+
+    def request(self, kind: str, name: str, namespace: str, dry_run: bool, requested_by: str = "") -> ErasureReport:
+        """Note that something is to be erased, durably. Returns the report of the erasure, which has not begun. Raises RequestError,
+        StoreError.
+        """
+        name = name.strip() if kind == PERSON else name
+        request = ErasureRequest(str(uuid4()), kind, name, namespace, dry_run)
+        check_request(request)
+        digest = digest_of(request, self._state.key())
+        report = ErasureReport(request.id, kind, digest, self._clock_us(), requested_by, WAITING, dry_run)
+        self._repository.save(report)
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        replace_file(self._folder / f"{request.id}.json", msgspec.json.encode(request))
+        return report
+
+    def records(self, limit: int, offset: int = 0) -> list[ErasureReport]:
+        """Erasures, the newest first."""
+        return self._repository.records(limit, offset)
+
+    def record(self, erasure_id: str) -> ErasureReport:
+        """The report of an erasure. Raises NotFoundError."""
+        return self._repository.record(erasure_id)
+
+
+def erasure_requests(settings: Settings) -> ErasureRequests:
+    """The requests of a data folder."""
+    return ErasureRequests(state_database(settings), settings.paths.erasing, now_us)
 
 
 def waiting_requests(paths: DataFolder) -> list[ErasureRequest]:

@@ -54,32 +54,56 @@ class ErasureProcess:
     def __init__(self, paths: DataFolder, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self._paths, self._command, self._environment = paths, command, environment
         self._tried: set[str] = set()
+        self._counting: subprocess.Popen[bytes] | None = None
 
-    def requested(self) -> list[str]:
-        """The ids of the erasures that were not tried yet."""
+    def is_due(self) -> bool:
+        """Whether there are requests that were not tried yet, for which all other programs must stop. Dry runs begin beside them."""
         if not self._paths.erasing.exists():
-            return []
-        return sorted({file.stem for file in self._paths.erasing.glob("*.json")} - self._tried)
+            return False
+        if self._counting is not None and self._counting.poll() is not None:
+            self.close()
+        new = [request for request in waiting_requests(self._paths) if request.id not in self._tried]
+        dry_runs = {request.id for request in new if request.dry_run}
+        if dry_runs and self._counting is None:
+            self._tried |= dry_runs
+            self._counting = self._started("--dry-runs")
+        return len(new) > len(dry_runs)
 
     def run(self, stop: threading.Event) -> None:
         """Carry out what was requested, until that is done or `stop` is set; what is interrupted continues at the next start."""
-        self._tried.update(self.requested())
-        # The process ends with this one, which holds its standard input open.
-        process = subprocess.Popen(  # noqa: S603  # our own program
-            self._command, stdin=subprocess.PIPE, env=dict(self._environment), start_new_session=True
-        )
+        self._tried.update(request.id for request in waiting_requests(self._paths) if not request.dry_run)
+        process = self._started()
         while process.poll() is None:
             if stop.wait(POLL_S):
                 process.terminate()
                 process.wait()
-        if process.stdin:
-            process.stdin.close()
+        _release(process)
         if process.returncode and not stop.is_set():
             _log.error("an erasure failed (exit code %d): lineage-bridge erase list shows why", process.returncode)
 
+    def close(self) -> None:
+        """End a dry run that has not ended."""
+        if self._counting is not None:
+            self._counting.terminate()
+            self._counting.wait()
+            _release(self._counting)
+            self._counting = None
 
-def resume_all(settings: Settings, on_step: Callable[[ErasureRequest, str], None]) -> list[ErasureReport]:
-    """Carry out all erasures that wait, in a process for which the supervisor has stopped the others, or without a server. Raises the
-    errors of `erase`.
+    def _started(self, *options: str) -> "subprocess.Popen[bytes]":
+        # The process ends with this one, which holds its standard input open.
+        return subprocess.Popen(  # noqa: S603  # our own program
+            [*self._command, *options], stdin=subprocess.PIPE, env=dict(self._environment), start_new_session=True
+        )
+
+
+def _release(process: "subprocess.Popen[bytes]") -> None:
+    if process.stdin:
+        process.stdin.close()
+
+
+def resume_all(settings: Settings, on_step: Callable[[ErasureRequest, str], None], *, dry_runs: bool | None = None) -> list[ErasureReport]:
+    """Carry out all erasures that wait, or only the dry runs, or only the others, while no other process uses the data folder, unless it is
+    a dry run. Raises the errors of `erase`.
     """
-    return [erase(settings, request, partial(on_step, request)) for request in waiting_requests(settings.paths)]
+    waiting = [request for request in waiting_requests(settings.paths) if dry_runs in (None, request.dry_run)]
+    return [erase(settings, request, partial(on_step, request)) for request in waiting]
