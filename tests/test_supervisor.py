@@ -241,3 +241,12 @@ def test_an_erasure_that_fails_is_not_tried_for_ever(tmp_path):
         assert [word for word, *_ in noted(notes, 2)] == ["erasing", "started"]
         time.sleep(0.5)
         assert len(noted(notes, 2)) == 2
+
+
+def test_a_file_that_is_no_request_stops_nothing(tmp_path):
+    notes, paths = tmp_path / "notes", DataFolder(tmp_path)
+    erasures = ErasureProcess(paths, (sys.executable, "-c", ERASE, str(notes), str(paths.erasing)), os.environ)
+    paths.erasing.mkdir()
+    (paths.erasing / "broken.json").write_text("no request")
+    with supervised(program(notes, "one"), erasures=erasures):
+        assert [line[:2] for line in noted(notes, 1)] == [["started", "one"]]

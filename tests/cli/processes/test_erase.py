@@ -191,6 +191,19 @@ def test_the_proof_names_what_was_erased_only_to_who_knows_it(call, paths: DataF
     assert ADA not in listed.out + shown.out
 
 
+def test_what_only_the_graph_has_is_erased_too(call, paths: DataFolder):
+    erase(call, paths, "namespace", "ns")
+    shutil.rmtree(paths.log)
+    with LogWriter(paths.log) as log:
+        log.append([record(ABOUT_ADA)])
+    Server("", paths).fold()
+    shutil.rmtree(paths.log)
+    assert "graph.db" in files_with(paths)
+    report = erase(call, paths, "person", ADA)
+    assert (report["erased"], "graph.db" in report["removed"]) == (0, True)
+    assert files_with(paths) == []
+
+
 def test_what_only_an_operator_can_change_is_named(call, paths: DataFolder):
     SourceRepository(StateDatabase(paths.state)).save("s", "connect", {"url": "http://h:8083", "username": ADA})
     done = call("erase", "person", ADA, "--data-dir", paths.data_dir)
@@ -269,18 +282,29 @@ def test_a_running_server_erases_and_answers_again(tmp_path: Path):
     with server_with_spark(tmp_path) as served:
         send(served.url, ABOUT_ADA, ESCAPED, OTHERS[0])
         assert served.ask("/lineage/datasets/detail", namespace="ns", name="users")["facets"]["owners"]
-        run("erase", "person", ADA, "--data-dir", served.paths.data_dir)
+        counted = request_over_http(served.url, kind="person", name=ADA, dry_run=True)
+        assert (counted["erased"], counted["dry_run"]) == (2, True)
+        erased = request_over_http(served.url, kind="person", name=ADA)
+        assert (erased["erased"], erased["rows"]) == (2, {"audit": 2})
         assert files_with(served.paths) == []
         send(served.url, ABOUT_ADA, OTHERS[1])
-        names = {item["name"] for item in served.ask("/lineage/datasets")}
-        assert names == {"d3", "d4"}
-        asked = httpx.post(f"{served.url}/api/v1/erasures", json={"kind": "run", "name": RUNS[3]}).json()
-        deadline = time.monotonic() + 120
-        while httpx.get(f"{served.url}/api/v1/erasures/{asked['id']}", timeout=120).json()["status"] != "done":
-            assert time.monotonic() < deadline
-            time.sleep(0.5)
+        assert {item["name"] for item in served.ask("/lineage/datasets")} == {"d3", "d4"}
+        run("erase", "run", RUNS[3], "--data-dir", served.paths.data_dir)
         assert {item["name"] for item in served.ask("/lineage/datasets")} == {"d4"}
     assert files_with(served.paths) == []
+
+
+def request_over_http(url: str, **body: object) -> dict:
+    """Request an erasure, and return its proof when it is finished."""
+    asked = httpx.post(f"{url}/api/v1/erasures", json=body, timeout=120)
+    assert asked.status_code == 202, asked.text
+    deadline, report = time.monotonic() + 240, asked.json()
+    while report["status"] in ("waiting", "running"):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+        report = httpx.get(f"{url}/api/v1/erasures/{report['id']}", timeout=120).json()
+    found: dict = report
+    return found
 
 
 def send(url: str, *bodies: bytes) -> None:

@@ -20,7 +20,7 @@ from lineage_bridge.model.erasing.erasure import DONE, FAILED, INCOMPLETE, PERSO
 from lineage_bridge.store.state.erasures import ErasureRepository
 from lineage_bridge.wiring.erasing.elsewhere import outside_of_the_folder
 from lineage_bridge.wiring.erasing.files import discard_cut_files, discard_graph, discard_scratch
-from lineage_bridge.wiring.erasing.person import erase_in_state, find_what_is_left, rows_in_state
+from lineage_bridge.wiring.erasing.person import erase_in_state, find_what_is_left, is_in_graph, rows_in_state
 from lineage_bridge.wiring.erasing.requests import drop_request
 from lineage_bridge.wiring.log import pipeline_stopped
 from lineage_bridge.wiring.processes import now_us
@@ -95,7 +95,7 @@ class _Erasing:
         self._search(is_changed=True)
         self.report.repeats = self.ids.write(paths.log)
         removed = list(discard_cut_files(paths, bodies_with(self.request), self.on_step))
-        if self.repository.record(self.request.id).files or removed:
+        if self.repository.record(self.request.id).files or removed or is_in_graph(paths, self.request):
             self.on_step("the graph")
             removed += [*discard_graph(self.settings), *discard_scratch(paths)]
         self.report.removed = sorted({*self.report.removed, *removed})

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from lineage_bridge.config import Settings
+from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import LogError
 from lineage_bridge.eventlog.erasing.identifier import PersonIdentifier
 from lineage_bridge.eventlog.erasing.rewriting import pieces_of
@@ -49,6 +49,15 @@ def erase_in_state(settings: Settings, request: ErasureRequest) -> dict[str, int
         state.compact()
     state.copy_to(settings.paths.state_copy)
     return found
+
+
+def is_in_graph(paths: DataFolder, request: ErasureRequest) -> bool:
+    """Whether the files of the graph contain a person's identifier, such as from events that the log has lost."""
+    if request.kind != PERSON:
+        return False
+    identifier = PersonIdentifier(request.name)
+    files = [path for path in sorted(paths.data_dir.glob(f"{paths.graph.name}*")) if path.is_file()]
+    return any(identifier.is_written_in(piece) for path in files for piece in pieces_of(path))
 
 
 def find_what_is_left(settings: Settings, request: ErasureRequest, on_step: Callable[[str], None]) -> tuple[list[str], list[str]]:

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from functools import partial
 
 from lineage_bridge.config import DataFolder, Settings
-from lineage_bridge.errors import UnavailableError
+from lineage_bridge.errors import RequestError, UnavailableError
 from lineage_bridge.model.erasing.erasure import DONE, FAILED, INCOMPLETE, ErasureReport, ErasureRequest
 from lineage_bridge.store.state.erasures import ErasureRepository
 from lineage_bridge.wiring.backup import server_stopped
@@ -58,11 +58,9 @@ class ErasureProcess:
 
     def is_due(self) -> bool:
         """Whether there are requests that were not tried yet, for which all other programs must stop. Dry runs begin beside them."""
-        if not self._paths.erasing.exists():
-            return False
         if self._counting is not None and self._counting.poll() is not None:
             self.close()
-        new = [request for request in waiting_requests(self._paths) if request.id not in self._tried]
+        new = [request for request in self._waiting() if request.id not in self._tried]
         dry_runs = {request.id for request in new if request.dry_run}
         if dry_runs and self._counting is None:
             self._tried |= dry_runs
@@ -71,7 +69,7 @@ class ErasureProcess:
 
     def run(self, stop: threading.Event) -> None:
         """Carry out what was requested, until that is done or `stop` is set; what is interrupted continues at the next start."""
-        self._tried.update(request.id for request in waiting_requests(self._paths) if not request.dry_run)
+        self._tried.update(request.id for request in self._waiting() if not request.dry_run)
         process = self._started()
         while process.poll() is None:
             if stop.wait(POLL_S):
@@ -88,6 +86,13 @@ class ErasureProcess:
             self._counting.wait()
             _release(self._counting)
             self._counting = None
+
+    def _waiting(self) -> list[ErasureRequest]:
+        """The requests; none while a file is removed meanwhile, or cannot be read, which `erase resume` reports."""
+        try:
+            return waiting_requests(self._paths)
+        except (OSError, RequestError):
+            return []
 
     def _started(self, *options: str) -> "subprocess.Popen[bytes]":
         # The process ends with this one, which holds its standard input open.
