@@ -22,8 +22,9 @@ from tests.serving import serving as server_with_spark
 
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.eventlog.archive.files import ArchivedPartition
+from lineage_bridge.eventlog.archive.progress import SavedProgress
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
-from lineage_bridge.eventlog.archive.writer import ArchiveWriter, PartFile
+from lineage_bridge.eventlog.archive.writer import PARTS, ArchiveWriter, PartFile
 from lineage_bridge.eventlog.check import check_log
 from lineage_bridge.eventlog.compressed.compressor import compress_closed
 from lineage_bridge.eventlog.compressed.file import open_segment
@@ -106,6 +107,10 @@ def archive_events(paths: DataFolder) -> None:
             file.append(record(body, "input orders", note=write_note(RecordNote(origin=origin))))
         file.close()
         writer.put({of: (0, EventPosition(2, 0).address)}, {of: [file.path]})
+    SavedProgress(ArchiveReader(paths.archive), "orders").save()
+    unfinished = paths.archive / PARTS / "of-a-killed-process"
+    unfinished.mkdir()
+    (unfinished / "part").write_bytes(ABOUT_ADA)
 
 
 def files_with(paths: DataFolder, text: str = ADA) -> list[str]:
@@ -140,6 +145,8 @@ def test_after_erasing_a_person_no_byte_of_the_data_folder_names_them(call, path
     assert report["repeats"] == 4
     assert report["rows"] == {"audit": 1, "outbox_message": 1, "pin": 1, "source_state": 1}
     assert {"graph.db", "logs/spark.log", "spark", "log/0000000001-0000000028.cut", "analysis.ndjson"} <= set(report["removed"])
+    assert "archive/orders/progress.json" in report["removed"]
+    assert SavedProgress(ArchiveReader(paths.archive), "orders").progress.accepted == 2
     assert any("backups" in line for line in report["elsewhere"])
     assert not list(paths.erasing.iterdir())
 

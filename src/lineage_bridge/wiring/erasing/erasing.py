@@ -19,7 +19,7 @@ from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.model.erasing.erasure import DONE, FAILED, INCOMPLETE, PERSON, RUNNING, ErasureReport, ErasureRequest, FileCounts
 from lineage_bridge.store.state.erasures import ErasureRepository
 from lineage_bridge.wiring.erasing.elsewhere import outside_of_the_folder
-from lineage_bridge.wiring.erasing.files import discard_cut_files, discard_graph, discard_scratch
+from lineage_bridge.wiring.erasing.files import discard, discard_cut_files, discard_graph, discard_scratch
 from lineage_bridge.wiring.erasing.person import erase_in_state, find_what_is_left, is_in_graph, rows_in_state
 from lineage_bridge.wiring.erasing.requests import drop_request
 from lineage_bridge.wiring.log import pipeline_stopped
@@ -91,7 +91,7 @@ class _Erasing:
         paths = self.settings.paths
         self.report.requested_by = self._masked(self.report.requested_by)
         for path in leftovers(paths.log, paths.archive):
-            path.unlink(missing_ok=True)
+            discard(path)
         self._search(is_changed=True)
         self.report.repeats = self.ids.write(paths.log)
         removed = list(discard_cut_files(paths, bodies_with(self.request), self.on_step))

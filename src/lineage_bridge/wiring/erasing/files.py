@@ -5,6 +5,7 @@ import shutil
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import LogError
@@ -50,8 +51,13 @@ def discard_cut_files(paths: DataFolder, is_in: Callable[[bytes], bool], on_step
 
 def _removed(paths: DataFolder, patterns: tuple[str, ...]) -> Iterator[str]:
     for path in sorted({path for pattern in patterns for path in paths.data_dir.glob(pattern)}):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+        discard(path)
         yield path.name
+
+
+def discard(path: Path) -> None:
+    """Remove a file, or a folder with everything in it."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,9 +1,11 @@
 """Erases a person's identifier beside the log: in the state database and its copy, and in whatever else the data folder contains."""
 
 from collections.abc import Callable
+from fnmatch import fnmatch
 
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import LogError
+from lineage_bridge.eventlog.archive.progress import NAME as COUNTS
 from lineage_bridge.eventlog.erasing.identifier import PersonIdentifier
 from lineage_bridge.eventlog.erasing.rewriting import pieces_of
 from lineage_bridge.eventlog.erasing.selection import bodies_with
@@ -14,8 +16,8 @@ from lineage_bridge.wiring.audit import audit_repository, audit_trail, by_comman
 from lineage_bridge.wiring.shared import state_database
 
 AUDIT = "audit"
-_REMOVABLE = "logs/"
-"""Files of this folder are removed if they contain the identifier."""
+_REMOVABLE = ("logs/*", f"archive/*/{COUNTS}")
+"""Files that are removed if they contain the identifier. The counts of an input are computed again from its files."""
 _REQUESTS = "erasing/"
 
 
@@ -76,7 +78,7 @@ def find_what_is_left(settings: Settings, request: ErasureRequest, on_step: Call
             is_there = is_there or any(map(identifier.is_written_in, pieces_of(path)))
         except LogError:
             is_there = True
-        if is_there and name.startswith(_REMOVABLE):
+        if is_there and any(fnmatch(name, pattern) for pattern in _REMOVABLE):
             path.unlink()
             removed.append(shown)
         elif is_there and not (path == paths.state and left):
