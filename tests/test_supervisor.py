@@ -8,12 +8,15 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from lineage_bridge import supervisor
-from lineage_bridge.config import Settings
+from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import UnavailableError
+from lineage_bridge.model.erasing.erasure import ErasureRequest
 from lineage_bridge.supervisor import Program, ending, pause, programs, supervise, write_status
+from lineage_bridge.wiring.erasing.server import ErasureProcess
 
 WRITE = """
 import os, select, signal, sys, time
@@ -41,9 +44,9 @@ def program(notes: Path, name: str, manner: str = "polite", grace_s: float = 10.
 
 
 @contextmanager
-def supervised(*programs: Program, stop_timeout_s: float = 60.0):
+def supervised(*programs: Program, stop_timeout_s: float = 60.0, erasures: ErasureProcess | None = None):
     stop, kill_now = threading.Event(), threading.Event()
-    thread = threading.Thread(target=supervise, args=(programs, os.environ, stop, kill_now, stop_timeout_s))
+    thread = threading.Thread(target=supervise, args=(programs, os.environ, stop, kill_now, stop_timeout_s, erasures))
     thread.start()
     try:
         yield stop, kill_now
@@ -189,3 +192,61 @@ def test_inputs_stop_while_the_api_still_answers_them() -> None:
     assert sorted(names) == ["api", "inputs", "observe", "pipeline", "publisher"]
     assert names.index("inputs") < names.index("api")
     assert [program.descriptors for program in programs(7) if program.name == "api"] == [(7,)]
+
+
+ERASE = """
+import os, sys
+path, requests = sys.argv[1:3]
+with open(path, "a") as file:
+    file.write(f"erasing {'dry' if '--dry-runs' in sys.argv else 'all'} {os.getpid()}\\n")
+for name in os.listdir(requests):
+    content = open(os.path.join(requests, name)).read()
+    if ("dry_run" in content) == ("--dry-runs" in sys.argv) and "stays" not in content:
+        os.remove(os.path.join(requests, name))
+"""
+
+
+def request(paths: DataFolder, name: str, *, dry_run: bool = False) -> None:
+    paths.erasing.mkdir(exist_ok=True)
+    paths.erasing.joinpath(f"{name}.json").write_bytes(msgspec.json.encode(ErasureRequest(name, "person", name, dry_run=dry_run)))
+
+
+def test_while_something_is_erased_no_program_runs(tmp_path):
+    notes, paths = tmp_path / "notes", DataFolder(tmp_path)
+    erasures = ErasureProcess(paths, (sys.executable, "-c", ERASE, str(notes), str(paths.erasing)), os.environ)
+    with supervised(program(notes, "one"), erasures=erasures):
+        noted(notes, 1)
+        request(paths, "ada@example.com")
+        words = [word for word, *_ in noted(notes, 4)]
+        assert words == ["started", "stopped", "erasing", "started"]
+
+
+def test_a_dry_run_stops_nothing(tmp_path):
+    notes, paths = tmp_path / "notes", DataFolder(tmp_path)
+    erasures = ErasureProcess(paths, (sys.executable, "-c", ERASE, str(notes), str(paths.erasing)), os.environ)
+    with supervised(program(notes, "one"), erasures=erasures):
+        noted(notes, 1)
+        request(paths, "ada@example.com", dry_run=True)
+        assert [line[:2] for line in noted(notes, 2)] == [["started", "one"], ["erasing", "dry"]]
+        time.sleep(0.5)
+        assert len(noted(notes, 2)) == 2
+        assert not list(paths.erasing.iterdir())
+
+
+def test_an_erasure_that_fails_is_not_tried_for_ever(tmp_path):
+    notes, paths = tmp_path / "notes", DataFolder(tmp_path)
+    erasures = ErasureProcess(paths, (sys.executable, "-c", ERASE, str(notes), str(paths.erasing)), os.environ)
+    request(paths, "stays@example.com")
+    with supervised(program(notes, "one"), erasures=erasures):
+        assert [word for word, *_ in noted(notes, 2)] == ["erasing", "started"]
+        time.sleep(0.5)
+        assert len(noted(notes, 2)) == 2
+
+
+def test_a_file_that_is_no_request_stops_nothing(tmp_path):
+    notes, paths = tmp_path / "notes", DataFolder(tmp_path)
+    erasures = ErasureProcess(paths, (sys.executable, "-c", ERASE, str(notes), str(paths.erasing)), os.environ)
+    paths.erasing.mkdir()
+    (paths.erasing / "broken.json").write_text("no request")
+    with supervised(program(notes, "one"), erasures=erasures):
+        assert [line[:2] for line in noted(notes, 1)] == [["started", "one"]]

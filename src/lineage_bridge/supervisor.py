@@ -26,6 +26,7 @@ from filelock import FileLock, Timeout
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import LogError, UnavailableError
 from lineage_bridge.pipeline.status import replace_file
+from lineage_bridge.wiring.erasing.server import ErasureProcess
 from lineage_bridge.wiring.processes import BACKLOG, listen
 from lineage_bridge.wiring.shared import log_reader, note_store
 
@@ -144,15 +145,27 @@ def supervise(
     stop: threading.Event,
     kill_now: threading.Event,
     stop_timeout_s: float = math.inf,
+    erasures: ErasureProcess | None = None,
 ) -> None:
-    """Keep all programs running until `stop` is set, then stop them in their order, and kill those that run after `stop_timeout_s`."""
+    """Keep all programs running until `stop` is set, then stop them in their order, and kill those that run after `stop_timeout_s`.
+
+    While requested `erasures` are carried out, no program runs.
+    """
     children = [Child(program, environment) for program in programs]
     try:
         while not stop.wait(TICK_S):
+            if erasures and erasures.is_due():
+                log.info("something is to be erased: all programs are stopped meanwhile")
+                for child in children:
+                    child.stop(kill_now)
+                erasures.run(stop)
+                continue
             for child in children:
                 child.start_if_due(time.monotonic())
     finally:
         log.info("stopping")
+        if erasures:
+            erasures.close()
         until = time.monotonic() + stop_timeout_s
         for child in children:
             child.stop(kill_now, until)
@@ -192,7 +205,9 @@ def serve(settings: Settings, print_messages: PrintMessages) -> None:
         empty = _is_empty(settings)
         threading.Thread(target=print_messages, args=(settings, stop, empty), name="banner", daemon=True).start()
         try:
-            supervise(programs(listener.fileno()), {**os.environ, **settings.environment()}, stop, kill_now, settings.stop_timeout_s)
+            environment = {**os.environ, **settings.environment()}
+            erasures = ErasureProcess(paths, (*COMMAND, "erase", "resume", "--attached"), environment)
+            supervise(programs(listener.fileno()), environment, stop, kill_now, settings.stop_timeout_s, erasures)
         finally:
             paths.serve_status.unlink(missing_ok=True)
 

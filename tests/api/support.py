@@ -68,6 +68,7 @@ from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.targets import PublicationLedger, TargetRepository
 from lineage_bridge.store.state.tasks import TaskRepository
 from lineage_bridge.store.write.apply import GraphWriter
+from lineage_bridge.wiring.erasing.requests import ErasureRequests
 
 NOW = T0 + DAY_US
 URL = "http://127.0.0.1:8000"
@@ -150,6 +151,7 @@ class Server:
             targets=self.targets,
             tasks=self.tasks,
             pins=PinStore(self.state),
+            erasures=ErasureRequests(self.state, folder / "erasing", lambda: self.parts.now_us),
         )
 
     @cached_property

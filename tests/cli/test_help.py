@@ -16,6 +16,7 @@ GROUPS = {
     "task": ("list", "show", "cancel", "resume"),
     "key": ("create", "list", "revoke", "rotate"),
     "audit": ("list", "head", "verify", "export", "erase"),
+    "erase": ("person", "run", "dataset", "namespace", "resume", "list", "show"),
     "pin": ("add", "list", "remove"),
     "secret": ("key", "set", "list", "remove", "rotate"),
 }

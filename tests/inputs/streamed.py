@@ -14,6 +14,7 @@ from tests.store.tables import Rows, tables_in
 
 from lineage_bridge.config import Settings
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
+from lineage_bridge.eventlog.erasing.erased_ids import ErasedIds
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import LogRecord, StoredRecord
@@ -49,7 +50,7 @@ class Streamed(Installation):
         """The part of the pipeline that takes in what inputs plan, while the block lasts."""
         store = GraphWriter(self.folder / "graph.db", Names(key))
         serve = Serve(wrap(store), key, Limits(), lambda *_: None)
-        feed = SparkFeed(self.spark, serve, self.settings.paths.archive, key, batch_bytes)
+        feed = SparkFeed(self.spark, serve, self.settings.paths.archive, key, ErasedIds(self.settings.paths.log), batch_bytes)
         try:
             yield feed
         finally:

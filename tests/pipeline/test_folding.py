@@ -8,6 +8,7 @@ import pytest
 from tests.events import KEY, run_event
 
 from lineage_bridge.eventlog.archive.files import ArchivedPartition
+from lineage_bridge.eventlog.erasing.erased_ids import ErasedIds
 from lineage_bridge.graph.record_origin import StreamPartition
 from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.inputs.settings import JobPatterns
@@ -24,7 +25,7 @@ TEXT = "".join(map(str, range(2_000)))
 
 def read(folder: Path, values: Sequence[bytes], jobs: JobPatterns, most: int) -> Part:
     """The part of a task that reads these values, of which `jobs` lets some pass."""
-    writing = PartWriter(folder, RowJudge(RecordJudge("events", "kafka", (), KEY, jobs=jobs), {AT: WHERE}, now_us), most)
+    writing = PartWriter(folder, RowJudge(RecordJudge("events", "kafka", (), KEY, jobs=jobs), {AT: WHERE}, now_us), most, ErasedIds(folder))
     rows = [StreamRow(WHERE, offset, value, 0, None, ()) for offset, value in enumerate(values)]
     kept = list(writing.records(rows, {AT: ArchivedPartition("events", WHERE)}))
     (part,) = PARTS.decode(writing.finish().column("rows")[0].as_py())

@@ -56,9 +56,15 @@ class HashChain:
         Raises StoreError if the erased text could not be overwritten in the files; another call tries that again.
         """
         names = Mentions(principal)
-        if names.are_in(by):
+        return self.erase_changes(lambda change: change.principal == principal or names.are_in(change), by)
+
+    def erase_changes(self, is_erased: Callable[[Change], bool], by: Change) -> int:
+        """Erase the changes that a condition selects, and record `by`, without its details if the condition selects it too. Returns how
+        many were erased. Raises StoreError as `erase` does.
+        """
+        if is_erased(by):
             by = by._replace(origin="command", target="", details="")
-        erased, entry = self._repository.erase(lambda change: change.principal == principal or names.are_in(change), self._link_of(by))
+        erased, entry = self._repository.erase(is_erased, self._link_of(by))
         self._publish_head(entry)
         self._repository.overwrite()
         return erased

@@ -16,6 +16,7 @@ from lineage_bridge.api.dependencies import PREFIX
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.limits.requests import RequestLimits
+from lineage_bridge.api.routes.erasing import erasures
 from lineage_bridge.api.routes.graphs import imports, nodes, views
 from lineage_bridge.api.routes.operations import (
     analysis,
@@ -116,6 +117,7 @@ def create_app(services: Services) -> Application:
         keys.routes(services),
         sessions.routes(services),
         audit.routes(services),
+        erasures.routes(services),
         health.routes(services, intake),
         metrics.routes(services),
         logins.routes(services),

@@ -146,8 +146,11 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
     "internal": ("GET /inputs/{name}/positions", "POST /inputs/{name}/positions", "POST /inputs/{name}/records"),
     AccessScope.ADMIN: (
         "GET /audit",
+        "GET /erasures",
+        "GET /erasures/{erasure_id}",
         "GET /keys",
         "GET /sessions",
+        "POST /erasures",
         "POST /keys",
         "POST /keys/{name:path}/rotate",
         "DELETE /keys/{name:path}",

@@ -23,7 +23,7 @@ from lineage_bridge.errors import NotFoundError
 from lineage_bridge.ingest.ingest import ANY_SIZE, RecordLimits
 from lineage_bridge.ingest.payload import MAX_EVENTS
 from lineage_bridge.openlineage.wire import MAX_BYTES
-from lineage_bridge.ports.access import AuditTrail, KeyService
+from lineage_bridge.ports.access import AuditTrail, ErasureService, KeyService
 from lineage_bridge.ports.analysis import FindingsReader
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.inputs import InputLog, InputService
@@ -124,6 +124,7 @@ class Services:
     targets: TargetService
     tasks: TaskService
     pins: PinRepository
+    erasures: ErasureService
     findings: Callable[[], FindingsReader] = _no_findings
     is_graph_suspect: Callable[[], bool] = lambda: False
     log_health: Callable[[], LogHealth] = LogHealth

@@ -60,6 +60,7 @@ COMMANDS = {
     "log": "log",
     "backup": "backup",
     "restore": "backup",
+    "erase": "erase",
     "version": "version",
 }
 """Each command with the module under `cli` that implements it, in the order of the help."""

@@ -80,6 +80,11 @@ class DataFolder:
         return self.data_dir / "secrets.sealed"
 
     @property
+    def erasing(self) -> Path:
+        """The folder with a file for each requested erasure that is not finished."""
+        return self.data_dir / "erasing"
+
+    @property
     def internal_key(self) -> Path:
         """The file with the API key of LineageBridge's own processes, which is written at each start of the API."""
         return self.data_dir / "internal.key"

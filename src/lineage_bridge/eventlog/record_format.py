@@ -102,6 +102,22 @@ def erased_like(data: bytes) -> bytes:
     return _seal(RecordKind.ERASED, record.event_id, record.arrival_us, parts, length=len(data))
 
 
+def encode_like(record: LogRecord, size: int) -> bytes:
+    """Encode the record that replaces one of `size` bytes in place. Only an ERASED record may be shorter; zeros fill it up.
+
+    Raises RecordError if the record does not fit.
+    """
+    if record.kind != RecordKind.ERASED:
+        data = encode_record(record)
+    else:
+        parts = (_text_bytes(record.channel), _text_bytes(record.principal), record.note, record.body)
+        _check_limits(record, *parts[:2])
+        data = _seal(record.kind, record.event_id, record.arrival_us, parts, length=max(size, HEAD.size + sum(map(len, parts))))
+    if len(data) != size:
+        raise RecordError(f"a record of {len(data)} bytes cannot replace one of {size} bytes")
+    return data
+
+
 def filler(size: int) -> bytes | None:
     """Make an empty ERASED record of this many bytes, to be written over unreadable bytes; None if even an empty record has more bytes than
     that.

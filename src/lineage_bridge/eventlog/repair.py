@@ -5,7 +5,7 @@ of the body and confirms the correction.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 from zlib import crc32
@@ -114,9 +114,15 @@ def _candidates(data: bytes) -> Iterator[bytes]:
         difference = ((difference ^ change) << 8 | value) & 0xFFFFFFFF
 
 
-def restore_records(writer: LogWriter, known: Iterable[LogRecord], files: Iterable[Path], on_record: Callable[[], None]) -> int:
-    """Append to the log the records of `files` (segments, pieces of them, or folders of segments) that are not among `known`. Returns
-    how many.
+def restore_records(
+    writer: LogWriter,
+    known: Iterable[LogRecord],
+    files: Iterable[Path],
+    on_record: Callable[[], None],
+    erased: Container[bytes] = frozenset(),
+) -> int:
+    """Append to the log the records of `files` (segments, pieces of them, or folders of segments) that are not among `known`, nor among
+    the `erased`. Returns how many.
 
     The appended records keep their arrival times and channels, and get new offsets. `on_record` is called for each of them. Raises OSError,
     LogError.
@@ -126,7 +132,7 @@ def restore_records(writer: LogWriter, known: Iterable[LogRecord], files: Iterab
     for path in _segments_in(files):
         size = segment_size(path)
         for _, _, record in walk_records(path, 0, size, size):
-            if record.kind != RecordKind.ERASED and _identity(record) not in present:
+            if record.kind != RecordKind.ERASED and _identity(record) not in present and record.event_id not in erased:
                 present.add(_identity(record))
                 writer.append([record])
                 count += 1

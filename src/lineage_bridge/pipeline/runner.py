@@ -17,6 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import LineageBridgeError, StoreLockedError, UnavailableError
+from lineage_bridge.eventlog.erasing.erased_ids import ErasedIds
 from lineage_bridge.graph.relations import EVENT_RECORD
 from lineage_bridge.pipeline.executors import check_executors
 from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess, gist, text_of
@@ -92,7 +93,8 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile, 
             state="running", position={f"{LOG_SOURCE}/{partition}": offset for partition, offset in store.position(LOG_SOURCE).items()}
         )
         log.info("running, Spark is process %d", spark.java.pid)
-        stream_thread = stack.enter_context(run_streams(streams, SparkFeed(spark.session, serve, paths.archive, key)))
+        feed = SparkFeed(spark.session, serve, paths.archive, key, ErasedIds(paths.log))
+        stream_thread = stack.enter_context(run_streams(streams, feed))
         _watch(query, spark, (_Settler(serve, status, stop), stream_thread), status, stop)
         # Whoever stops the pipeline may have stopped Spark's process, too. All acknowledged events are in the log.
         with suppress(*SPARK_ERRORS):

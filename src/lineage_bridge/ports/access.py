@@ -1,10 +1,11 @@
-"""The interfaces for authentication, for API keys, and for the audit trail."""
+"""The interfaces for authentication, for API keys, for the audit trail, and for erasures."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from lineage_bridge.model.access import ApiKey, KeyOptions, Principal
 from lineage_bridge.model.audit import AuditEntry, AuditHead, Change
+from lineage_bridge.model.erasing.erasure import ErasureReport
 
 
 class Authenticator(Protocol):
@@ -103,3 +104,16 @@ class AuditTrail(Protocol):
 
     def erase(self, principal: str, by: Change) -> int:
         """Erase the changes of a principal and those that mention it, and record this as the change `by`. Returns how many there were."""
+
+
+class ErasureService(Protocol):
+    """Users' requests to erase something from the data folder, and the proofs."""
+
+    def request(self, kind: str, name: str, namespace: str, dry_run: bool, requested_by: str) -> ErasureReport:
+        """Request an erasure, durably. Returns its report; it has not begun. Raises RequestError."""
+
+    def records(self, limit: int, offset: int) -> list[ErasureReport]:
+        """Erasures, the newest first."""
+
+    def record(self, erasure_id: str) -> ErasureReport:
+        """The report of an erasure. Raises NotFoundError."""

@@ -22,6 +22,7 @@ from lineage_bridge.eventlog.check import LogCheck
 from lineage_bridge.eventlog.compressed.compressor import LogCompressor
 from lineage_bridge.eventlog.disk import Disk as LogDisk
 from lineage_bridge.eventlog.disk import LocalDisk
+from lineage_bridge.eventlog.erasing.erased_ids import ErasedIds, ErasureGuard
 from lineage_bridge.eventlog.recovery import Recovery
 from lineage_bridge.eventlog.watch import LogWatch
 from lineage_bridge.eventlog.writer import LogWriter
@@ -46,6 +47,7 @@ from lineage_bridge.wiring.access import asks_for_keys, authenticator, key_servi
 from lineage_bridge.wiring.audit import audit_trail, publish_head
 from lineage_bridge.wiring.backup import StateCopies
 from lineage_bridge.wiring.disk import disk_space, store_bytes
+from lineage_bridge.wiring.erasing.requests import erasure_requests
 from lineage_bridge.wiring.inputs import input_progress, input_service, received_log, streamed_positions
 from lineage_bridge.wiring.log import START_S, applied_offset
 from lineage_bridge.wiring.logins import browser_logins
@@ -110,8 +112,9 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         stack.callback(watch.close)
         records, service, key = all_records(settings), source_service(settings), state_database(settings).key()
         repository, streamed = InputRepository(state_database(settings)), partial(streamed_positions, settings)
-        received = received_log(settings, writer, stack)
-        ledger = InputLedger(writer, records.log.read, repository, uuid.uuid4().hex, streamed)
+        guarded = ErasureGuard(writer, ErasedIds(paths.log))
+        received = received_log(settings, guarded, stack)
+        ledger = InputLedger(guarded, records.log.read, repository, uuid.uuid4().hex, streamed)
         stack.callback(ledger.close)
         graph = graph_id(key)
         known, external = people(settings), settings.external
@@ -149,6 +152,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 targets=targets,
                 tasks=_tasks(stack, settings, service, pool, received.ends, partial(_size, graph, pool), targets.configured),
                 pins=PinStore(state_database(settings)),
+                erasures=erasure_requests(settings),
                 findings=lambda: Findings(paths.analysis),
                 is_graph_suspect=paths.graph_suspect.exists if database is None else lambda: False,
                 log_health=lambda: _log_health(watch.found()),

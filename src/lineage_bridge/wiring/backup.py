@@ -21,6 +21,7 @@ from lineage_bridge.eventlog.archive.manifest import NAME as LISTING
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.check import LogCheck
 from lineage_bridge.eventlog.compressed.file import compressed_path
+from lineage_bridge.eventlog.erasing.erased_ids import NAME as ERASED_IDS
 from lineage_bridge.eventlog.mark import write_mark
 from lineage_bridge.eventlog.segment import byte_of, list_segments, segment_of, segment_path
 from lineage_bridge.store.damage import copy_database, is_sound, set_aside
@@ -61,7 +62,7 @@ def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
     for number in list_segments(paths.log):
         if number <= segment_of(end):
             _copy_segment(segment_path(paths.log, number), copy.log, byte_of(end) if number == segment_of(end) else None, on_file)
-    for beside in (*sorted(paths.log.glob("*.cut")), *paths.log.glob("acknowledged.json")):
+    for beside in (*sorted(paths.log.glob("*.cut")), *paths.log.glob("acknowledged.json"), *paths.log.glob(ERASED_IDS)):
         on_file(f"log/{beside.name}")
         _copy(beside, copy.log / beside.name)
     if paths.secrets.exists():
@@ -93,7 +94,7 @@ def restore(settings: Settings, source: Path, on_file: OnFile) -> LogCheck:
             raise RequestError(f"the file {name} of the backup is missing or was changed", "use another backup; nothing was restored")
     if list_segments(paths.log) or paths.graph.exists() or paths.state.exists() or ArchiveReader(paths.archive).partitions():
         raise RequestError(f"{str(paths.data_dir)!r} holds data already", "name an empty folder with --data-dir, or move the data away")
-    with _server_stopped(paths):
+    with server_stopped(paths):
         # The restored log is another one than that which a graph in PostgreSQL was computed from.
         paths.graph_owner.unlink(missing_ok=True)
         for name in sorted(files):
@@ -111,7 +112,7 @@ def restore_state(settings: Settings) -> None:
         raise RequestError(
             f"state.db cannot be restored: its copy {str(paths.state_copy)!r} is missing or damaged", "restore state.db from a backup"
         )
-    with _server_stopped(paths):
+    with server_stopped(paths):
         if paths.state.exists():
             set_aside(paths.state)
         for beside in ("-wal", "-shm"):  # left by a database that was deleted
@@ -154,7 +155,7 @@ def _manifest(source: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _server_stopped(paths: DataFolder) -> Iterator[None]:
+def server_stopped(paths: DataFolder) -> Iterator[None]:
     """Hold the lock of the server on this folder, so that none can start. Raises UnavailableError while one runs."""
     paths.data_dir.mkdir(parents=True, exist_ok=True)
     lock = FileLock(paths.serve_lock, timeout=0)

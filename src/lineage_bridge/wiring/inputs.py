@@ -20,7 +20,6 @@ from lineage_bridge.config.tls import trusted_by_clients
 from lineage_bridge.errors import ConfigError, StoreError
 from lineage_bridge.eventlog.archive.progress import added, saved_progress
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
-from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
 from lineage_bridge.ingest.ingest import ANY_SIZE, RecordLimits
@@ -36,7 +35,7 @@ from lineage_bridge.inputs.topic_record import size_of
 from lineage_bridge.model.sources import InputProgress, InputRecord
 from lineage_bridge.pipeline.status import replace_file
 from lineage_bridge.ports.inputs import InputsReport
-from lineage_bridge.ports.log import LOG_SOURCE, EventLog
+from lineage_bridge.ports.log import LOG_SOURCE, EventLog, OffsetLog
 from lineage_bridge.ports.streams import StreamFeed
 from lineage_bridge.store.state.inputs import InputRepository
 from lineage_bridge.wiring.processes import alone_until_signal, is_alive, now_us
@@ -184,7 +183,7 @@ class ReceivedLog:
     """The log that received events are written to: the embedded log in `folder`, or a topic instead if the settings name one."""
 
     folder: Path
-    writer: LogWriter
+    writer: OffsetLog
     topic: "TopicLog | None" = None
 
     @property
@@ -217,7 +216,7 @@ class ReceivedLog:
         return {(LOG_SOURCE, 0): self.writer.end(), **self.topic_ends()}
 
 
-def received_log(settings: Settings, writer: LogWriter, stack: ExitStack) -> ReceivedLog:
+def received_log(settings: Settings, writer: OffsetLog, stack: ExitStack) -> ReceivedLog:
     """Create the writer of received events, which `stack` closes. Raises ConfigError."""
     found, folder = intake_settings(settings), settings.paths.log
     if found is None:

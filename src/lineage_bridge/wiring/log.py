@@ -23,6 +23,7 @@ from lineage_bridge.eventlog.archive.files import is_archived
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.check import LogCheck, acknowledge
 from lineage_bridge.eventlog.disk import LocalDisk
+from lineage_bridge.eventlog.erasing.erased_ids import ErasedIds
 from lineage_bridge.eventlog.lock import DirectoryLock
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.repair import RepairOutcome, repair_log, restore_records
@@ -59,14 +60,14 @@ def repair(settings: Settings) -> list[RepairOutcome]:
     lock = DirectoryLock(paths.log)
     try:
         done = repair_log(paths.log, disk)
-        with _pipeline_stopped(paths.pipeline_lock):
+        with pipeline_stopped(paths.pipeline_lock):
             return [*done, *(repair_archive(paths.archive, disk) if paths.archive.exists() else ())]
     finally:
         lock.release()
 
 
 @contextmanager
-def _pipeline_stopped(path: Path) -> Iterator[None]:
+def pipeline_stopped(path: Path) -> Iterator[None]:
     """Hold the lock of the pipeline, so that no process writes the archive. Raises UnavailableError while one runs."""
     lock = FileLock(path, timeout=0)
     try:
@@ -90,7 +91,8 @@ def restore(settings: Settings, paths: Sequence[Path], on_record: Callable[[], N
         floor = graph.progress.position().get(_STREAM, 0)
     reader = log_reader(settings)
     with LogWriter(settings.paths.log, floor) as writer:
-        return restore_records(writer, (record for _, record in reader.read(0, reader.durable_end())), paths, on_record)
+        known = (record for _, record in reader.read(0, reader.durable_end()))
+        return restore_records(writer, known, paths, on_record, ErasedIds(settings.paths.log))
 
 
 def compare_with_graph(settings: Settings, graph: GraphReader, names: Names) -> Difference:

@@ -73,6 +73,7 @@ def answer_questions(settings: Settings, listener: socket.socket) -> None:
             targets=elsewhere,
             tasks=elsewhere,
             pins=elsewhere,
+            erasures=elsewhere,
             lanes=question_lanes(settings),
         )
         uvloop.run(answer(create_question_app(services), listener))

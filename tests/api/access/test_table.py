@@ -157,6 +157,9 @@ own     GET     /api/v1/inputs/x/positions
 own     POST    /api/v1/inputs/x/positions
 own     POST    /api/v1/inputs/x/records
 admin   GET     /api/v1/audit
+admin   GET     /api/v1/erasures
+admin   GET     /api/v1/erasures/x
+admin   POST    /api/v1/erasures
 admin   GET     /api/v1/keys
 admin   GET     /api/v1/sessions
 admin   DELETE  /api/v1/sessions/x

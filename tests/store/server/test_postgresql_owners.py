@@ -12,11 +12,19 @@ from tests.store.writing import NAMES, add
 
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import StoreError, StoreLockedError, StoreUnreachableError, StoreVersionError
+from lineage_bridge.eventlog.writer import LogWriter
+from lineage_bridge.graph.ids import event_id
+from lineage_bridge.graph.log_record import LogRecord, RecordKind
 from lineage_bridge.store.postgresql.connection import PostgresqlDatabase, connect_writer
+from lineage_bridge.store.postgresql.log_identity import owner_of
 from lineage_bridge.store.postgresql.ownership import GraphOwner, key_digest
 from lineage_bridge.store.postgresql.rebuild import SUFFIX, Rebuilding
 from lineage_bridge.store.write.apply import GraphWriter
+from lineage_bridge.wiring.erasing.erasing import erase
+from lineage_bridge.wiring.erasing.files import GRAPH
+from lineage_bridge.wiring.erasing.requests import erasure_requests, waiting_requests
 from lineage_bridge.wiring.pipeline import open_database
+from lineage_bridge.wiring.shared import state_database
 
 pytestmark = pytest.mark.servers
 SCHEMA = "owned_by_a_test"
@@ -156,3 +164,33 @@ def test_a_restored_copy_of_the_data_folder_does_not_write_the_graph_of_the_orig
     assert copy.paths.graph_owner.read_text() == "log unreadable"
     with open_database(original, database, KEY):
         pass
+
+
+def test_an_emptied_graph_keeps_nothing_and_is_begun_again(database: PostgresqlDatabase) -> None:
+    run(database, f"CREATE TABLE {SCHEMA}.of_another_program AS SELECT 1 AS kept")
+    with closing(Rebuilding(database, "an erasure", OURS)) as rebuilding:
+        rebuilding.empty()
+    tables = run(database, f"SELECT tablename FROM pg_tables WHERE schemaname = '{SCHEMA}'")
+    assert tables == [("of_another_program",)]
+    with closing(GraphWriter(connect_writer(database.url, SCHEMA, owner=OURS), NAMES)) as writer:
+        assert rows(database) == 0
+        add(writer, run_event(inputs=[dataset("a")]))
+    assert rows(database) == 1
+
+
+def test_an_erasure_leaves_nothing_of_a_graph_in_postgresql(database: PostgresqlDatabase, tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, store=database.url, store_schema=SCHEMA)
+    owner = owner_of(settings.paths.graph_owner, state_database(settings).key())
+    run(database, f"DROP SCHEMA {SCHEMA} CASCADE")
+    body = run_event(inputs=[dataset("a", owners={"name": "ada@example.com"})])
+    with LogWriter(settings.paths.log) as log:
+        log.append([LogRecord(RecordKind.EVENT, event_id(body), 5, "http", "", b"", body)])
+    with closing(GraphWriter(connect_writer(database.url, SCHEMA, owner=owner), NAMES)) as writer:
+        add(writer, body)
+    assert rows(database) == 1
+    erasure_requests(settings).request("person", "ada@example.com", "", False)
+    (request,) = waiting_requests(settings.paths)
+    report = erase(settings, request)
+    assert (report.status, report.erased, GRAPH in report.removed) == ("done", 1, True)
+    assert any("PostgreSQL" in line for line in report.elsewhere)
+    assert run(database, f"SELECT tablename FROM pg_tables WHERE schemaname = '{SCHEMA}'") == []

@@ -11,6 +11,7 @@ from typing import Final
 
 from lineage_bridge.errors import LogError
 from lineage_bridge.eventlog.compressed.file import (
+    SUFFIX,
     CompressedSegment,
     PlainSegment,
     SegmentFile,
@@ -117,6 +118,19 @@ def decompress_segment(directory: Path, number: int, disk: Disk) -> Path | None:
         stored.unlink()
     disk.sync_directory(directory)
     return saved
+
+
+def rewrite_stored(path: Path, content: SegmentFile, disk: Disk) -> None:
+    """Replace a stored segment, or another file of records, by other content, in the form that its name says. The caller holds the log's
+    lock. Raises OSError, and LogError if what was written is not that content.
+    """
+    with _replacing(path, disk) as fd:
+        if SUFFIX in path.suffixes:
+            _write_compressed(content, disk, fd, lambda: None)
+            _compare(content, CompressedSegment(fd), path, lambda: None)
+        else:
+            for byte in range(0, content.size, FRAME_BYTES):
+                write_all(disk, fd, [content.read(FRAME_BYTES, byte)], byte)
 
 
 def _is_worth_it(path: Path, least: int) -> bool:

@@ -15,6 +15,7 @@ from lineage_bridge.eventlog.archive.files import ArchivedPartition
 from lineage_bridge.eventlog.archive.progress import SavedProgress
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.archive.writer import ArchiveWriter
+from lineage_bridge.eventlog.erasing.erased_ids import ErasedIds
 from lineage_bridge.graph.log_record import OffsetRange
 from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
 from lineage_bridge.model.sources import InputProgress
@@ -45,8 +46,10 @@ class SparkFeed:
     which the next process folds before it reads on. Until the process ends, all calls raise UnavailableError.
     """
 
-    def __init__(self, session: SparkSession, serve: Serve, root: Path, key: bytes, batch_bytes: int = BATCH_BYTES) -> None:
-        self.batch_bytes = batch_bytes
+    def __init__(
+        self, session: SparkSession, serve: Serve, root: Path, key: bytes, erased: ErasedIds, batch_bytes: int = BATCH_BYTES
+    ) -> None:
+        self.batch_bytes, self.erased = batch_bytes, erased
         self.session, self.serve, self.root, self.key = session, serve, root, key
         self.archive, self.reader = ArchiveWriter(root), ArchiveReader(root)
         self.lock = threading.Lock()
@@ -137,7 +140,9 @@ class SparkFeed:
         """Read and fold the ranges. Raises UnreachableError if Spark cannot read them."""
         try:
             rows = self.session.read.format(read.format).options(**read.options).load().selectExpr(*read.columns)
-            table = rows.transform(fold_incoming, assigned=assigned, judge=judge, folder=folder, key=self.key, most_bytes=most).toArrow()
+            table = rows.transform(
+                fold_incoming, assigned=assigned, judge=judge, folder=folder, key=self.key, most_bytes=most, erased=self.erased
+            ).toArrow()
         except SPARK_ERRORS as error:
             raise UnreachableError(
                 f"Spark cannot read: {gist(text_of(error))}", "see logs/spark.log in the data folder for the full error"

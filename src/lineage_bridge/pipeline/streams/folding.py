@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 
 from lineage_bridge.eventlog.archive.files import ArchivedPartition
 from lineage_bridge.eventlog.archive.writer import PartFile
+from lineage_bridge.eventlog.erasing.erased_ids import ErasedIds
 from lineage_bridge.graph.log_record import RecordKind, StoredRecord, read_note
 from lineage_bridge.graph.record_origin import RecordOrigin, StreamPartition, read_origin
 from lineage_bridge.pipeline.fold import fold_partition
@@ -54,14 +55,17 @@ class Part(msgspec.Struct, array_like=True):
 PARTS = msgspec.msgpack.Decoder(list[Part])
 
 
-def fold_incoming(rows: DataFrame, *, assigned: Assigned, judge: JudgeRow, folder: Path, key: bytes, most_bytes: int) -> DataFrame:
+def fold_incoming(
+    rows: DataFrame, *, assigned: Assigned, judge: JudgeRow, folder: Path, key: bytes, most_bytes: int, erased: ErasedIds
+) -> DataFrame:
     """Fold rows as SparkRead describes them to FACTS, with the relation PART. `folder` is that of the batch's parts.
 
-    A task stops reading when its rows, or the records in them, have `most_bytes` bytes.
+    Of events among the `erased`, only empty records are written. A task stops reading when its rows, or the records in them, have
+    `most_bytes` bytes.
     """
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        writing = PartWriter(folder, judge, most_bytes)
+        writing = PartWriter(folder, judge, most_bytes, erased)
         yield fold_partition(writing.records(_rows(batches), assigned), (), key, frozenset())
         yield writing.finish()
 
@@ -73,8 +77,8 @@ class PartWriter:
     `most_bytes`.
     """
 
-    def __init__(self, folder: Path, judge: JudgeRow, most_bytes: int) -> None:
-        self.folder, self.judge, self.left = folder, judge, most_bytes
+    def __init__(self, folder: Path, judge: JudgeRow, most_bytes: int, erased: ErasedIds) -> None:
+        self.folder, self.judge, self.left, self.erased = folder, judge, most_bytes, erased
         self.parts: dict[tuple[str, str], tuple[Part, PartFile]] = {}
 
     def records(self, rows: Iterable[StreamRow], assigned: Assigned) -> Iterator[StoredRecord]:
@@ -90,7 +94,7 @@ class PartWriter:
                 part.newest_ms = max(row.at_ms, part.newest_ms or row.at_ms)
             judged = self.judge(row)
             part.filtered += judged.filtered
-            for record in judged.records:
+            for record in self.erased.without(judged.records):
                 origin = read_origin(record.note)
                 if origin is None:
                     continue

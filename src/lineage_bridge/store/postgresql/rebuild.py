@@ -78,6 +78,17 @@ class Rebuilding:
             raise store_error(error) from error
         return True
 
+    def empty(self) -> None:
+        """Remove the graph: its tables are made again, empty, by the next connection that writes. Raises StoreError if questions hold the
+        tables.
+        """
+        try:
+            with self._connection.transaction():
+                self._connection.execute(f"SET LOCAL lock_timeout = '{_WAIT}'")
+                drop(self._connection)
+        except psycopg.Error as error:
+            raise store_error(error) from error
+
     def close(self) -> None:
         """Remove the second schema, and release the lock."""
         try:

@@ -14,7 +14,7 @@ from lineage_bridge.store.damage import copy_database, damage_reported, is_sound
 from lineage_bridge.store.migration import Schema, migrate, version
 
 KEY_BYTES = 32
-STATE = Schema("state database", Path(__file__).parent / "migrations", "0010")
+STATE = Schema("state database", Path(__file__).parent / "migrations", "0011")
 BUSY_S = 30
 """How many seconds to wait for the locks of other connections."""
 EARLIER_NAME = "control.db"

@@ -1,0 +1,1 @@
+"""Routes for erasures from the data folder."""

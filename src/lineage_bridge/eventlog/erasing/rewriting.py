@@ -1,0 +1,169 @@
+"""Rewrites the files of the log and of the archive without the records that an erasure chooses. Offsets and sizes stay.
+
+A file is replaced as a whole, so that after a crash it is the old one or the new one. Bytes that cannot be read might contain what is to be
+erased: they must be repaired first. The caller holds the locks of the log and of the pipeline.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+from lineage_bridge.errors import LogError
+from lineage_bridge.eventlog.archive.files import files_in, partitions_in
+from lineage_bridge.eventlog.archive.manifest import Manifest, checksum_of, read_listing
+from lineage_bridge.eventlog.archive.writer import PARTS
+from lineage_bridge.eventlog.compressed.compressor import rewrite_stored
+from lineage_bridge.eventlog.compressed.file import SegmentFile, compressed_path, damaged_frames, open_segment, segment_size, stored_path
+from lineage_bridge.eventlog.disk import Disk
+from lineage_bridge.eventlog.erasing.selection import Choose
+from lineage_bridge.eventlog.mark import read_mark
+from lineage_bridge.eventlog.record_format import encode_like
+from lineage_bridge.eventlog.segment import (
+    HEADER_BYTES,
+    UnreadableBytes,
+    byte_of,
+    list_segments,
+    segment_end,
+    segment_of,
+    segment_path,
+    walk_records,
+)
+from lineage_bridge.graph.log_record import RecordKind
+
+
+class Patch(NamedTuple):
+    """Bytes that replace as many bytes of a file from `byte` on. Zeros at the end are left out of `content`."""
+
+    byte: int
+    size: int
+    content: bytes
+
+
+class FileErasure(NamedTuple):
+    """What is to be erased of a file with a number of `records`, up to the byte `end`: how many of them are `erased`, and how many only
+    `masked`. `erased_ids`: the event ids of all erased records of the file, also of those that were erased before.
+    """
+
+    path: Path
+    records: int
+    erased: int
+    masked: int
+    erased_ids: list[bytes]
+    patches: list[Patch]
+    end: int
+
+
+OnFile = Callable[[FileErasure], bool]
+"""Called with each file before it is rewritten, and with those that stay. Returns whether the file may be rewritten."""
+
+
+def erase_in_log(directory: Path, choose: Choose, disk: Disk, on_file: OnFile) -> None:
+    """Erase the chosen records of the log. Raises LogError for bytes that cannot be read, OSError."""
+    numbers, durable = list_segments(directory), read_mark(directory)
+    for number, following in zip_longest(numbers, numbers[1:]):
+        path = segment_path(directory, number)
+        end = byte_of(durable) if number == segment_of(durable) else segment_end(directory, number, following)
+        _erase_in(path, HEADER_BYTES, end, choose, disk, on_file)
+
+
+def erase_in_archive(root: Path, choose: Choose, disk: Disk, on_file: OnFile) -> None:
+    """Erase the chosen records of the archive. Raises LogError for bytes that cannot be read, OSError."""
+    listed = {(folder, file.start, file.end, file.level): file.checksum for folder, files in read_listing(root).items() for file in files}
+    manifest: Manifest | None = None
+    for of in partitions_in(root):
+        folder = of.folder(root)
+        for file in files_in(folder):
+            found = _erase_in(file.path, 0, file.path.stat().st_size, choose, disk, on_file)
+            if not found.erased_ids and not found.patches:
+                continue
+            key = str(folder.relative_to(root)), file.start, file.end, file.level
+            if listed.get(key) not in (None, checksum_of(file.path)):
+                manifest = manifest or Manifest(root)
+                manifest.add([(folder, file)])
+
+
+def leftovers(log: Path, archive: Path) -> Iterator[Path]:
+    """Files that processes left when they were killed, and that nothing reads: unfinished forms of segments, and of the archive unfinished
+    files and those that longer ones contain.
+    """
+    yield from sorted(log.glob("*.new"))
+    yield from sorted(stored for path in log.glob("*.log") if (stored := compressed_path(path)).exists())
+    yield from sorted((archive / PARTS).glob("*"))
+    for of in partitions_in(archive):
+        current = {file.path for file in files_in(of.folder(archive))}
+        yield from sorted(path for path in of.folder(archive).glob("[0-9]*-[0-9]*.[0-9]") if path not in current)
+
+
+def cut_files(log: Path, archive: Path) -> list[Path]:
+    """The files in which repairs have set unreadable bytes aside."""
+    return sorted([*log.glob("*.cut"), *archive.rglob("*.cut")])
+
+
+def pieces_of(path: Path) -> Iterator[bytes]:
+    """The content of a file in pieces, of a compressed segment uncompressed. Each piece begins with the end of the one before. Raises
+    LogError for a damaged segment that cannot be read whole, OSError.
+    """
+    piece, overlap = 4 << 20, 16 << 10
+    with open_segment(path) as file:
+        if any(not frame.is_restored for frame in damaged_frames(path)):
+            raise LogError(f"{path} is damaged, and cannot be searched")
+        size = file.size
+        for byte in range(0, size, piece):
+            first = max(0, byte - overlap)
+            yield file.read(byte + piece - first, first)
+
+
+def _erase_in(path: Path, first: int, end: int, choose: Choose, disk: Disk, on_file: OnFile) -> FileErasure:
+    def fail(gap: UnreadableBytes) -> NoReturn:
+        raise LogError(
+            f"{path} has bytes that cannot be read, from {gap.first} to {gap.end}: what is to be erased may be in them",
+            "lineage-bridge log check lists all damage; restore or repair it first: lineage-bridge log repair",
+        )
+
+    found = _search(path, first, end, choose, fail)
+    if on_file(found) and (found.patches or segment_size(path) > end):
+        with open_segment(path) as original:
+            rewrite_stored(stored_path(path), _Patched(original, found.patches, end), disk)
+    return found
+
+
+def _search(path: Path, first: int, end: int, choose: Choose, on_gap: Callable[[UnreadableBytes], NoReturn]) -> FileErasure:
+    patches: list[Patch] = []
+    erased_ids: list[bytes] = []
+    records, erased = 0, 0
+    for byte, size, record in walk_records(path, first, end, end, on_gap):
+        records += 1
+        chosen = choose(record)
+        if chosen.kind == RecordKind.ERASED:
+            erased_ids.append(record.event_id)
+            erased += record.kind != RecordKind.ERASED
+        if chosen is not record:
+            patches.append(Patch(byte, size, encode_like(chosen, size).rstrip(b"\0")))
+    return FileErasure(path, records, erased, len(patches) - erased, erased_ids, patches, end)
+
+
+class _Patched:
+    """A segment file with patches, up to `end`. Implements SegmentFile."""
+
+    def __init__(self, original: SegmentFile, patches: list[Patch], end: int) -> None:
+        self._original, self._patches, self._end = original, patches, end
+        self._starts = [patch.byte for patch in patches]
+
+    @property
+    def size(self) -> int:
+        """The size in bytes."""
+        return self._end
+
+    def read(self, size: int, byte: int) -> bytes:
+        """Read up to `size` bytes from `byte` on; fewer at the end. Raises OSError."""
+        data = bytearray(self._original.read(min(size, max(0, self._end - byte)), byte))
+        at = max(0, bisect_right(self._starts, byte) - 1)
+        while at < len(self._patches) and (patch := self._patches[at]).byte < byte + len(data):
+            first, last = max(patch.byte, byte), min(patch.byte + patch.size, byte + len(data))
+            if first < last:
+                piece = patch.content[first - patch.byte : last - patch.byte]
+                data[first - byte : last - byte] = piece.ljust(last - first, b"\0")
+            at += 1
+        return bytes(data)

@@ -1,0 +1,134 @@
+"""Decides what an erasure does to a record: it stays, is erased as a whole, or only what is stored beside its body is masked."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+
+from lineage_bridge.errors import RequestError
+from lineage_bridge.eventlog.erasing.identifier import PersonIdentifier
+from lineage_bridge.graph.log_record import LogRecord, RecordKind, RecordNote, read_note, write_note
+from lineage_bridge.model.erasing.erasure import DATASET, KINDS, NAMESPACE, PERSON, RUN, ErasureRequest
+
+Choose = Callable[[LogRecord], LogRecord]
+"""Returns the record itself if it stays, or what replaces it: a record that takes no more bytes."""
+_EVENTS: Final = (RecordKind.EVENT, RecordKind.REJECTED)
+_ESCAPES: Final = b"\\"
+
+
+def choose_records(request: ErasureRequest) -> Choose:
+    """The decision for a request. Raises RequestError for a request that cannot be meant."""
+    check_request(request)
+    if request.kind == PERSON:
+        identifier = PersonIdentifier(request.name)
+        return lambda record: _without_person(record, identifier)
+    if request.kind == RUN:
+        run = str(UUID(request.name))
+        return lambda record: erased_record(record) if record.kind in _EVENTS and _is_of_run(record.body, run) else record
+    named = request.namespace, (request.name if request.kind == DATASET else None)
+    return lambda record: erased_record(record) if record.kind in _EVENTS and _names(record.body, *named) else record
+
+
+def bodies_with(request: ErasureRequest) -> Callable[[bytes], bool]:
+    """A function that says whether bytes contain what is erased: of a person, any bytes; otherwise the JSON of an event or several."""
+    if request.kind == PERSON:
+        return PersonIdentifier(request.name).is_in
+    choose = choose_records(request)
+
+    def is_in(body: bytes) -> bool:
+        events = _decoded(body)
+        bodies = map(msgspec.json.encode, events) if isinstance(events, list) else (body,)
+        return any(choose(LogRecord(RecordKind.EVENT, b"", 0, "", "", b"", one_body)).kind == RecordKind.ERASED for one_body in bodies)
+
+    return is_in
+
+
+def check_request(request: ErasureRequest) -> None:
+    """Raise RequestError unless a request names what its kind needs."""
+    if request.kind not in KINDS:
+        raise RequestError(f"{request.kind!r} cannot be erased", f"use one of: {', '.join(KINDS)}")
+    if request.kind == PERSON:
+        PersonIdentifier(request.name)
+    elif request.kind == RUN:
+        _check_run(request.name)
+    if (request.kind in (DATASET, NAMESPACE)) != bool(request.namespace):
+        raise RequestError(f"a {request.kind} is erased {'by' if request.kind in (DATASET, NAMESPACE) else 'without'} a namespace")
+    if (request.kind == NAMESPACE) == bool(request.name):
+        raise RequestError(f"a {request.kind} is erased {'without' if request.kind == NAMESPACE else 'by'} a name")
+
+
+def _check_run(text: str) -> None:
+    try:
+        UUID(text)
+    except ValueError as error:
+        raise RequestError(f"{text!r} is not the id of a run", "a run is named by its UUID") from error
+
+
+def _without_person(record: LogRecord, identifier: PersonIdentifier) -> LogRecord:
+    if record.kind != RecordKind.ERASED and identifier.is_in(record.body):
+        record = erased_record(record)
+    beside = (record.channel.encode("utf-8", "replace"), record.principal.encode("utf-8", "replace"), record.note)
+    if not any(map(identifier.is_in, beside)):
+        return record
+    masked = _masked(record, identifier)
+    still = identifier.is_in(masked.note) or identifier.is_in(masked.principal.encode("utf-8", "replace"))
+    return msgspec.structs.replace(erased_record(masked), principal="", note=b"") if still else masked
+
+
+def _masked(record: LogRecord, identifier: PersonIdentifier) -> LogRecord:
+    """The record with its channel, principal and note masked. They keep their sizes in bytes."""
+    channel, principal = (
+        identifier.masked(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+        for text in (record.channel, record.principal)
+    )
+    return msgspec.structs.replace(record, channel=channel, principal=principal, note=identifier.masked(record.note))
+
+
+def erased_record(record: LogRecord) -> LogRecord:
+    """The ERASED record that replaces a record. If an input read it, it still says where, so that the input continues after it."""
+    origin = read_note(record.note).origin
+    if origin is None:
+        return LogRecord(RecordKind.ERASED, record.event_id, record.arrival_us, record.channel, "", b"", b"")
+    note = write_note(RecordNote(origin=msgspec.structs.replace(origin, key="", headers={})))
+    return LogRecord(RecordKind.ERASED, record.event_id, record.arrival_us, record.channel, record.principal, note, b"")
+
+
+def _is_of_run(body: bytes, run: str) -> bool:
+    if run.encode() not in body.lower() and _ESCAPES not in body:
+        return False
+    event = _decoded(body)
+    run_of_event = event.get("run") if isinstance(event, dict) else None
+    named = run_of_event.get("runId") if isinstance(run_of_event, dict) else None
+    try:
+        return isinstance(named, str) and str(UUID(named)) == run
+    except ValueError:
+        return False
+
+
+def _names(body: bytes, namespace: str, name: str | None) -> bool:
+    """Whether an event names a dataset of this name, or, without a name, anything of the namespace."""
+    if any(text.encode("utf-8", "replace") not in body for text in (namespace, name or "")) and _ESCAPES not in body:
+        return False
+    return any(
+        item.get("namespace") == namespace and (name is None or item.get("name") == name) for item in _objects(_decoded(body), name is None)
+    )
+
+
+def _objects(event: Any, with_jobs: bool) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON
+    """The objects in an event, with or without those that describe jobs."""
+    left = [event]
+    while left:
+        item = left.pop()
+        if isinstance(item, dict):
+            yield item
+            left.extend(value for key, value in item.items() if with_jobs or key != "job")
+        elif isinstance(item, list):
+            left.extend(item)
+
+
+def _decoded(body: bytes) -> Any:  # noqa: ANN401 - JSON
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,1 @@
+"""Erasures: requests, and the proofs of what was erased."""
