@@ -58,7 +58,8 @@ def _aspects(event: dict[str, Any]) -> Iterator[tuple[tuple[str, str], Any]]:
     yield (flow, "dataFlowInfo"), {"name": _before_point(job["name"]), "customProperties": properties, **described}
     kind = {"string": _orchestrator(event)}
     yield (urn, "dataJobInfo"), {"name": shown, "type": kind, "flowUrn": flow, "customProperties": properties, **described}
-    sides, fine = {}, []
+    sides: dict[str, Any] = {}
+    fine: list[dict[str, Any]] = []
     for side in ("input", "output"):
         datasets = {found: dataset for dataset in event.get(f"{side}s", ()) if (found := dataset_urn(dataset))}
         sides[f"{side}DatasetEdges"] = [{"destinationUrn": found, "lastModified": {"time": 0, "actor": ""}} for found in sorted(datasets)]
