@@ -160,9 +160,13 @@ def _openmetadata(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
     )
 
 
-def _datahub(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
+def _datahub(request: pytest.FixtureRequest, _: Server, form: str) -> Place:
     there = DataHub()
     url = _serving(request, answering(there.handle))
+    if form:
+        lost = {"facets that are not sent to DataHub": 3}
+        settings = {"url": url, "form": form}
+        return Place("datahub", settings, there.edges, has_datasets=False, writes="/lineage", loses=lost, more={"there": there})
 
     def plant(job: str) -> None:
         urn = f"urn:li:dataJob:(urn:li:dataFlow:(openlineage,jobs,PROD),{job})"
@@ -290,13 +294,14 @@ LOCAL = (
     "openmetadata",
     "databricks",
     "datahub",
+    "datahub-events",
     "datazone",
     "atlan",
     "google",
     "google-events",
 )
 """The places that need no server of the session."""
-OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata", "databricks", "datahub", "google", "google-events", "atlan")
+OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata", "databricks", "datahub", "datahub-events", "google", "google-events", "atlan")
 READABLE = ("files", "marquez", "databricks", "datahub", "google", "atlan")
 
 

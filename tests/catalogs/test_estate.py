@@ -16,6 +16,7 @@ KINDS = (
     "openmetadata",
     "databricks",
     "datahub",
+    "datahub-events",
     "datazone",
     "google",
     "google-events",

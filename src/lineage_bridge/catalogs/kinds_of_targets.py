@@ -16,7 +16,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
     {
         "atlan": "lineage_bridge.catalogs.kinds.atlan.atlan_target",
         "databricks": "lineage_bridge.catalogs.kinds.databricks.kind",
-        "datahub": "lineage_bridge.catalogs.kinds.datahub",
+        "datahub": "lineage_bridge.catalogs.kinds.datahub.kind",
         "dataplex": "lineage_bridge.catalogs.kinds.google.dataplex_kind",
         "datazone": "lineage_bridge.catalogs.kinds.datazone.kind",
         "files": "lineage_bridge.catalogs.kinds.files",

@@ -10,7 +10,8 @@ _SECOND_US: Final = 1_000_000
 class Pace:
     """Limits the rate of calls to one target. If the target asks one call to wait, all calls wait.
 
-    `calls_per_s` is how many calls may begin in a second; what was not used of the last second may be used later. Thread-safe.
+    `calls_per_s` is how many calls may begin in a second; those of one second, and at least one, may begin at once after a second without
+    calls. Thread-safe.
     """
 
     def __init__(self, clock_us: Callable[[], int], wait: Callable[[float], None], calls_per_s: float | None = None) -> None:
@@ -48,7 +49,8 @@ class Pace:
         with self._lock:
             now_us = self._clock_us()
             latest_us = now_us + (self._waiting + 1) * self._interval_us  # in case the clock was set back meanwhile
-            begins_us = max(now_us - _SECOND_US, min(self._next_us, latest_us))
+            unused_us = max(0.0, _SECOND_US - self._interval_us)  # the slots of a second, with that of now
+            begins_us = max(now_us - unused_us, min(self._next_us, latest_us))
             self._next_us = begins_us + self._interval_us
             self._waiting += 1
         try:

@@ -9,6 +9,7 @@ import re
 from typing import Any
 from urllib.parse import quote_plus
 
+from tests.catalogs.standins.datahub_events import RefusedError, aspects_of
 from tests.catalogs.standins.server import Answer, Request
 
 ASPECTS = {
@@ -90,13 +91,15 @@ class DataHub:
     """Aspects by URN and name; proposals for URNs that end with `refusing` are refused.
 
     Entities in `hidden` are not listed, `expired` are scroll ids that are not accepted any more, and `failing` are the statuses with which
-    lists of a type of entities fail. A page has at most `page` entities.
+    lists of a type of entities fail. A page has at most `page` entities. `runs` are those of the events that it took.
     """
 
     def __init__(self) -> None:
         self.refusing = "nothing"
         self.aspects: dict[tuple[str, str], Any] = {}
         self.requests: list[int] = []
+        self.runs: list[str] = []
+        self.has_endpoint = True
         self.hidden: set[str] = set()
         self.scrolls: list[str] = []
         self.expired: set[str] = set()
@@ -105,10 +108,25 @@ class DataHub:
 
     def handle(self, request: Request) -> Answer:
         """Answer a request."""
+        if request.parts[:2] == ("openapi", "openlineage"):
+            return self._event(request)
         return self._listed(request) if request.parts[:3] == ("openapi", "v3", "entity") else self._published(request)
 
+    def _event(self, request: Request) -> Answer:
+        if request.parts[2:] != ("api", "v1", "lineage") or not self.has_endpoint:
+            return Answer(404)
+        if request.method != "POST":
+            return Answer(405)
+        try:
+            made = aspects_of(request.body)
+        except RefusedError:
+            return Answer(500)
+        self.runs += [urn for urn, name in made if name == "dataProcessInstanceRunEvent"]
+        self.aspects |= made
+        return Answer(200)
+
     def _published(self, request: Request) -> Answer:
-        if request.headers.get("x-restli-protocol-version") != "2.0.0":
+        if request.parts != ("config",) and request.headers.get("x-restli-protocol-version") != "2.0.0":
             return _error(400, "the protocol's version is missing")
         match request.method, request.parts[0], request.query.get("action", ""):
             case "GET", "config", _:
@@ -192,9 +210,14 @@ class DataHub:
             (urn[:-1].rpartition(",")[2], source.split(",")[1], target.split(",")[1])
             for (urn, name), value in self.aspects.items()
             if name == "dataJobInputOutput"
-            for source in value["inputDatasets"]
-            for target in value["outputDatasets"]
+            for source in _datasets(value, "input")
+            for target in _datasets(value, "output")
         }
+
+
+def _datasets(aspect: dict[str, Any], side: str) -> list[str]:
+    """The datasets of a side, which events state as edges."""
+    return [*aspect[f"{side}Datasets"], *(edge["destinationUrn"] for edge in aspect.get(f"{side}DatasetEdges", ()))]
 
 
 def _error(status: int, message: str) -> Answer:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -41,12 +41,38 @@ class Fault:
         return True
 
 
+class Limit:
+    """A limit of requests in a second, and those of one second at once: what exceeds it is refused with 429, and asked to come later."""
+
+    def __init__(self, calls_per_s: int, clock_s: Callable[[], float]) -> None:
+        self._rate, self._clock_s = calls_per_s, clock_s
+        self._left, self._at = float(calls_per_s), clock_s()
+        self.answered = self.refused = 0
+
+    def takes(self) -> bool:
+        """Whether a request is taken; it is counted."""
+        now = self._clock_s()
+        self._left, self._at = min(float(self._rate), self._left + (now - self._at) * self._rate), now
+        if self._left < 1 - 1e-6:
+            self.refused += 1
+            return False
+        self._left -= 1
+        self.answered += 1
+        return True
+
+    @property
+    def floor_s(self) -> float:
+        """The shortest time in which so many requests are taken."""
+        return max(0, self.answered - self._rate) / self._rate
+
+
 class Faulty:
     """The proxy: `url` leads through it to where `target` is, and `requests` are those that came, in order: `GET /path?query`."""
 
     def __init__(self, target: str) -> None:
         self.requests: list[str] = []
         self._faults: list[Fault] = []
+        self._limit: Limit | None = None
         self._lock = threading.Lock()
         self._mended = threading.Event()
         parts = urlsplit(target)
@@ -78,6 +104,11 @@ class Faulty:
     def cut(self, path: str = "", times: int | None = None) -> None:
         """Answers break off half way, after their length was sent."""
         self._add(Fault("cut", path, times))
+
+    def limit(self, calls_per_s: int, clock_s: Callable[[], float]) -> Limit:
+        """From now on, what exceeds a limit is answered with 429 and `Retry-After: 1`."""
+        self._limit = Limit(calls_per_s, clock_s)
+        return self._limit
 
     def mend(self) -> None:
         """From now on everything is passed on; what hangs is dropped."""
@@ -131,7 +162,10 @@ class Faulty:
             self.requests.append(f"{request.command} {request.path}")
             fault = next((fault for fault in self._faults if fault.takes(request.path)), None)
             mended = self._mended
-        if fault and fault.kind == "hang":
+            is_over = fault is None and self._limit is not None and not self._limit.takes()
+        if is_over:
+            _send(request, 429, {"Retry-After": "1"}, b"{}", 2)
+        elif fault and fault.kind == "hang":
             mended.wait()
         elif fault and fault.kind == "answer":
             _send(request, fault.status, fault.headers, fault.body, len(fault.body))

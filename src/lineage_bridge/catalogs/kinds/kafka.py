@@ -56,7 +56,20 @@ class KafkaTarget(Target[KafkaTargetSettings]):
         return digest(event)
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """Produce records, and wait until the brokers have confirmed them."""
+        """Produce records, and wait until the brokers have confirmed them.
+
+        Brokers refuse all records that came together if these are too large together, or one of them is; so each is then sent alone.
+        """
+        found = self._sent(operations)
+        if len(operations) > 1:
+            found = [
+                self._sent([operation])[0] if isinstance(outcome, KafkaError) and outcome.code() in _REFUSED else outcome
+                for operation, outcome in zip(operations, found, strict=True)
+            ]
+        return [self._outcome(outcome) for outcome in found]
+
+    def _sent(self, operations: Sequence[Operation]) -> list[Outcome | KafkaError | None]:
+        """What became of each record; None for one that was not confirmed in time."""
         producer = self._opened()
         outcomes: list[Outcome | KafkaError | None] = [None] * len(operations)
 
@@ -78,8 +91,11 @@ class KafkaTarget(Target[KafkaTargetSettings]):
                     f"records for topic {self.settings.topic} wait to be sent, and the queue for them is full",
                     "check that the brokers are reachable, and publish again",
                 ) from error
-        producer.flush(self.settings.timeout_s + 5)
-        return [self._outcome(found) for found in outcomes]
+        try:
+            producer.flush(self.settings.timeout_s + 5)
+        except KafkaException as error:  # nothing can be sent any more
+            raise self._error(error.args[0]) from error
+        return outcomes
 
     def _outcome(self, found: Outcome | KafkaError | None) -> Outcome:
         if isinstance(found, Outcome):
@@ -127,6 +143,7 @@ class KafkaTarget(Target[KafkaTargetSettings]):
                     {
                         "compression.type": "gzip",
                         "message.timeout.ms": timeout_ms,
+                        "topic.metadata.propagation.max.ms": min(30_000, timeout_ms // 2),  # when a missing topic is taken for one
                         "message.max.bytes": self.settings.max_bytes + 100_000,
                         "socket.timeout.ms": max(timeout_ms, 1000),
                         **connection,

@@ -7,15 +7,24 @@ aspect only, which repeats the URN.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
-from urllib.parse import quote, quote_plus
+from typing import Any, Final
+from urllib.parse import quote
 
 import msgspec
-from pydantic import AfterValidator, Field
 
-from lineage_bridge.catalogs.events import column_fields, in_form, with_held
+from lineage_bridge.catalogs.events import column_fields, in_form, key_of, with_held
 from lineage_bridge.catalogs.http import TargetClient, outcome_of
-from lineage_bridge.catalogs.settings import HttpTargetSettings, Renames
+from lineage_bridge.catalogs.kinds.datahub.entities import (
+    LONG_DATASETS,
+    LONG_JOBS,
+    NOT_HELD,
+    SIDES,
+    check_connection,
+    flow_urn,
+    is_too_long,
+    job_urn,
+)
+from lineage_bridge.catalogs.kinds.datahub.settings import DataHubSettings
 from lineage_bridge.catalogs.target import (
     DELETE,
     DONE,
@@ -26,48 +35,20 @@ from lineage_bridge.catalogs.target import (
     Operation,
     Outcome,
     Target,
-    TargetKind,
 )
 from lineage_bridge.errors import ForbiddenError, SourceError
 from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.openlineage.event_builder import digest_of, encode
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
-from lineage_bridge.sources.common.datahub.urns import DataHubNames, Environment, encoded
+from lineage_bridge.sources.common.datahub.urns import DataHubNames
 
 _HEADERS: Final = {"X-RestLi-Protocol-Version": "2.0.0"}
-_LONGEST_URN: Final = 512
-"""The maximum size, in bytes, of the URN of a job or dataset, URL-encoded."""
 _MOST: Final = 200
 """The number of proposals in a request, as in DataHub's own clients."""
-_NOT_HELD: Final = "facets that are not sent to DataHub"
 _HELD: Final = frozenset(("sql", "documentation", "jobType", PUBLICATION, "columnLineage"))
 
 
-def _part(text: str) -> str:
-    if not text or encoded(text) != text or not text.isprintable() or " " in text:
-        raise ValueError("use a name without spaces, commas and parentheses")
-    return text
-
-
-class DataHubSettings(HttpTargetSettings):
-    """Settings of a target: the address of DataHub's metadata service, and the names that entities get there."""
-
-    orchestrator: Annotated[str, AfterValidator(_part)] = Field(
-        default="openlineage", max_length=50, description="orchestrator of jobs there; nobody else may write jobs of this orchestrator"
-    )
-    env: Environment = Field(default="PROD", description="environment of jobs and datasets there")
-    platforms: Renames = Field(default={}, description="platforms of datasets by namespace, instead of the scheme of the namespace")
-    platform_instances: Renames = Field(
-        default={}, description="platform instances of datasets by namespace; they precede the datasets' names"
-    )
-
-    @property
-    def destination(self) -> str:
-        """The text that identifies the target: the address, and the parts that all URNs have in common."""
-        return f"{self.url} {self.orchestrator} {self.env}"
-
-
-class DataHubTarget(Target[DataHubSettings]):
+class DataHubAspectsTarget(Target[DataHubSettings]):
     """Publishes to DataHub: writes aspects, reads inputs and outputs of jobs back, and deletes jobs."""
 
     catalog = "datahub"
@@ -85,14 +66,14 @@ class DataHubTarget(Target[DataHubSettings]):
     def express(self, event: Json) -> Expressed:
         """Convert an event to a completed run. Raises InexpressibleError."""
         made = in_form(event, "runs").event
-        if _is_too_long(self._job(key_of_job(made))):
-            raise InexpressibleError("jobs whose URN would be too long")
+        if is_too_long(self._job(key_of(made))):
+            raise InexpressibleError(LONG_JOBS)
         lost = Counter[str]()
         for side in ("inputs", "outputs"):
-            datasets = [dataset for dataset in made.get(side, ()) if not _is_too_long(self._dataset(dataset))]
-            lost["datasets whose URN would be too long"] += len(made.get(side, ())) - len(datasets)
-            made[side] = [with_held(dataset, _HELD, lost, _NOT_HELD) for dataset in datasets]
-        made["job"] = with_held(made["job"], _HELD, lost, _NOT_HELD)
+            datasets = [dataset for dataset in made.get(side, ()) if not is_too_long(self._dataset(dataset))]
+            lost[LONG_DATASETS] += len(made.get(side, ())) - len(datasets)
+            made[side] = [with_held(dataset, _HELD, lost, NOT_HELD) for dataset in datasets]
+        made["job"] = with_held(made["job"], _HELD, lost, NOT_HELD)
         return Expressed(made, +lost)
 
     def visible(self, event: Json) -> str:
@@ -141,12 +122,8 @@ class DataHubTarget(Target[DataHubSettings]):
     def test(self) -> list[SourceCheck]:
         """Check whether the metadata service answers and accepts the token."""
         try:
-            answer = self._client.call("GET", "/config")
-            is_it = answer.is_success and b'"noCode"' in answer.body
-            text = "DataHub answers" if is_it else f"the server answers {answer.status}, and not as DataHub's metadata service does"
-            hint = "" if is_it else "use the address of the metadata service, or that of the web page with /api/gms"
-            checks = [SourceCheck("connect", is_it, text, hint)]
-            if is_it:
+            checks = [check_connection(self._client)]
+            if checks[0].works:
                 self.read([ObjectKey("job", "lineagebridge", "no-such-job")])
                 checks.append(SourceCheck("authenticate", works=True, message="aspects can be read"))
         except ForbiddenError as error:
@@ -160,10 +137,10 @@ class DataHubTarget(Target[DataHubSettings]):
     # names
 
     def _flow(self, namespace: str) -> str:
-        return f"urn:li:dataFlow:({self.settings.orchestrator},{encoded(namespace)},{self.settings.env})"
+        return flow_urn(self.settings.orchestrator, namespace, self.settings.env)
 
     def _job(self, key: ObjectKey) -> str:
-        return f"urn:li:dataJob:({self._flow(key.namespace)},{encoded(key.name)})"
+        return job_urn(self._flow(key.namespace), key.name)
 
     def _dataset(self, dataset: Json) -> str:
         return self._names.urn(dataset["namespace"], dataset["name"])
@@ -175,7 +152,7 @@ class DataHubTarget(Target[DataHubSettings]):
 
     def _proposals(self, key: ObjectKey, event: Json) -> Iterator[Json]:
         """The proposals that write a job, after those for the entities that it refers to."""
-        for urn, dataset in sorted({self._dataset(found): found for side in _SIDES for found in event.get(side, ())}.items()):
+        for urn, dataset in sorted({self._dataset(found): found for side in SIDES for found in event.get(side, ())}.items()):
             yield _proposal("dataset", urn, "datasetKey", self._dataset_key(dataset))
         yield _proposal("dataFlow", self._flow(key.namespace), "dataFlowInfo", {"name": key.namespace, "customProperties": {}})
         yield _proposal("dataJob", self._job(key), "dataJobInfo", self._info(key, event))
@@ -192,7 +169,7 @@ class DataHubTarget(Target[DataHubSettings]):
         return {**info, "flowUrn": self._flow(key.namespace), **({"description": described} if isinstance(described, str) else {})}
 
     def _input_output(self, event: Json) -> Json:
-        sides = {side: sorted({self._dataset(dataset) for dataset in event.get(side, ())}) for side in _SIDES}
+        sides = {side: sorted({self._dataset(dataset) for dataset in event.get(side, ())}) for side in SIDES}
         columns = [self._column(dataset, *stated) for dataset in event.get("outputs", ()) for stated in column_fields(dataset)]
         return {"inputDatasets": sides["inputs"], "outputDatasets": sides["outputs"], "fineGrainedLineages": columns}
 
@@ -209,18 +186,6 @@ class DataHubTarget(Target[DataHubSettings]):
 
     def _field(self, dataset: Json, column: str) -> str:
         return self._names.field_urn(dataset["namespace"], dataset["name"], column)
-
-
-_SIDES: Final = ("inputs", "outputs")
-
-
-def key_of_job(event: Json) -> ObjectKey:
-    """The key of the job that an event describes."""
-    return ObjectKey("job", event["job"]["namespace"], event["job"]["name"])
-
-
-def _is_too_long(urn: str) -> bool:
-    return len(quote_plus(urn, safe="*", errors="replace").replace("~", "%7E")) > _LONGEST_URN
 
 
 def _proposal(entity: str, urn: str, aspect: str, value: Json) -> Json:
@@ -242,6 +207,3 @@ def _digest(aspect: Json) -> str:
         [sorted(found.get("upstreams") or ()), sorted(found.get("downstreams") or ())] for found in aspect.get("fineGrainedLineages") or ()
     )
     return digest_of([sorted(aspect.get("inputDatasets") or ()), sorted(aspect.get("outputDatasets") or ()), columns])
-
-
-KIND = TargetKind(DataHubSettings, DataHubTarget, "DataHub, by its metadata service")
