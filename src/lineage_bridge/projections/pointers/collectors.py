@@ -1,4 +1,4 @@
-"""Which source would measure what a job reads and writes, for those sides that nobody has measured. Pure."""
+"""Which source would report what is not known: how much a job reads and writes, and who may read and write a dataset. Pure."""
 
 from typing import Final, Literal
 
@@ -31,3 +31,10 @@ def collector(job: Node, dataset: Node, side: Side, job_type_facet: str | None) 
     if CONFLUENT in (system_of(job.namespace), system_of(dataset.namespace)):
         return "confluent"
     return "msk-connect" if job.namespace.startswith("msk-connect://") else kind
+
+
+def rights_collector(dataset: Node) -> str:
+    """The kind of source that would report who may read and write a dataset; empty if no source would."""
+    if dataset_type(dataset.namespace, dataset.name) != TOPIC:
+        return ""
+    return "confluent" if system_of(dataset.namespace) == CONFLUENT else "kafka"
