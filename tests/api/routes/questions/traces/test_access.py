@@ -117,7 +117,7 @@ def test_long_lists_are_cut_and_it_is_said(server: Server) -> None:
     server.send(dataset_event(dataset("users", KAFKA, kafka_access=rights(many, [], names={many[-1]: "last"}))))
     found = server.ask("/graph/access", **TOPIC)["access"]
     assert (len(found["may_read"]), found["cut"]) == (MOST_PRINCIPALS, True)
-    other = {"namespace": KAFKA, "name": "other"}
+    other: dict[str, Any] = {"namespace": KAFKA, "name": "other"}
     server.send(*(job_event(job=f"job {number}", inputs=[dataset("other", KAFKA)]) for number in range(MOST_JOBS + 1)))
     found = server.ask("/graph/access", **other)["access"]
     assert (len(found["readers"]), found["cut"]) == (MOST_JOBS, True)
