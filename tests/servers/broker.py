@@ -117,17 +117,19 @@ class Kafka:
         _until(lambda: _scram_mechanisms(admin, name) == 2)
         return name
 
-    def allow(self, user: str, kind: str, name: str, *operations: str) -> None:
-        """Lets a user do something: `allow("limited", "topic", "orders", "describe")`. The kind is topic, group or broker."""
+    def allow(self, user: str, kind: str, name: str, *operations: str, denied_from: str = "") -> None:
+        """Lets a user do something: `allow("limited", "topic", "orders", "describe")`. The kind is topic, group or broker. With a host,
+        denies it from there instead.
+        """
         rules = [
             AclBinding(
                 ResourceType[kind.upper()],
                 name,
                 ResourcePatternType.LITERAL,
                 f"User:{user}",
-                "*",
+                denied_from or "*",
                 AclOperation[operation.upper()],
-                AclPermissionType.ALLOW,
+                AclPermissionType.DENY if denied_from else AclPermissionType.ALLOW,
             )
             for operation in operations
         ]

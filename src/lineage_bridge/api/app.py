@@ -53,6 +53,7 @@ from lineage_bridge.api.routes.questions import (
     time,
     timeline,
 )
+from lineage_bridge.api.routes.questions.traces import access, trace
 from lineage_bridge.api.scopes import RouteRequirements
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.telemetry.requests import RequestTelemetry, parent_of, take_request_id
@@ -163,6 +164,7 @@ def _question_routes(services: Services, intake: Intake) -> tuple[APIRouter, ...
         neighbourhood.routes(services),
         lineage.routes(services),
         paths.routes(services),
+        trace.routes(services),
         search.routes(services),
         events.routes(services),
         overview.routes(services),
@@ -178,6 +180,7 @@ def _question_routes(services: Services, intake: Intake) -> tuple[APIRouter, ...
         timeline.routes(services),
         rates.routes(services),
         ledger.routes(services),
+        access.routes(services),
         quarantine.routes(services, intake),
         time.routes(services, intake),
     )

@@ -45,6 +45,7 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "GET /analysis",
         "GET /changes",
         "GET /estate",
+        "GET /graph/access",
         "GET /graph/diff",
         "GET /graph/drift",
         "GET /graph/facets/foreign",

@@ -1,6 +1,6 @@
 """Converts values of the graph to the JSON that answers contain."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 
@@ -33,6 +33,7 @@ from lineage_bridge.projections.job_states import job_state
 from lineage_bridge.projections.nodes import node_id_text, tags_of
 from lineage_bridge.projections.overview import system_name
 from lineage_bridge.projections.shapes import Name
+from lineage_bridge.projections.traces.access import Access
 from lineage_bridge.projections.views import PRODUCER
 
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
@@ -66,9 +67,10 @@ def node_id_of(node: Node) -> str:
     return node_id_text(node.id)
 
 
-def trace_digest(trace: Trace, kept: Mapping[Node, Stewardship]) -> str:
+def trace_digest(trace: Trace, kept: Mapping[Node, Stewardship], access: tuple[Sequence[Access], int] | None = None) -> str:
     """The SHA-256 of a trace in hexadecimal digits. It covers the question and what was found, by names, but not the proofs, which change
-    with each event.
+    with each event. With `access`, also who may read and write the datasets and which jobs do, but not when that was observed; and how many
+    datasets are left out.
     """
 
     def named(*nodes: Node) -> list[str]:
@@ -95,7 +97,14 @@ def trace_digest(trace: Trace, kept: Mapping[Node, Stewardship]) -> str:
     ]
     if trace.dropped:
         content.append(sorted({column.node.id: named(column.node) for column in trace.columns if column.node.id in trace.dropped}.values()))
+    if access is not None:
+        content.append([access[1], sorted([*named(item.node), *_named_access(item, named)] for item in access[0])])
     return sha256(msgspec.json.encode(content)).hexdigest()
+
+
+def _named_access(item: Access, named: Callable[..., list[str]]) -> list[object]:
+    rights = [] if item.rights is None else [*map(list, item.rights.lists), sorted(item.rights.names.items())]
+    return [rights, named(*item.readers), named(*item.writers), item.hidden, item.cut]
 
 
 def graph_node(node: Node, *, dropped: bool = False, goes_by: Name | UnsetType = UNSET) -> GraphNode:

@@ -7,6 +7,7 @@ import click
 from rich.text import Text
 from rich.tree import Tree
 
+from lineage_bridge.cli.access import print_access
 from lineage_bridge.cli.arguments import get_for_node, resolve_node
 from lineage_bridge.cli.client import Client, Json, connect
 from lineage_bridge.cli.command import Command
@@ -36,6 +37,8 @@ Column = tuple[str, str]
 @click.option("--indirect", is_flag=True, help="include indirect column lineage: filters, joins, sorting")
 @click.option("--through-masking", is_flag=True, help="continue past a masked column")
 @click.option("--gaps", type=click.IntRange(0, 1000), default=100, show_default=True, help="maximum number of flows without column lineage")
+@click.option("--access", is_flag=True, help="also who may read and write the datasets, and which jobs do")
+@click.option("--suggestions", is_flag=True, help="also columns of the same name behind flows without column lineage: guesses")
 @click.option("--at", help="the graph as of this time, RFC 3339")
 @names_option
 @with_output()
@@ -49,6 +52,8 @@ def trace(
     indirect: bool,
     through_masking: bool,
     gaps: int,
+    access: bool,
+    suggestions: bool,
     at: str | None,
     style: str,
     as_json: bool,
@@ -70,6 +75,8 @@ def trace(
             indirect=indirect,
             through_masking=through_masking,
             gaps=gaps,
+            access=access or None,
+            suggestions=suggestions or None,
             at=at,
             names=style,
         )
@@ -82,6 +89,10 @@ def trace(
         print_message(f"the schema of the dataset has no column {column!r}; it has {', '.join(fields)}")
     print_tree(TraceTree(answer).tree())
     _print_coverage(answer)
+    if suggestions:
+        _print_suggestions(answer)
+    if access:
+        print_access(answer)
     _print_ends(answer)
     print_truncated(answer, followed="steps")
     if not answer["truncated"]:
@@ -149,6 +160,25 @@ def _print_coverage(answer: Json) -> None:
         print_line(f"  {names[gap['source']]} -> {names[gap['target']]} by {names[gap['job']]} ({gap['evidence']})")
     if len(coverage["gaps"]) < coverage["untold"]:
         print_message(f"{len(coverage['gaps'])} of {coverage['untold']} are shown; a higher --gaps shows more")
+
+
+_CUTS = {
+    "suggestions": "there are more of them",
+    "gaps": "not all flows without column lineage were looked behind; a higher --gaps looks behind more",
+    "time": "the server's limit on time was reached",
+}
+
+
+def _print_suggestions(answer: Json) -> None:
+    """Print columns of the same name behind flows without column lineage."""
+    names, found = {node["id"]: node for node in answer["nodes"]}, answer["suggestions"]
+    if found["items"]:
+        print_line("columns of the same name behind these flows; no evidence that values flow between them:")
+    for item in found["items"]:
+        near, far, job = (names[item[member]] for member in ("near", "node", "job"))
+        print_line(f"  {item['near_field']} of {near['name']} ~ {item['field']} of {far['name']}  {far['namespace']}  by {job['name']}")
+    if found["cut"]:
+        print_message(f"there may be more columns of the same name: {_CUTS.get(found['cut'], found['cut'])}")
 
 
 def _schema_fields(client: Client, origin: Json) -> list[str]:

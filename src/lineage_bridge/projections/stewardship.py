@@ -1,13 +1,13 @@
-"""Reads the owners of datasets, and how long their data is kept (their retention), now or as of an earlier time."""
+"""Reads facets, now or as of an earlier time; and by them the owners of datasets, and how long their data is kept (their retention)."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.contents.stewardship import KEYS, Stewardship, stewardship
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
-from lineage_bridge.model.history import FacetPage
+from lineage_bridge.model.history import FacetEntry, FacetPage
 from lineage_bridge.ports.graph_reader import GraphReader
 
 _NEWEST = FacetPage(1, 0, 1_000_000)
@@ -23,13 +23,32 @@ def read_stewardship(graph: GraphReader, nodes: Iterable[Node], at_us: int | Non
     for node in datasets:
         if time.monotonic() >= ends:
             return found, False
-        found[node] = stewardship(graph.nodes.facets(node, keys=KEYS) if at_us is None else _facets_at(graph, node, at_us))
+        found[node] = stewardship(facets_at(graph, node, KEYS, at_us))
     return found, True
 
 
-def _facets_at(graph: GraphReader, node: Node, at_us: int) -> dict[str, str]:
+def facets_at(graph: GraphReader, node: Node, keys: Sequence[str], at_us: int | None) -> dict[str, str]:
+    """The JSON texts of those facets with these keys that a node had at a time (None: has now), by key; empty for a node of which the
+    principal may only see the name.
+    """
+    if at_us is None:
+        return graph.nodes.facets(node, keys=keys)
     try:
-        newest = {key: graph.history.facet(node, key, at_us, _NEWEST).entries for key in KEYS}
+        found = {key: _newest(graph, node, key, at_us) for key in keys}
     except NotFoundError:  # a neighbour: the principal may only see its name
         return {}
-    return {key: entries[0].text for key, entries in newest.items() if entries and not entries[0].deleted}
+    return {key: entry.text for key, entry in found.items() if entry is not None}
+
+
+def newest_facet(graph: GraphReader, node: Node, key: str, at_us: int | None) -> FacetEntry | None:
+    """The newest version of a facet that a node had at a time (None: has now); None if it had none. Raises NotFoundError for a node of
+    which the principal may only see the name.
+    """
+    if at_us is None and not graph.nodes.facets(node, keys=(key,)):
+        return None  # cheaper than its history, and most nodes have none
+    return _newest(graph, node, key, at_us)
+
+
+def _newest(graph: GraphReader, node: Node, key: str, at_us: int | None) -> FacetEntry | None:
+    entries = graph.history.facet(node, key, at_us, _NEWEST).entries
+    return entries[0] if entries and not entries[0].deleted else None

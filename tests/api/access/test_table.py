@@ -62,6 +62,7 @@ read    GET     /api/v1/pins
 read    GET     /api/v1/pins/x
 read    POST    /api/v1/pins
 read    DELETE  /api/v1/pins/x
+read    GET     /api/v1/graph/access
 read    GET     /api/v1/graph/diff
 read    GET     /api/v1/graph/drift
 read    GET     /api/v1/graph/facets/foreign

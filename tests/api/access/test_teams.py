@@ -142,14 +142,22 @@ def _of_run(run: str) -> Iterator[Question]:
 
 def _of_dataset(name: Name, scene: Scene) -> Iterator[Question]:
     about = {"namespace": name[0], "name": name[1]}
-    for route in ("/lineage/datasets/detail", "/graph/schemas", "/graph/schemas/diff", "/graph/life", "/graph/facets/foreign"):
+    for route in (
+        "/lineage/datasets/detail",
+        "/graph/schemas",
+        "/graph/schemas/diff",
+        "/graph/life",
+        "/graph/facets/foreign",
+        "/graph/access",
+    ):
         yield route, route, about
     for key in ("schema", "columnLineage"):
         yield "/graph/facets/history", "/graph/facets/history", {**about, "key": key}
     for direction in ("upstream", "downstream", "both"):
         yield "/lineage/datasets/lineage", "/lineage/datasets/lineage", {**about, "direction": direction, "depth": 20}
     for direction in ("upstream", "downstream"):
-        yield "/graph/trace", "/graph/trace", {**about, "direction": direction, "indirect": "true"}
+        whole = {**about, "direction": direction, "indirect": "true", "held": "true", "access": "true", "suggestions": "true"}
+        yield "/graph/trace", "/graph/trace", whole
         yield "/graph/trace", "/graph/trace", {**about, "direction": direction, "field": f"column{name[1]}"}
     yield "/graph/statistics", "/graph/statistics", {**about, "since": format_time(T0)}
     yield "/lineage/events", "/lineage/events", {"dataset_namespace": name[0], "dataset": name[1]}

@@ -4,7 +4,7 @@ import json
 import uuid
 
 import pytest
-from tests.events import T0, columns, dataset, facet, run_event, schema
+from tests.events import T0, columns, dataset, dataset_event, facet, run_event, schema
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.openlineage.times import format_time
@@ -24,7 +24,16 @@ def numbers(**counters):
     return "outputFacets", {"outputStatistics": facet(**counters)}
 
 
+ACCESS = facet(mayRead=["User:*"], mayWrite=["User:sa-1"], exceptRead=["User:eve"], names={"User:sa-1": "billing"})
 EVENTS = [
+    dataset_event(dataset("seen", "kafka://b:9092", kafka_access=ACCESS)),
+    run_event(
+        run=str(uuid.UUID(int=450)),
+        job="watcher",
+        inputs=[dataset("seen", "kafka://b:9092")],
+        outputs=[dataset("kept", "s3://kept", columnLineage=columns(mail=[("kafka://b:9092", "seen", "mail")]))],
+    ),
+    dataset_event(dataset("x2", schema=schema("AMOUNT", "kind"))),
     run_event(run=RUNS[0], job="narrow", inputs=[dataset("n1")], outputs=[dataset("n2")]),
     run_event(run=RUNS[1], job="wide", inputs=[dataset("n2"), dataset("n3")], outputs=[dataset("n4"), dataset("n5")]),
     run_event(run=RUNS[2], namespace="team-a", job="revenue", inputs=[dataset("x1")], outputs=[dataset("x2")]),
@@ -105,6 +114,31 @@ def test_jobs_whose_names_repeat_are_named_with_their_namespace(ask):
     assert ("by team-a both" in out, "by team-b both" in out) == (True, True)
     out = ask("runs", RUNS[11], "--children").out
     assert (len(lines_with("jobs child", out)), len(lines_with("elsewhere child", out))) == (2, 1)
+
+
+def test_a_trace_lists_who_may_see_the_values_and_what_is_not_known(ask):
+    out = ask("trace", "kafka://b:9092", "seen", "--column", "mail", "--direction", "downstream", "--access").out
+    begin = out.splitlines().index("who can see it:")
+    assert [line.strip() for line in out.splitlines()[begin + 1 :]] == [
+        "seen  kafka://b:9092",
+        "may read: everybody (User:*); but not User:eve",
+        "may write: billing (User:sa-1)",
+        f"reported {format_time(T0)[:19].replace('T', ' ')}Z; super users are not included",
+        "read by: watcher",
+        "kept  s3://kept",
+        "may read or write: not known; no source reports it for this system",
+        "written by: watcher",
+    ]
+
+
+def test_columns_of_the_same_name_are_printed_as_guesses(ask):
+    about = ("trace", "ns", "x1", "--column", "amount", "--direction", "downstream")
+    assert "same name" not in ask(*about).out
+    out = ask(*about, "--suggestions").out
+    assert "columns of the same name behind these flows; no evidence that values flow between them:" in out
+    assert "  amount of x1 ~ AMOUNT of x2  ns  by revenue" in out.splitlines()
+    result = ask(*about, "--suggestions", "--gaps", "0")
+    assert "there may be more columns of the same name: not all flows" in result.err
 
 
 def test_inferred_starts_are_marked_in_lists(ask):

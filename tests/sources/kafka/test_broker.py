@@ -361,6 +361,7 @@ def test_a_transactional_producer_is_a_job(kafka, observed):
 def test_rights_are_reported_as_hints(kafka, observed):
     kafka.create_topics("rightful")
     kafka.allow("limited", "topic", "rightful", "read")
+    kafka.allow("limited", "topic", "rightful", "read", denied_from="10.0.0.7")
     found = facet(poll(observed(topics=("rightful",))).events[0], "kafka_access")
     assert found == {"confidence": "LOW", "mayRead": ["User:limited"], "mayWrite": []}
 

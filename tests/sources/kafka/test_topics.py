@@ -139,6 +139,24 @@ def test_who_may_use_a_topic_is_a_hint() -> None:
     assert facet["mayRead"] == ["User:admin", "User:reader"]
     assert facet["mayWrite"] == ["User:admin", "User:writer"]
     assert facet["confidence"] == "LOW"
+    assert "exceptRead" not in facet
+
+
+def test_where_everybody_may_it_is_listed_who_may_not() -> None:
+    rules = (
+        AclRule("*", "LITERAL", "User:*", "READ"),
+        AclRule("*", "PREFIXED", "User:starred", "WRITE"),
+        AclRule("ord", "PREFIXED", "User:fired", "ALL", allows=False),
+        AclRule("bills", "LITERAL", "User:*", "ALL", allows=False),
+    )
+    kinds = {"orders": KafkaTopic("id-1", leaders=(1, 2), replication=3)}
+    kinds |= {"bills": kinds["orders"], "*stars": kinds["orders"]}
+    events = poll(topics(topics=kinds, rules=rules)).events
+    found: Any = {event["dataset"]["name"]: event["dataset"]["facets"].get("kafka_access", {}) for event in events}
+    of_orders = {key: found["orders"].get(key) for key in ("mayRead", "exceptRead", "mayWrite", "exceptWrite")}
+    assert of_orders == {"mayRead": ["User:*"], "exceptRead": ["User:fired"], "mayWrite": [], "exceptWrite": None}
+    assert found["*stars"]["mayWrite"] == ["User:starred"], "a prefix of one star is no wildcard"
+    assert not found["bills"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 /** What is shown of the selected node, beside the picture. */
-const ABOUT = ["schema", "runs", "sql", "statistics", "events", "facets", "aliases"] as const;
+const ABOUT = ["schema", "runs", "sql", "statistics", "events", "access", "facets", "aliases"] as const;
 export type About = (typeof ABOUT)[number];
 
 /** What an address names; empty if it names none that there is. */

@@ -4,7 +4,8 @@ import { ESTATE } from "./estate";
 import { NO_FILTER } from "./filter";
 import { workOf } from "./work";
 import { impactOf, impactWithin } from "./impact";
-import { addressOf, ledgerOf, lineageOf, traceOf, viewOf, type NodeRef, type View } from "./view";
+import { addressOf, ledgerOf, lineageOf, viewOf, type NodeRef, type View } from "./view";
+import { traceOf } from "./trace";
 
 const TOPIC: NodeRef = { kind: "dataset", namespace: "kafka://broker:9092", name: "a.b/c d?e=f&g#h" };
 const JOB: NodeRef = { kind: "job", namespace: "", name: "<script>alert(1)</script>" };
@@ -42,6 +43,7 @@ const VIEWS: View[] = [
     ledgerOf(TOPIC),
     { ...ledgerOf(JOB), hours: 24, until: "2026-05-01T00:00:00Z", baseline: "before" },
     traceOf(TOPIC, "e-mail"),
+    { ...traceOf(TOPIC, "e-mail"), access: true, suggestions: true },
     { ...traceOf(TOPIC, "", "downstream"), indirect: true, masked: true, held: true, at: "2026-05-01T00:00:00Z" },
     { ...impactOf(JOB), direction: "upstream" },
     { ...impactWithin("kafka://*"), direction: "upstream", by: "system" },

@@ -6,6 +6,7 @@ import { addFilter, filterOf, NO_FILTER, type PictureFilter } from "./filter";
 import { addOthers, impactParameters, impactViewOf, type ImpactView } from "./impact";
 import { addNodes, MOST_HOPS, nodesOf } from "./nodes";
 import { filled, time, times, within, words } from "./parameters";
+import { traceParameters, traceViewOf, type TraceView } from "./trace";
 import { workAddress, workViewOf, type WorkView } from "./work";
 
 export type Kind = "dataset" | "job";
@@ -63,18 +64,6 @@ export interface LedgerView {
     /** The end of the window, RFC 3339; empty for now. */
     until: string;
     baseline: Baseline;
-}
-
-export interface TraceView {
-    page: "trace";
-    dataset: NodeRef;
-    field: string;
-    direction: Direction;
-    indirect: boolean;
-    masked: boolean;
-    held: boolean;
-    /** As of this time, RFC 3339; empty for now. */
-    at: string;
 }
 
 export interface PathsView {
@@ -139,10 +128,6 @@ export function ledgerOf(target: NodeRef): LedgerView {
     return { page: "ledger", target, hours: 6, until: "", baseline: "yesterday" };
 }
 
-export function traceOf(dataset: NodeRef, field: string, direction: Direction = "upstream"): TraceView {
-    return { page: "trace", dataset, field, direction, indirect: false, masked: false, held: false, at: "" };
-}
-
 /** The address of a view, relative to the base of the page. */
 export function addressOf(view: View): string {
     if (view.page === "home" || view.page === "unknown") return "./";
@@ -191,15 +176,7 @@ function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } |
                 baseline: view.baseline === "yesterday" ? "" : view.baseline,
             });
         case "trace":
-            return filled({
-                ...named(view.dataset),
-                field: view.field,
-                direction: view.direction,
-                indirect: view.indirect ? "yes" : "",
-                masked: view.masked ? "yes" : "",
-                held: view.held ? "yes" : "",
-                at: view.at,
-            });
+            return filled({ ...named(view.dataset), ...traceParameters(view) });
         case "impact":
             return view.within === ""
                 ? addOthers(filled({ ...named(view.root), ...impactParameters(view) }), view)
@@ -253,16 +230,7 @@ export function viewOf(path: string, query: string): View {
                 baseline: BASELINES.find((known) => known === given.get("baseline")) ?? "yesterday",
             }));
         case "view/trace":
-            return withNode(given, (dataset) => ({
-                page: "trace",
-                dataset,
-                field: given.get("field") ?? "",
-                direction: direction(given.get("direction"), "upstream"),
-                indirect: given.get("indirect") === "yes",
-                masked: given.get("masked") === "yes",
-                held: given.get("held") === "yes",
-                at: time(given.get("at")),
-            }));
+            return withNode(given, (dataset) => traceViewOf(dataset, given));
         case "view/impact":
             return impactViewOf(nodeOf(given), given) ?? { page: "unknown" };
         case "view/paths":
@@ -293,8 +261,4 @@ function expansion(word: string): Expansion[] {
 
 function hops(text: string | null): number {
     return within(text, 0, MOST_HOPS, 1);
-}
-
-function direction(text: string | null, otherwise: Direction): Direction {
-    return text === "upstream" || text === "downstream" ? text : otherwise;
 }

@@ -1,7 +1,8 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
 import type { EstateView } from "../address/estate";
-import type { Direction, NodeRef, TraceView } from "../address/view";
+import type { Direction, NodeRef } from "../address/view";
+import type { TraceView } from "../address/trace";
 import { answered, client, type Schemas } from "./client";
 import { lasting, type Neighbourhood } from "./neighbourhoods";
 import { keepFirst, reread } from "./rereading";
@@ -275,11 +276,30 @@ export function ledger({ target, since, until, baselineSince, baselineUntil }: L
     });
 }
 
-export function trace({ dataset, field, direction, indirect, masked, held, at }: TraceView) {
+export function trace({ dataset, field, direction, indirect, masked, held, access, suggestions, at }: TraceView) {
     const time = at === "" ? {} : { at };
-    const query = { ...dataset, field, direction, indirect, through_masking: masked, held, ...time };
+    const query = {
+        ...dataset,
+        field,
+        direction,
+        indirect,
+        through_masking: masked,
+        held,
+        access,
+        suggestions,
+        ...time,
+    };
     return queryOptions({
         queryKey: ["trace", query],
         queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/trace", { signal, params: { query } })),
+    });
+}
+
+/** Who may read and write a dataset, and which jobs do. */
+export function access({ namespace, name }: NodeRef, at: string) {
+    const query = { namespace, name, ...(at === "" ? {} : { at }) };
+    return queryOptions({
+        queryKey: ["access", query],
+        queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/access", { signal, params: { query } })),
     });
 }

@@ -5,7 +5,8 @@ import type { About } from "../address/about";
 import { show, ViewLink } from "../address/history";
 import { impactOf } from "../address/impact";
 import { keyOf } from "../address/nodes";
-import { ledgerOf, lineageOf, traceOf, type Kind, type LineageView, type NodeRef } from "../address/view";
+import { ledgerOf, lineageOf, type Kind, type LineageView, type NodeRef } from "../address/view";
+import { traceOf } from "../address/trace";
 import { aliases, described, runs, schemas } from "../api/questions";
 import { ago, counted, moment } from "../format/text";
 import { Icon, iconOf } from "../parts/Icon";
@@ -21,14 +22,15 @@ import { NodeChanges } from "./time/NodeChanges";
 const Statistics = lazy(() => import("./about/Statistics"));
 const Sql = lazy(() => import("./about/Sql"));
 const Events = lazy(() => import("./about/Events"));
+const AccessOf = lazy(() => import("./about/Access"));
 
 const TABS: Record<Kind, readonly [About, ...About[]]> = {
-    dataset: ["schema", "statistics", "events", "facets", "aliases"],
+    dataset: ["schema", "statistics", "events", "access", "facets", "aliases"],
     job: ["runs", "sql", "statistics", "events", "facets", "aliases"],
 };
 const WORDS: Record<About, string> = {
     ...{ schema: "Schema", runs: "Runs", sql: "SQL", statistics: "Statistics" },
-    ...{ events: "Events", facets: "Facets", aliases: "Aliases" },
+    ...{ events: "Events", access: "Access", facets: "Facets", aliases: "Aliases" },
 };
 
 /** What is known of one node, beside the picture. */
@@ -137,6 +139,7 @@ export function SidePanel({
                         <Sql job={ref} id={node.id} at={view.at} choose={chooseColumn} {...{ picture, chosen }} />
                     )}
                     {tab === "events" && <Events key={node.id} node={ref} />}
+                    {tab === "access" && <AccessOf node={ref} at={view.at} />}
                     {tab === "facets" && <Facets node={ref} />}
                     {tab === "aliases" && <Aliases node={ref} />}
                 </Suspense>

@@ -1,6 +1,7 @@
 import { ViewLink } from "../address/history";
 import { refOf } from "../address/nodes";
-import { lineageOf, traceOf, type TraceView } from "../address/view";
+import { lineageOf } from "../address/view";
+import { traceOf, type TraceView } from "../address/trace";
 import type { Schemas } from "../api/client";
 import { moment } from "../format/text";
 import { Icon } from "../parts/Icon";

@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback } from "react";
 
 import { show, ViewLink } from "../address/history";
-import { lineageOf, type TraceView } from "../address/view";
+import { lineageOf } from "../address/view";
+import type { TraceView } from "../address/trace";
 import type { Schemas } from "../api/client";
 import { trace } from "../api/questions";
 import { moment, whole } from "../format/text";
@@ -13,8 +14,11 @@ import { DirectionSwitch } from "../parts/DirectionSwitch";
 import { Icon } from "../parts/Icon";
 import { Answer, Empty } from "../parts/Messages";
 import { FullName, Name } from "../parts/Name";
+import { accessRows } from "./access";
+import { AccessTable } from "./AccessTable";
 import { Flows } from "./Flows";
 import { flowRows } from "./flowRows";
+import { Gaps } from "./Gaps";
 import { heldRows } from "./held";
 import { HeldTable } from "./HeldTable";
 import { doubts, report } from "./report";
@@ -60,6 +64,14 @@ export default function TraceOfColumn({ view }: { view: TraceView }) {
                     />
                     continue behind masking
                 </label>
+                <label className="check" title="Columns of the same name behind flows without column evidence">
+                    <input
+                        type="checkbox"
+                        checked={view.suggestions}
+                        onChange={(event) => change({ suggestions: event.target.checked })}
+                    />
+                    suggest columns by name
+                </label>
                 <button
                     type="button"
                     aria-pressed={view.at !== ""}
@@ -72,11 +84,20 @@ export default function TraceOfColumn({ view }: { view: TraceView }) {
                 <button
                     type="button"
                     aria-pressed={view.held}
-                    onClick={() => change({ held: !view.held })}
+                    onClick={() => change({ held: !view.held, access: false })}
                     title="Only the datasets that hold the value unmasked, as for a request to delete it"
                 >
                     <Icon name="filter" />
                     {view.at === "" ? "Where it is now" : "Where it was"}
+                </button>
+                <button
+                    type="button"
+                    aria-pressed={view.access}
+                    onClick={() => change({ access: !view.access, held: false })}
+                    title="Who may read and write each dataset, and which jobs do"
+                >
+                    <Icon name="shield" />
+                    {view.at === "" ? "Who can see it" : "Who could see it"}
                 </button>
                 <ViewLink className="button" to={lineageOf(view.dataset)}>
                     <Icon name="graph" />
@@ -84,8 +105,8 @@ export default function TraceOfColumn({ view }: { view: TraceView }) {
                 </ViewLink>
                 {found.data && (
                     <CsvButton
-                        name={view.held ? "trace-held" : "trace"}
-                        rows={() => (view.held ? heldRows(found.data) : flowRows(found.data))}
+                        name={view.access ? "trace-access" : view.held ? "trace-held" : "trace"}
+                        rows={() => rowsOf(view, found.data)}
                     />
                 )}
                 {found.data && (
@@ -103,7 +124,9 @@ export default function TraceOfColumn({ view }: { view: TraceView }) {
                 {(answer) => (
                     <>
                         <Coverage answer={answer} />
-                        {view.held ? (
+                        {view.access ? (
+                            <AccessTable answer={answer} />
+                        ) : view.held ? (
                             <HeldTable answer={answer} />
                         ) : answer.flows.length === 0 ? (
                             <Empty
@@ -114,12 +137,18 @@ export default function TraceOfColumn({ view }: { view: TraceView }) {
                         ) : (
                             <Flows answer={answer} direction={view.direction} />
                         )}
-                        <Gaps answer={answer} />
+                        <Gaps answer={answer} direction={view.direction} />
                     </>
                 )}
             </Answer>
         </div>
     );
+}
+
+/** What is shown, as rows of a file. */
+function rowsOf(view: TraceView, answer: Trace) {
+    if (view.access) return accessRows(answer);
+    return view.held ? heldRows(answer) : flowRows(answer);
 }
 
 function Coverage({ answer }: { answer: Trace }) {
@@ -135,28 +164,6 @@ function Coverage({ answer }: { answer: Trace }) {
                 Digest <code>{answer.digest.slice(0, 12)}</code>
             </span>
         </p>
-    );
-}
-
-function Gaps({ answer }: { answer: Trace }) {
-    const nodes = new Map(answer.nodes.map((node) => [node.id, node]));
-    const { gaps } = answer.coverage;
-    if (gaps.length === 0) return null;
-    return (
-        <section aria-labelledby="gaps">
-            <h2 id="gaps">Flows without column evidence</h2>
-            <ul className="plain rows">
-                {gaps.map((gap) => (
-                    <li key={`${gap.source} ${gap.target} ${gap.job}`}>
-                        <Name text={nodes.get(gap.source)?.name ?? ""} /> <Icon name="downstream" />{" "}
-                        <Name text={nodes.get(gap.target)?.name ?? ""} />
-                        <span className="hint">
-                            through <Name text={nodes.get(gap.job)?.name ?? ""} />, {gap.origin}, {gap.evidence}
-                        </span>
-                    </li>
-                ))}
-            </ul>
-        </section>
     );
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { traceOf } from "../address/view";
+import { traceOf } from "../address/trace";
 import type { Schemas } from "../api/client";
 import { doubts, report } from "./report";
 

@@ -1,9 +1,10 @@
 /** A trace as a text for an auditor. Pure. */
 
-import type { TraceView } from "../address/view";
+import type { TraceView } from "../address/trace";
 import type { Schemas } from "../api/client";
 import { literal } from "../format/markdown";
 import { counted, whole } from "../format/text";
+import { accessLeftOut, jobWords, rightWords } from "./access";
 import { keptOf } from "./kept";
 
 type Trace = Schemas["TraceAnswer"];
@@ -19,6 +20,17 @@ export function report(view: TraceView, answer: Trace, link: string): string {
     const kept = keptOf(answer);
     const { told, untold, gaps } = answer.coverage;
     const options = [view.indirect && "with filters and join keys", view.masked && "continued behind masking"];
+    const access = (answer.access ?? []).map((each) => {
+        const jobs = [
+            ...(each.readers?.length ? [`read by ${literal(jobWords(each.readers))}`] : []),
+            ...(each.writers?.length ? [`written by ${literal(jobWords(each.writers))}`] : []),
+        ];
+        const rights = each.may_read
+            ? [`may read ${literal(rightWords(each, "read"))}`, `may write ${literal(rightWords(each, "write"))}`]
+            : [rightWords(each, "read")];
+        const reported = each.observed === undefined ? [] : [`reported ${each.observed}`];
+        return `- ${name(each.node)}: ${[...rights, ...jobs, ...reported].join(", ")}`;
+    });
     return [
         `**${view.direction === "upstream" ? "Where it comes from" : "Where it goes"}:** ${name(answer.origin.id, view.field)}`,
         [`As of ${view.at}`, ...options.filter(Boolean)].join(", "),
@@ -36,8 +48,13 @@ export function report(view: TraceView, answer: Trace, link: string): string {
             return `- ${name(node)}: owner ${literal(owner)}, kept ${literal(retention)}`;
         }),
         "",
+        ...(access.length === 0 ? [] : ["Who could see it:", ...access, ...accessLeftOut(answer), ""]),
         `${whole(told)} of ${counted(told + untold, "flow")} on the way have column evidence${answer.truncated === "" ? "" : `; the limit of ${answer.truncated} ended the search`}.`,
         ...gaps.map((gap) => `- no column evidence: ${name(gap.source)} → ${name(gap.target)}, by ${name(gap.job)}`),
+        ...(answer.suggestions?.items ?? []).map(
+            (item) =>
+                `- same name, no evidence (in no count and no digest): ${name(item.near, item.near_field)} ~ ${name(item.node, item.field)}`,
+        ),
         ...doubts(answer),
         `SHA-256 of the answer: ${answer.digest}`,
         link,

@@ -1,4 +1,4 @@
-import type { TraceView } from "../address/view";
+import type { TraceView } from "../address/trace";
 import type { Schemas } from "../api/client";
 import { counted, visible, whole } from "../format/text";
 import type { NoteContent } from "../note/note";

@@ -38,6 +38,7 @@ class Cost(Enum):
 
 COSTS: Final[Mapping[str, Cost]] = {
     "/estate": Cost.WHOLE_GRAPH,
+    "/graph/access": Cost.HEAVY,
     "/graph/diff": Cost.HEAVY,
     "/graph/drift": Cost.HEAVY,
     "/graph/facets/foreign": Cost.HEAVY,

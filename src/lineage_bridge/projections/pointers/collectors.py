@@ -1,4 +1,4 @@
-"""Which source would measure what a job reads and writes, and how far it is behind, where nobody has measured it. Pure."""
+"""Which source would report what is not known: how much a job reads and writes, how far it is behind, who may read a dataset. Pure."""
 
 from typing import Final, Literal
 
@@ -43,3 +43,10 @@ def lag_collector(job: Node, dataset: Node, job_type_facet: str | None) -> str:
     if CONFLUENT in (system_of(job.namespace), system_of(dataset.namespace)):
         return "confluent" if type_ in _LAGS_OF_CONFLUENT else ""
     return _LAGS[type_]
+
+
+def rights_collector(dataset: Node) -> str:
+    """The kind of source that would report who may read and write a dataset; empty if no source would."""
+    if dataset_type(dataset.namespace, dataset.name) != TOPIC:
+        return ""
+    return "confluent" if system_of(dataset.namespace) == CONFLUENT else "kafka"

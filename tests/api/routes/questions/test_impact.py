@@ -6,7 +6,7 @@ import pytest
 from tests.api.support import Server
 from tests.events import RUNS, T0, columns, dataset, dataset_event, facet, job_event, run_event
 
-from lineage_bridge.api.routes.questions import paths
+from lineage_bridge.api.routes.questions.traces import trace as trace_route
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.model.lineage import ImpactFlow
 from lineage_bridge.openlineage.times import format_time
@@ -207,7 +207,7 @@ def test_a_trace_says_that_there_was_no_time_for_stewardship(server: Server, mon
     server.send(*CHAIN)
     about: dict[str, Any] = {"namespace": "ns", "name": "a", "field": "email", "direction": "downstream"}
     whole = server.ask("/graph/trace", **about)
-    monkeypatch.setattr(paths, "STEWARDSHIP_SECONDS", 0)
+    monkeypatch.setattr(trace_route, "READING_SECONDS", 0)
     cut = server.ask("/graph/trace", **about)
     assert (whole["truncated"], len(whole["kept"])) == ("", 4)
     assert (cut["truncated"], cut["kept"], cut["flows"]) == ("time", [], whole["flows"])

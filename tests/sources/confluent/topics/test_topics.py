@@ -22,6 +22,7 @@ class Api:
     def __init__(self) -> None:
         self.topics: dict[str, int] = {"orders": 6, "confluent-moves": 1, "_drafts": 1, "__consumer_offsets": 50, "_confluent-metrics": 1}
         self.configs = {"orders": {"cleanup.policy": "compact"}}
+        self.rules: list[tuple[str, ...]]
         self.rules = [("orders", "LITERAL", "User:sa-1", "READ", "ALLOW"), ("ord", "PREFIXED", "User:sa-2", "ALL", "ALLOW")]
         self.hidden: set[str] = set()
         self.pages = False
@@ -41,10 +42,9 @@ class Api:
                 )
             case ("acls",):
                 assert request.query == {"resource_type": "TOPIC", "principal": "UserV2:*"}
-                names = ("resource_name", "pattern_type", "principal", "operation", "permission")
-                return Reply(
-                    200, {"data": [{"resource_type": "TOPIC", "host": "*", **dict(zip(names, rule, strict=True))} for rule in self.rules]}
-                )
+                names = ("resource_name", "pattern_type", "principal", "operation", "permission", "host")
+                rules = [dict(zip(names, (*rule, "*")[: len(names)], strict=True)) for rule in self.rules]
+                return Reply(200, {"data": [{"resource_type": "TOPIC", **rule} for rule in rules]})
         return Reply(404, {"message": "no such call"})
 
     def _listed(self, request: Request) -> Reply:
@@ -117,6 +117,12 @@ def test_topics_of_users_are_reported_with_all_facets(cluster: Polling):
     assert cluster.server.asked == [
         f"GET /kafka/v3/clusters/{LKC}/{path}" for path in ("topics", "topics/-/configs", "acls?resource_type=TOPIC&principal=UserV2%3A%2A")
     ]
+
+
+def test_who_may_not_read_from_some_hosts_may_read_from_others(cluster: Polling, api: Api):
+    api.rules += [("orders", "LITERAL", "User:sa-1", "READ", "DENY", "10.0.0.7"), ("orders", "LITERAL", "User:sa-2", "WRITE", "DENY")]
+    facet = bare(cluster.poll().events[2]["dataset"]["facets"])["kafka_access"]
+    assert (facet["mayRead"], facet["mayWrite"]) == (["User:sa-1", "User:sa-2"], [])
 
 
 def test_unchanged_topics_get_no_events_and_a_changed_topic_gets_one(cluster: Polling, api: Api):

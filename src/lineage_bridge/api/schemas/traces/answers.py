@@ -7,6 +7,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from lineage_bridge.api.schemas.names import Text
 from lineage_bridge.api.schemas.nodes import GraphNode, TransformationItem
+from lineage_bridge.api.schemas.traces.access import AccessItem
 
 
 class TraceColumn(Struct, frozen=True, omit_defaults=True):
@@ -96,14 +97,37 @@ class HeldDataset(Struct, frozen=True, omit_defaults=True):
     last_written: Text = UNSET
 
 
+class TraceSuggestion(Struct, frozen=True):
+    """A column behind a gap (`node`, `field`) whose name is that of a traced column before it (`near`, `near_field`), apart from case and
+    from how words are joined; `job` is the gap's. It is a guess: nobody states that values flow between them.
+    """
+
+    near: str
+    near_field: str
+    node: str
+    field: str
+    job: str
+
+
+class TraceSuggestions(Struct, frozen=True):
+    """At most 100 suggestions. `cut` says why there may be more: "suggestions" (there are more), "gaps" (not all gaps are listed), "time";
+    empty if there are none.
+    """
+
+    items: list[TraceSuggestion]
+    cut: str
+
+
 class TraceAnswer(Struct, frozen=True, omit_defaults=True):
     """The columns from which a column is derived, or those that are derived from it. `kept` has the owners and the retention of each
     dataset among the nodes.
 
-    `hidden_ended` counts flows of the traced datasets that are left out because they have ended; it is absent if there are none. `held`
-    is present if it was requested.
+    `hidden_ended` counts flows of the traced datasets that are left out because they have ended; it is absent if there are none. `held`,
+    `access` and `suggestions` are present if they were requested; `access_left_out` is how many datasets are not in `access` because
+    reading it took too long.
 
-    `digest` is the SHA-256 of the question and of what was found, by names: answers with the same digest have the same content.
+    `digest` is the SHA-256 of the question and of what was found, by names: answers with the same digest have the same content. It covers
+    `access` if that was requested, but never `held` and `suggestions`.
     """
 
     origin: GraphNode
@@ -123,3 +147,6 @@ class TraceAnswer(Struct, frozen=True, omit_defaults=True):
     digest: str
     hidden_ended: int = 0
     held: list[HeldDataset] | UnsetType = UNSET
+    access: list[AccessItem] | UnsetType = UNSET
+    access_left_out: int = 0
+    suggestions: TraceSuggestions | UnsetType = UNSET

@@ -3,7 +3,7 @@
 import msgspec
 
 from lineage_bridge.errors import MissingError
-from lineage_bridge.sources.common.kafka.look.cluster import AclRule, KafkaTopic
+from lineage_bridge.sources.common.kafka.look.cluster import EVERY_HOST, AclRule, KafkaTopic
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
 from lineage_bridge.sources.confluent.kafka_rest import Count, KafkaRest, Text
 
@@ -41,6 +41,7 @@ class _Acl(msgspec.Struct):
     principal: str
     operation: str
     permission: str
+    host: str = EVERY_HOST
 
 
 def list_topics(rest: KafkaRest, failures: Failures) -> dict[str, KafkaTopic]:
@@ -80,6 +81,7 @@ def list_rules(rest: KafkaRest, failures: Failures) -> tuple[AclRule, ...]:
             if entry.resource_type == "TOPIC"
             and entry.pattern_type in ("LITERAL", "PREFIXED")
             and entry.operation in ("ALL", "READ", "WRITE")
+            and (entry.permission == "ALLOW" or entry.host == EVERY_HOST)
         )
     )
 

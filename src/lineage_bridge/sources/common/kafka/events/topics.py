@@ -13,6 +13,7 @@ from lineage_bridge.sources.common.kafka.look.purposes import mirror_of, mirrors
 
 STATISTICS_EVERY_US = 3_600_000_000
 _META, _CONFIG, _ACCESS, _COLUMNS = range(4)
+_EVERYBODY = "User:*"
 
 ExtraFacets: TypeAlias = Callable[[str, KafkaTopic], Mapping[str, Json]]
 TopicRecord = Mapping[str, Any]
@@ -167,18 +168,28 @@ class TopicAccess:
                 self._wide.append(rule)
 
     def facet_members(self, name: str) -> Json:
-        """The members of a topic's facet: `mayRead` and `mayWrite`, sorted principals; `names`, the names of those principals that
-        have one.
+        """The members of a topic's facet: `mayRead` and `mayWrite`, sorted principals; `exceptRead` and `exceptWrite`, those who may not
+        although everybody may (`User:*`); `names`, the names of those principals that have one. The last three are left out if empty.
         """
-        rules = [rule for rule in self._wide if rule.name == "*" or name.startswith(rule.name)] + self._literal.get(name, [])
-        may = {"mayRead": _may(rules, "READ"), "mayWrite": _may(rules, "WRITE")}
-        named = {principal: self._names.get(principal.rpartition(":")[2]) for principal in sorted({*may["mayRead"], *may["mayWrite"]})}
-        names = {principal: name for principal, name in named.items() if name}
-        return {**may, "names": names} if names else dict(may)
+        rules = [rule for rule in self._wide if _is_for(rule, name)] + self._literal.get(name, [])
+        (may_read, not_read), (may_write, not_write) = _may(rules, "READ"), _may(rules, "WRITE")
+        members: Json = {"mayRead": may_read, "mayWrite": may_write}
+        members |= {key: some for key, some in (("exceptRead", not_read), ("exceptWrite", not_write)) if some}
+        every = sorted({principal for some in members.values() for principal in some})
+        names = {principal: found for principal in every if (found := self._names.get(principal.rpartition(":")[2]))}
+        return {**members, "names": names} if names else members
 
 
-def _may(rules: Iterable[AclRule], operation: str) -> list[str]:
+def _is_for(rule: AclRule, name: str) -> bool:
+    """Whether a rule for several topics is for this one. Only in a literal rule, `*` stands for every topic."""
+    return rule.pattern == "LITERAL" or name.startswith(rule.name)
+
+
+def _may(rules: Iterable[AclRule], operation: str) -> tuple[list[str], list[str]]:
+    """Who may do something, and, where everybody may, who may not."""
     fitting = [rule for rule in rules if rule.operation in ("ALL", operation)]
     allowed = {rule.principal for rule in fitting if rule.allows}
     denied = {rule.principal for rule in fitting if not rule.allows}
-    return sorted(set() if "User:*" in denied else allowed - denied)
+    if _EVERYBODY in denied:
+        return [], []
+    return sorted(allowed - denied), sorted(denied) if _EVERYBODY in allowed else []

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.common.observer import Unseen
@@ -73,8 +73,15 @@ class Producer(NamedTuple):
     last_ms: int = -1
 
 
+EVERY_HOST: Final = "*"
+"""The host of an access rule that holds for all of them."""
+
+
 class AclRule(NamedTuple):
-    """An access rule for reading or writing topics. `pattern` is LITERAL (with `*` for all topics) or PREFIXED."""
+    """An access rule for reading or writing topics. `pattern` is LITERAL (with `*` for all topics) or PREFIXED.
+
+    A rule that allows may hold for some hosts only. Rules that deny for some hosts only are left out: from others, the principal may.
+    """
 
     name: str
     pattern: str

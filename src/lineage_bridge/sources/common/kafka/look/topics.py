@@ -8,7 +8,7 @@ from kafka.protocol.consumer import ListOffsetsRequest
 from kafka.protocol.metadata import MetadataRequest
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.kafka.look.cluster import AclRule, KafkaTopic
+from lineage_bridge.sources.common.kafka.look.cluster import EVERY_HOST, AclRule, KafkaTopic
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures, batches, by_leader, request_each
 from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
 
@@ -145,5 +145,6 @@ def rules(wire: KafkaProtocol, failures: Failures) -> tuple[AclRule, ...] | None
             for resource in answer.resources
             for acl in resource.acls
             if resource.pattern_type in _PATTERNS and acl.operation in _OPERATIONS
+            if acl.permission_type == _ALLOW or acl.host == EVERY_HOST
         )
     )

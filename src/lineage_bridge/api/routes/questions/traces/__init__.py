@@ -1,0 +1,1 @@
+"""Routes for column traces, and for who may read and write datasets."""
