@@ -96,6 +96,10 @@ class Rule:
                 end = found.end()
         return "".join((*pieces, text[end:])) if end else text
 
+    def is_worth(self, text: str) -> bool:
+        """Whether `sub` may change a text. Of a short one, that is found out at once."""
+        return len(text) > _SHORT or self.pattern.search(text) is not None
+
     def may_match(self, text: str) -> bool:
         """Whether the pattern may match in a text, as RE2 finds out in one pass."""
         return not self._wider or bool(self._wider.search(fold(text).encode()))

@@ -97,7 +97,7 @@ FORMS = (
 
 def mask_form(pattern: Rule, text: str, mask: Mask) -> str:
     """Mask the secrets in a text that match one pattern."""
-    return pattern.sub(lambda found: _masked(found, mask), text)
+    return pattern.sub(lambda found: _masked(found, mask), text) if pattern.is_worth(text) else text
 
 
 def _masked(found: re.Match[str], mask: Mask) -> str:

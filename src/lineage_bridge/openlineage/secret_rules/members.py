@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from lineage_bridge.openlineage.json_text import text_of
 from lineage_bridge.openlineage.secret_rules.companions import NAMING, SEVERAL, Span, aligned_values, is_valued, named_values
 from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS, is_weak, names_secret, refers
-from lineage_bridge.openlineage.secret_rules.values import extends, is_key_like, is_key_part, looks_secret
+from lineage_bridge.openlineage.secret_rules.values import MASK, extends, is_key_like, is_key_part, is_random, is_reference, looks_secret
 from lineage_bridge.openlineage.secret_rules.weak_names import holds_weakly
 
 NAMES_OF_VALUES = frozenset(("name", "key"))
@@ -16,9 +16,10 @@ _SHORTEST_TEXT = 9
 """The length of the shortest JSON string that looks like a secret, with its quotes."""
 _OPTION = re.compile(rb'"--?[A-Za-z][\w.\-]{1,100}"')
 _TYPES = frozenset(b'"%b"' % name for name in (b"string", b"object", b"array", b"number", b"integer", b"boolean", b"null"))
+_ABSENT = frozenset((b'""', b'"true"', b'"false"', b'"null"', b'"none"', b'"default"', b"true", b"false", b"null", b'"%b"' % MASK.encode()))
 _MEASURES = frozenset(("maxLength", "minLength"))
 """Keywords of JSON Schema that describe a property whose name is a secret's."""
-_ENCODED_KEYS = frozenset(("auth", "_auth"))
+ENCODED_KEYS = frozenset(("auth", "_auth"))
 """Members that are secrets if their value is a key in base64: Docker's and npm's."""
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 
@@ -111,6 +112,13 @@ def name_others(frame: Container, token: bytes) -> None:
         frame.companion = True
 
 
+def can_name_others(key: str, token: bytes, *, is_valued: bool) -> bool:
+    """Whether `name_others` records anything about a text of an object that can matter: the text names a secret, or, under a key for names,
+    may name one while the JSON has a member `value`.
+    """
+    return len(token) <= _SHORT and ((is_valued and key in NAMES_OF_VALUES) or names_secret(text_of(token).lstrip("-")))
+
+
 def is_secret(frame: Container, text: bytes) -> bool:
     """Whether a value is a secret by its key, or by the option of a command before it."""
     if frame.secret:
@@ -118,23 +126,36 @@ def is_secret(frame: Container, text: bytes) -> bool:
     if frame.weak and text.startswith(b'"') and looks_secret(text_of(text)):
         return True
     if frame.key is not None:
-        return _is_member_secret(frame, frame.key, text)
+        return is_member_secret(frame.key, text, is_plain_key=frame.plain_key)
     follows, frame.option = frame.option, bool(_OPTION.fullmatch(text)) and names_secret(text_of(text).strip("-"))
     if frame.count == 1 and frame.secrets_at == (0,) and text.startswith(b'"') and looks_secret(text_of(text)):
         return True  # ["password", "x"]
     return follows and not frame.option and not text.startswith(b'"-')
 
 
-def _is_member_secret(frame: Container, key: str, text: bytes) -> bool:
-    if key in _ENCODED_KEYS:
+def is_member_secret(key: str, text: bytes, *, is_plain_key: bool) -> bool:
+    """Whether a scalar is a secret by the key of its member. `is_plain_key`: there is nothing suspicious in the key."""
+    if key in ENCODED_KEYS:
         return bool(_ENCODED.fullmatch(text_of(text))) and is_key_like(text_of(text))
     if key in KEY_PARTS and is_key_part(text_of(text)):
         return True
-    if frame.plain_key:
+    if is_plain_key:
         return False
     if names_secret(key):
         return not (is_weak(key) and not text.startswith(b'"')) and not extends(key, text_of(text))
     return is_weak_secret(key, text)
+
+
+def is_absent(token: bytes) -> bool:
+    """Whether a scalar under a secret's key is no secret: no value, a mask, or a reference to where the secret is."""
+    return token in _ABSENT or is_reference(text_of(token))
+
+
+def is_named_secret(frame: Container, token: bytes) -> bool:
+    """Whether the member `value` of an object is a secret by the name in the object."""
+    if frame.named:
+        return not frame.tags or is_random(text_of(token))
+    return is_weak_secret(frame.weak_name, token)
 
 
 def is_weak_secret(name: str, text: bytes) -> bool:
