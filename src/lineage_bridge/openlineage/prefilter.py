@@ -14,7 +14,7 @@ _LONG_ENOUGH = 3
 """A second set of required strings of a pattern is searched, besides the most distinctive one, if they have at least this many
 characters.
 """
-_SHORT = 256
+SHORT = 256
 """Up to which length of a text a pattern is tried everywhere in it."""
 _LONG = 2048
 """From which length on a text is searched with RE2 first."""
@@ -96,17 +96,13 @@ class Rule:
                 end = found.end()
         return "".join((*pieces, text[end:])) if end else text
 
-    def is_worth(self, text: str) -> bool:
-        """Whether `sub` may change a text. Of a short one, that is found out at once."""
-        return len(text) > _SHORT or self.pattern.search(text) is not None
-
     def may_match(self, text: str) -> bool:
         """Whether the pattern may match in a text, as RE2 finds out in one pass."""
         return not self._wider or bool(self._wider.search(fold(text).encode()))
 
     def _starts(self, text: str) -> list[int] | None:
         """The offsets at which the pattern can match; None if it costs less to try everywhere."""
-        if len(text) <= _SHORT or (first := self._first) is None:
+        if len(text) <= SHORT or (first := self._first) is None:
             return None
         starts: set[int] = set()
         for start in first.starts(fold(text)):

@@ -261,9 +261,10 @@ class _Scan:
 
     def settled(self, text: bytes, mask_string: Callable[[str], str]) -> bytes:
         """Mask the secrets in one JSON string or number, and then those that are only recognised now that others are masked."""
-        for _ in range(_PASSES):
-            # Whether a long text is suspicious is known from the offsets in it.
-            if (len(text) <= _LONG or self.plain.offsets is None) and not is_suspicious(text):
+        is_known = self.plain.offsets is not None
+        for number in range(_PASSES):
+            # Whether a text is suspicious is known from the offsets in it, and of a long one, that is also what counts once it is masked.
+            if not (is_known and (len(text) > _LONG or not number)) and not is_suspicious(text):
                 return text
             self.spend(_TEXT_NS + len(text) * _TEXT_BYTE_NS)
             masked = masked_token(text, mask_string)

@@ -99,7 +99,7 @@ def _member_texts(raw: bytes, offsets: Sequence[int]) -> list[_Text]:
             continue
         opens = raw.rfind(b'"', max(closes, offset - _LONGEST), offset)
         closes = raw.find(b'"', offset, offset + _LONGEST)
-        text = _member_text(raw, opens, closes, offset) if 0 < opens < closes else None
+        text = _member_text(raw, opens, closes, offset) if 0 < opens < closes and raw[closes + 1 : closes + 2] in _BEHIND else None
         if text:
             found.append(text)
         closes = max(closes, offset)
@@ -108,7 +108,7 @@ def _member_texts(raw: bytes, offsets: Sequence[int]) -> list[_Text]:
 
 def _member_text(raw: bytes, opens: int, closes: int, offset: int) -> _Text | None:
     content = raw[opens + 1 : closes]
-    if not _PLAIN.fullmatch(content) or raw[closes + 1 : closes + 2] not in _BEHIND:
+    if not _PLAIN.fullmatch(content):
         return None
     key_closes = raw.rfind(b'"', max(0, opens - _LONGEST_COLON), opens)
     if raw[key_closes:opens] not in _COLONS:
