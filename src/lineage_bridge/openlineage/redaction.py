@@ -158,14 +158,14 @@ class _Scan:
         return end
 
     def passes_items(self, at: int) -> int:
-        """The end of a run of members or elements that need not be read, if an object or array goes on with them; else 0."""
+        """The end of members or elements that follow and need not be read, if there are any; else 0."""
         frame = self.frames[-1]
         if frame.key is not None or frame.secret or frame.weak or frame.sink is not None:
             return 0
         if frame.is_object:
             return self.plain.members_end(at)
-        # The first element may be a program, and an option says what the next one is.
-        return self.plain.scalars_end(at) if frame.program and not frame.before.startswith("-") else 0
+        # The first element may be a program, and an option or the name of a secret says what the next one is.
+        return frame.pass_elements(at, self.plain.scalars_end(at)) if frame.is_listing else 0
 
     def next_member(self, _: "re.Match[bytes]") -> None:
         frame = self.frames[-1]
@@ -195,7 +195,7 @@ class _Scan:
         if frame.companion or frame.columns_of:
             self.edit_companions(frame, token.start() if token else len(self.raw))
         if frame.secrets_at and not frame.secret:
-            self.frames[-1].columns_of = (frame.secrets_at, frame.count + 1)
+            self.frames[-1].columns_of = (frame.secrets_at, frame.counted(self.raw) + 1)
 
     def edit_values(self, frame: Container) -> None:
         for start, end in frame.values:
@@ -222,7 +222,7 @@ class _Scan:
         if not frame.is_object and self.edit_argument(frame, token):
             return
         if not self.plain.is_plain(*token.span()):
-            name_others(frame, token[0])
+            name_others(frame, token[0], self.raw)
         if frame.key == "value":
             frame.values.append(token.span())
         elif frame.sink is not None:
@@ -263,7 +263,7 @@ class _Scan:
         """Mask the secrets in one JSON string or number, and then those that are only recognised now that others are masked."""
         is_known = self.plain.offsets is not None
         for number in range(_PASSES):
-            # Whether a text is suspicious is known from the offsets in it, and of a long one, that is also what counts once it is masked.
+            # Whether a text is suspicious is known from the offsets in it; of a long one, also once it is masked.
             if not (is_known and (len(text) > _LONG or not number)) and not is_suspicious(text):
                 return text
             self.spend(_TEXT_NS + len(text) * _TEXT_BYTE_NS)

@@ -45,7 +45,7 @@ def has_suspicious_piece(raw: bytes, *, looks_again: bool) -> bool:
 
 def _is_suspicious(piece: bytes) -> bool:
     text = _MASKED.sub(b"", piece) if b"********" in piece else piece
-    if next(_user_infos(text), -1) >= 0:
+    if b"@" in text and next(_user_infos(text), -1) >= 0:
         return True
     lower = text.lower()
     # The marks are looked for first: it costs least, and most of what is suspicious has one.
