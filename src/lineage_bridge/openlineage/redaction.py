@@ -96,7 +96,6 @@ class _Scan:
         if is_renamed is not None:
             self.is_renamed = is_renamed
             return edited(self.raw, self.edits)
-        self.edits.clear()
         at = 0
         while (following := self.walk(at)) > at:
             at = following

@@ -18,14 +18,12 @@ from lineage_bridge.openlineage.secrets import mask_text
 _ESCAPE, _OPTION = b"\\", b'"-'
 """In JSON with these, more than the suspicious texts may matter."""
 _KEY_PARTS: Final = tuple(b'"%b"' % part.encode() for part in sorted(KEY_PARTS))
+"""The parts of JSON Web Keys are recognised by their values, whether they are suspicious or not."""
 _BEHIND_KEY: Final = (b":", b" ", b"\t", b"\n", b"\r")
-"""The parts of JSON Web Keys are recognised by their values."""
 _PLAIN_KEY: Final = re.compile(rb'"[\w.\-]{1,100}"')
 _MEMBER: Final = re.compile(rb'(?P<key>"[^"]*"): ?(?P<value>"[^"]*"|[^\s"{}\[\]:,]+)')
 _MEMBER_NS: Final = 4_500
 _CACHED: Final = 8192
-
-
 _Member = tuple[bytes, int, int, bool]
 """A member with a suspicious offset: its key, as a token; where its value, a scalar, starts and ends; whether the offset is in the key."""
 
@@ -47,17 +45,24 @@ Editing = tuple[Callable[[int, int], None], Callable[[int, int, str], bool]]
 
 def edit_members(plain: PlainParts, editing: Editing, spend: Spend) -> bool | None:
     """Edit the members with suspicious offsets. Returns whether a text was edited that may name the value of a member beside it; None if
-    all tokens have to be read instead, and the edits are to be dropped.
+    all tokens have to be read instead, and nothing was edited.
     """
     raw, offsets = plain.raw, plain.offsets
     if offsets is None or _ESCAPE in raw or _OPTION in raw or _has_key_part(raw) or not is_json(raw):
         return None
     try:
         members = list(_members(raw, offsets))
-        spend(len(members) * _MEMBER_NS)
-        return _edit(plain, members, *editing)
+        secrets, texts = _sorted(plain, members)
     except _UnreadError:
         return None
+    spend(len(members) * _MEMBER_NS)
+    edit_secret, edit_text = editing
+    for start, end in secrets:
+        edit_secret(start, end)
+    is_renamed = False
+    for start, end, name in texts:
+        is_renamed |= edit_text(start, end, name) and name in NAMES_OF_VALUES
+    return is_renamed
 
 
 def _has_key_part(raw: bytes) -> bool:
@@ -65,17 +70,18 @@ def _has_key_part(raw: bytes) -> bool:
     return any(part + sign in raw for part in found for sign in _BEHIND_KEY)
 
 
-def _edit(
-    plain: PlainParts, members: Sequence[_Member], edit_secret: Callable[[int, int], None], edit_text: Callable[[int, int, str], bool]
-) -> bool:
-    raw, is_renamed = plain.raw, False
+def _sorted(plain: PlainParts, members: Sequence[_Member]) -> tuple[list[tuple[int, int]], list[tuple[int, int, str]]]:
+    """The positions of the values that are secrets by their keys, and of those, with their keys, that may contain one. Raises
+    _UnreadError if one may decide about another.
+    """
+    raw, secrets, texts = plain.raw, list[tuple[int, int]](), list[tuple[int, int, str]]()
     is_valued = b'"value"' in raw
     for key, start, end, is_named in members:
         if is_named:
             name, longer = _name(key)
             value = raw[start:end]
             if (longer is not None and not value.startswith(longer)) or is_member_secret(name, value, is_plain_key=False):
-                edit_secret(start, end)
+                secrets.append((start, end))
                 continue
             if plain.is_plain(start, end):
                 continue
@@ -83,8 +89,8 @@ def _edit(
             name = text_of(key)
         if _may_name_others(name) and can_name_others(name, raw[start:end], is_valued=is_valued):
             raise _UnreadError
-        is_renamed |= edit_text(start, end, name) and name in NAMES_OF_VALUES
-    return is_renamed
+        texts.append((start, end, name))
+    return secrets, texts
 
 
 @lru_cache(_CACHED)
