@@ -260,13 +260,14 @@ class _Scan:
 
     def settled(self, text: bytes, mask_string: Callable[[str], str]) -> bytes:
         """Mask the secrets in one JSON string or number, and then those that are only recognised now that others are masked."""
-        is_known = self.plain.offsets is not None
         for number in range(_PASSES):
             # Whether a text is suspicious is known from the offsets in it; of a long one, also once it is masked.
-            if not (is_known and (len(text) > _LONG or not number)) and not is_suspicious(text):
+            is_known, is_long = self.plain.offsets is not None, len(text) > _LONG
+            if not ((is_known and (is_long or not number)) or is_suspicious(text)):
                 return text
-            self.spend(_TEXT_NS + len(text) * _TEXT_BYTE_NS)
             masked = masked_token(text, mask_string)
+            if number or is_long or not is_known or masked != text or is_suspicious(text):
+                self.spend(_TEXT_NS + len(text) * _TEXT_BYTE_NS)
             if masked == text:
                 return text
             text = masked
