@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.openlineage.planted import planted
 
-from lineage_bridge.openlineage import redaction
 from lineage_bridge.openlineage.redaction import mask
+from lineage_bridge.openlineage.suspicion import harmless
 from lineage_bridge.openlineage.suspicion.harmless import harmful_offsets
 from lineage_bridge.openlineage.suspicion.search import suspicious_offsets
 
@@ -18,7 +18,7 @@ SECRET = "hunter2Xyzzy42"
 
 def left(body: object) -> list[int]:
     raw = json.dumps(body).encode()
-    return harmful_offsets(raw, suspicious_offsets(raw))
+    return list(harmful_offsets(raw, suspicious_offsets(raw)))
 
 
 def test_columns_that_are_called_like_secrets_are_left_out() -> None:
@@ -52,6 +52,6 @@ def test_a_secret_beside_them_is_masked_as_without_them(beside: Any, indent: int
 def test_what_is_masked_does_not_depend_on_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     bodies = [json.dumps({"cols": COLUMNS, "facet": facet}).encode() for _, _, facet in planted(Random(3))]
     masked = [mask(body) for body in bodies]
-    monkeypatch.setattr(redaction, "harmful_offsets", lambda _, offsets: offsets)
+    monkeypatch.setattr(harmless, "harmful_offsets", lambda _, offsets: offsets)
     assert masked == [mask(body) for body in bodies]
     assert sum(body != after for body, after in zip(bodies, masked, strict=True)) > 50

@@ -35,7 +35,8 @@ PROSE: Final = frozenset(
 _NAMING: Final = frozenset((PUBLICATION, *(key for _, key in KINDS))) - PROSE
 _META: Final = frozenset(("_producer", "_schemaURL", "_deleted"))
 _OF_EVENT: Final = frozenset(("eventType", "eventTime", "producer", "schemaURL", "run", "job", "dataset", "inputs", "outputs"))
-_SUBJECTS: Final[Mapping[str, Collection[str]]] = {"run": ("runId",), "job": ("namespace", "name"), "dataset": ("namespace", "name")}
+_NAMES: Final = frozenset(("namespace", "name"))
+_SUBJECTS: Final[Mapping[str, frozenset[str]]] = {"run": frozenset(("runId",)), "job": _NAMES, "dataset": _NAMES}
 _DATASETS: Final = frozenset(("inputs", "outputs"))
 _FACETS: Final = frozenset(("facets", "inputFacets", "outputFacets"))
 _MASKED: Final = Raw(token_of(MASK))
@@ -77,9 +78,11 @@ class _FacetMasker:
                 known |= {key}
         return msgspec.json.encode(self.without_others(members, known))
 
-    def subject(self, text: Raw, known: Collection[str]) -> Raw:
+    def subject(self, text: Raw, known: frozenset[str]) -> Raw:
         """Rewrite a run, a job or a dataset."""
         members = _MEMBERS.decode(text)
+        if members.keys() <= known:
+            return encoded(members)
         facets = {key: self.facets(_MEMBERS.decode(members[key])) for key in _FACETS & members.keys() if is_object(members[key])}
         members.update({key: encoded(found) for key, found in facets.items()})
         return encoded(self.without_others(members, (*known, *facets)))

@@ -5,6 +5,7 @@ from lineage_bridge.ingest.dense_event import mask_facets
 from lineage_bridge.ingest.effort import Effort, TooCostlyError, masking_effort, naming_effort
 from lineage_bridge.ingest.payload import beginning
 from lineage_bridge.openlineage.redaction import mask
+from lineage_bridge.openlineage.suspicion.harmless import Suspicion
 
 _LONGEST_SAMPLE, _SHORTEST_SAMPLE, _BYTES_PER_SAMPLED = 2048, 128, 32
 """Of what costs too much, one byte of so many is kept, within these limits."""
@@ -16,16 +17,17 @@ def mask_event(raw: bytes, shared: Effort, key: bytes) -> bytes | None:
     The result depends on the event and the installation's `key` alone, so it is the same however the event is sent. `shared` is what
     masking all events of the payload may cost. Raises TooCostlyError if that is exceeded.
     """
-    masked = _within_limit(raw, masking_effort(raw), shared, key)
+    found = Suspicion(raw)
+    masked = _within_limit(found, masking_effort(raw), shared, key)
     if masked is None and (rest := mask_facets(raw)) is not None:
-        return _within_limit(rest, naming_effort(rest), shared, key)
+        return _within_limit(found if rest is raw else Suspicion(rest), naming_effort(rest), shared, key)
     return masked
 
 
-def _within_limit(raw: bytes, effort: Effort, shared: Effort, key: bytes) -> bytes | None:
+def _within_limit(found: Suspicion, effort: Effort, shared: Effort, key: bytes) -> bytes | None:
     allowed = effort.left_ns
     try:
-        masked = mask(raw, effort.spend, key)
+        masked = mask(found.raw, effort.spend, key, found)
     except TooCostlyError:
         masked = None
     shared.spend(allowed - effort.left_ns)

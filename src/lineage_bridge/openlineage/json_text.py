@@ -236,6 +236,8 @@ def masked_token(token: bytes, mask_string: Callable[[str], str]) -> bytes:
 
 def token_of(text: str) -> bytes:
     """Encode a text as a JSON string."""
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'.encode()
     try:
         return json.dumps(text, ensure_ascii=False).encode()
     except UnicodeEncodeError:

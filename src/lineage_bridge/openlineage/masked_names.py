@@ -1,7 +1,6 @@
 """Removes credentials from names and namespaces. These identify datasets and jobs, so different names must stay different."""
 
 import re
-from collections.abc import Callable
 from functools import partial
 from hashlib import blake2s
 
@@ -34,22 +33,27 @@ def mask_name(name: str, key: bytes = b"") -> str:
     """
     if ":" not in name and "=" not in name:
         return mask_with(name, partial(_digest, key=key))
-    for pattern in _CREDENTIALS:
+    for pattern in _CREDENTIALS if "@" in name else ():
         name = pattern.sub(lambda found: found[0] if is_reference(found["secret"]) else found[1], name)
     if _CONNECTION.search(name):
         name = _CONNECTION_PASSWORD.sub("", name)
-    if _SIGNED.search(name):
-        name = _drop_parameters(name, lambda parameter: bool(_ROTATING.fullmatch(parameter)))
-    name = _drop_parameters(name, lambda parameter: names_secret(parameter) or parameter.lower() in SIGNATURES)
+    if any(mark in name for mark in "?&;"):
+        name = _without_credentials(name)
     return mask_with(name, partial(_digest, key=key))
 
 
-def _drop_parameters(name: str, drops: Callable[[str], bool]) -> str:
-    """Remove some parameters from the query of a name."""
-    if not any(drops(part["name"]) for part in _QUERY_PART.finditer(name)):
-        return name
-    kept = _QUERY_PART.sub(lambda part: (part["mark"] if part["mark"] == "?" else "") if drops(part["name"]) else part[0], name)
-    return kept.replace("?&", "?").rstrip("?&")
+def _without_credentials(name: str) -> str:
+    """Remove the parameters from the query of a name that are credentials, and of a signed one those that expire with its signature."""
+    is_signed = bool(_SIGNED.search(name))
+
+    def kept(part: "re.Match[str]") -> str:
+        parameter = part["name"]
+        if (is_signed and _ROTATING.fullmatch(parameter)) or names_secret(parameter) or parameter.lower() in SIGNATURES:
+            return part["mark"] if part["mark"] == "?" else ""
+        return part[0]
+
+    changed = _QUERY_PART.sub(kept, name)
+    return name if changed == name else changed.replace("?&", "?").rstrip("?&")
 
 
 def _digest(secret: str, key: bytes) -> str:

@@ -14,7 +14,7 @@ _LONG_ENOUGH = 3
 """A second set of required strings of a pattern is searched, besides the most distinctive one, if they have at least this many
 characters.
 """
-_SHORT = 256
+SHORT = 256
 """Up to which length of a text a pattern is tried everywhere in it."""
 _LONG = 2048
 """From which length on a text is searched with RE2 first."""
@@ -102,7 +102,7 @@ class Rule:
 
     def _starts(self, text: str) -> list[int] | None:
         """The offsets at which the pattern can match; None if it costs less to try everywhere."""
-        if len(text) <= _SHORT or (first := self._first) is None:
+        if len(text) <= SHORT or (first := self._first) is None:
             return None
         starts: set[int] = set()
         for start in first.starts(fold(text)):

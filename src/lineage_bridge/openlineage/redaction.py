@@ -4,7 +4,6 @@ The bytes are read token by token, so everything but the secrets is kept byte fo
 are not valid JSON.
 """
 
-import json
 import re
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +11,7 @@ from itertools import islice
 
 from lineage_bridge.openlineage.json_text import SMALL, PlainParts, Spend, edited, is_json, masked_token, no_limit, text_of, token_of
 from lineage_bridge.openlineage.masked_names import mask_name
-from lineage_bridge.openlineage.secret_rules.commands import argument_secret
+from lineage_bridge.openlineage.secret_rules.commands import masked_argument
 from lineage_bridge.openlineage.secret_rules.companions import is_valued
 from lineage_bridge.openlineage.secret_rules.embedded import mask_embedded
 from lineage_bridge.openlineage.secret_rules.members import (
@@ -20,44 +19,43 @@ from lineage_bridge.openlineage.secret_rules.members import (
     Container,
     holds_secrets,
     holds_weakly_inside,
+    is_absent,
+    is_named_secret,
     is_secret,
-    is_weak_secret,
     name_others,
     secret_texts,
     secrets_beside,
 )
 from lineage_bridge.openlineage.secret_rules.names import refers
-from lineage_bridge.openlineage.secret_rules.values import MASK, is_random, is_reference
+from lineage_bridge.openlineage.secret_rules.values import MASK
 from lineage_bridge.openlineage.secrets import mask_text, mask_with
 from lineage_bridge.openlineage.suspicion.density import expect_work
-from lineage_bridge.openlineage.suspicion.harmless import harmful_offsets
-from lineage_bridge.openlineage.suspicion.search import is_suspicious, suspicious_offsets
+from lineage_bridge.openlineage.suspicion.harmless import Suspicion
+from lineage_bridge.openlineage.suspicion.members import edit_members
+from lineage_bridge.openlineage.suspicion.search import has_suspicious_piece, is_suspicious, suspicious_offsets
 
-_BETWEEN_FACETS = b'"_producer"'
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
-_MASKED = json.dumps(MASK).encode()
+_MASKED = token_of(MASK)
 _COLUMN_MAPS, _NAMES = frozenset(("fields", "columnMetrics")), frozenset(("namespace", "name"))
-_NO_SECRET = frozenset((b'""', b'"true"', b'"false"', b'"null"', b'"none"', b'"default"', b"true", b"false", b"null", _MASKED))
-# Masking one value can make the text around it look like the name of a secret; no known text needs more than three passes.
-# JSON in strings in JSON is read as JSON up to a depth.
+# Masking a value can make the text around it look like a secret's name; no known text needs more than three passes. JSON nests in strings.
 _PASSES, _DEEPEST, _TOKENS_AT_ONCE = 8, 6, 512
 _SHORT, _REMEMBERED = 256, 4096
 """The maximum size, in bytes, of a text whose masked form is cached, and the number of cached texts."""
 _LONG, _TINY = 2048, 256
-"""Above `_LONG` bytes, looking through a text costs more than remembering the result; up to `_TINY`, reading tokens costs less."""
+"""Above `_LONG` bytes, looking through a text costs more than remembering the result; up to `_TINY`, all tokens are read."""
 _LOOK_NS, _PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _FOUND_NS = 800, 8, 1_500, 2_500, 5_000, 25, 8_000
 
 
-def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
+def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"", known: Suspicion | None = None) -> bytes:
     """The bytes with all recognised secrets masked; the same object if there are none. Masking twice changes nothing more.
 
-    `key`: at most 32 bytes, known to this installation only: digests that stand for secrets in names depend on it.
+    `key`: at most 32 bytes, known to this installation only: digests that stand for secrets in names depend on it. `known`: what was
+    already found suspicious in these bytes.
     """
     for number in range(_PASSES):
-        # Long pieces are not checked beforehand, because their suspicious offsets are computed anyway.
-        if not any((not number and len(piece) > _LONG) or is_suspicious(piece) for piece in raw.split(_BETWEEN_FACETS)):
+        if not has_suspicious_piece(raw, looks_again=not number):
             break
-        scan = _Scan(raw, spend, key)
+        scan = _Scan(known if known and known.raw is raw else Suspicion(raw), spend, key)
         masked = scan.masked()
         is_settled = not scan.is_unsettled and not (scan.is_renamed and is_valued(raw, 0, len(raw)))
         if not (is_text := not is_json(masked)) and is_settled:
@@ -73,18 +71,18 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
 
 
 class _Scan:
-    """Reads the tokens of a body once, and collects the edits that mask secrets. It never fails, even if brackets do not match.
+    """Reads a body once, and collects the edits that mask secrets. It never fails, even if brackets do not match.
 
-    `is_unsettled`: a text was masked that names another one (a key, an argument), so the masked body has to be read again. `is_renamed`:
-    a name was, which may name the value of a member beside it.
+    `is_unsettled`: a text was masked that names another one (a key, an argument), so the masked body has to be read again. `is_renamed`: a
+    name was, which may name the value of a member beside it.
     """
 
-    def __init__(self, raw: bytes, spend: Spend, key: bytes, depth: int = 0) -> None:
+    def __init__(self, found: Suspicion, spend: Spend, key: bytes, depth: int = 0) -> None:
+        raw = found.raw
         self.raw, self.spend, self.key, self.depth = raw, spend, key, depth
         self.mask_name = partial(mask_name, key=key)
-        offsets = suspicious_offsets(raw)
-        spend(len(raw) * _PASS_NS + len(offsets) * _LOOK_NS)
-        offsets = harmful_offsets(raw, offsets)
+        spend(len(raw) * _PASS_NS + len(found.offsets) * _LOOK_NS)
+        offsets = found.harmful
         expect_work(raw, offsets, spend)
         self.plain = PlainParts(raw, offsets if not offsets or len(raw) > _TINY else None)
         self.memo: dict[tuple[bytes, bool], bytes] = {}
@@ -94,6 +92,10 @@ class _Scan:
     def masked(self) -> bytes:
         if self.plain.is_plain(0, len(self.raw)):
             return self.raw
+        is_renamed = edit_members(self.plain, (self.edit_secret, self.edit_text), self.spend)
+        if is_renamed is not None:
+            self.is_renamed = is_renamed
+            return edited(self.raw, self.edits)
         at = 0
         while (following := self.walk(at)) > at:
             at = following
@@ -155,14 +157,14 @@ class _Scan:
         return end
 
     def passes_items(self, at: int) -> int:
-        """The end of a run of members or elements that need not be read, if an object or array goes on with them; else 0."""
+        """The end of members or elements that follow and need not be read, if there are any; else 0."""
         frame = self.frames[-1]
         if frame.key is not None or frame.secret or frame.weak or frame.sink is not None:
             return 0
         if frame.is_object:
             return self.plain.members_end(at)
-        # The first element may be a program, and an option says what the next one is.
-        return self.plain.scalars_end(at) if frame.program and not frame.before.startswith("-") else 0
+        # The first element may be a program, and an option or the name of a secret says what the next one is.
+        return frame.pass_elements(at, self.plain.scalars_end(at)) if frame.is_listing else 0
 
     def next_member(self, _: "re.Match[bytes]") -> None:
         frame = self.frames[-1]
@@ -192,12 +194,11 @@ class _Scan:
         if frame.companion or frame.columns_of:
             self.edit_companions(frame, token.start() if token else len(self.raw))
         if frame.secrets_at and not frame.secret:
-            self.frames[-1].columns_of = (frame.secrets_at, frame.count + 1)
+            self.frames[-1].columns_of = (frame.secrets_at, frame.counted(self.raw) + 1)
 
     def edit_values(self, frame: Container) -> None:
         for start, end in frame.values:
-            text = self.raw[start:end]
-            if (not frame.tags or is_random(text_of(text))) if frame.named else is_weak_secret(frame.weak_name, text):
+            if is_named_secret(frame, self.raw[start:end]):
                 self.edit_secret(start, end)
 
     def edit_companions(self, frame: Container, end: int) -> None:
@@ -211,7 +212,7 @@ class _Scan:
         frame = self.frames[-1]
         if frame.is_object and frame.key is None:
             frame.key, frame.plain_key = text_of(token[0]), self.plain.is_plain(token.start(), token.end())
-            self.is_unsettled |= self.edit_text(token)
+            self.is_unsettled |= self.edit_text(*token.span())
             return
         if is_secret(frame, token[0]):
             self.edit_secret(*token.span())
@@ -220,52 +221,53 @@ class _Scan:
         if not frame.is_object and self.edit_argument(frame, token):
             return
         if not self.plain.is_plain(*token.span()):
-            name_others(frame, token[0])
+            name_others(frame, token[0], self.raw)
         if frame.key == "value":
             frame.values.append(token.span())
         elif frame.sink is not None:
             frame.sink.append(token.span())
-        if self.edit_text(token, is_name=frame.key in _NAMES):
+        if self.edit_text(*token.span(), frame.key):
             self.is_unsettled |= is_first
             self.is_renamed |= frame.key in NAMES_OF_VALUES
 
     def edit_argument(self, frame: Container, token: "re.Match[bytes]") -> bool:
         """Mask the secret in an element of an array, if the element is an argument of a command that contains one."""
         argument = text_of(token[0])
-        secret = argument_secret(frame.program, frame.before, argument)
+        masked = masked_argument(frame.program, frame.before, argument)
         frame.program, frame.before = frame.program or argument, argument
-        if secret and not is_reference(secret) and secret != MASK:
-            self.edits[token.start()] = (token.end(), token_of(argument.removesuffix(secret) + MASK))
-        return bool(secret)
+        if masked is not None and masked != argument:
+            self.edits[token.start()] = (token.end(), token_of(masked))
+        return masked is not None
 
     def edit_secret(self, start: int, end: int) -> None:
         """Mask a scalar, or all the elements of a long array."""
-        text = self.raw[start:end]
-        if end - start > SMALL or (text not in _NO_SECRET and not is_reference(text_of(text))):
+        if end - start > SMALL or not is_absent(self.raw[start:end]):
             self.edits[start] = (end, _MASKED)
 
-    def edit_text(self, token: "re.Match[bytes]", *, is_name: bool = False) -> bool:
-        """Mask the secrets in a text. Returns whether there were any."""
-        if self.plain.is_plain(*token.span()):
+    def edit_text(self, start: int, end: int, key: str | None = None) -> bool:
+        """Mask the secrets in a text, which may be the value of a member with this key. Returns whether there were any."""
+        if self.plain.is_plain(start, end):
             return False
-        text = token[0]
+        text, is_name = self.raw[start:end], key in _NAMES
         masked = self.memo.get((text, is_name))
         if masked is None:
             masked = self.settled(text, self.mask_name if is_name else self.mask_string)
             if len(text) <= _SHORT and len(self.memo) < _REMEMBERED:
                 self.memo[text, is_name] = masked
         if masked != text:
-            self.edits[token.start()] = (token.end(), masked)
+            self.edits[start] = (end, masked)
         return masked != text
 
     def settled(self, text: bytes, mask_string: Callable[[str], str]) -> bytes:
         """Mask the secrets in one JSON string or number, and then those that are only recognised now that others are masked."""
-        for _ in range(_PASSES):
-            # Whether a long text is suspicious is known from the offsets in it.
-            if (len(text) <= _LONG or self.plain.offsets is None) and not is_suspicious(text):
+        for number in range(_PASSES):
+            # Whether a text is suspicious is known from the offsets in it; of a long one, also once it is masked.
+            is_known, is_long = self.plain.offsets is not None, len(text) > _LONG
+            if not ((is_known and (is_long or not number)) or is_suspicious(text)):
                 return text
-            self.spend(_TEXT_NS + len(text) * _TEXT_BYTE_NS)
             masked = masked_token(text, mask_string)
+            if number or is_long or not is_known or masked != text or is_suspicious(text):
+                self.spend(_TEXT_NS + len(text) * _TEXT_BYTE_NS)
             if masked == text:
                 return text
             text = masked
@@ -273,10 +275,8 @@ class _Scan:
 
     def mask_string(self, text: str) -> str:
         """Mask the secrets in a string, which may be JSON itself."""
-        if text.lstrip()[:1] not in ("{", "[") or self.depth >= _DEEPEST:
-            return self.mask_text(text)
-        raw = text.encode("utf-8", "surrogatepass")
-        if not is_json(raw):
+        raw = text.encode("utf-8", "surrogatepass") if text.lstrip()[:1] in ("{", "[") and self.depth < _DEEPEST else b""
+        if not raw or not is_json(raw):
             return self.mask_text(text)
         return self.mask_inside(raw).decode("utf-8", "surrogatepass")
 
@@ -288,7 +288,7 @@ class _Scan:
 
     def mask_inside(self, raw: bytes) -> bytes:
         """Mask the secrets in JSON that is contained in a text."""
-        return _Scan(raw, self.spend, self.key, self.depth + 1).masked()
+        return _Scan(Suspicion(raw), self.spend, self.key, self.depth + 1).masked()
 
     def mask_found(self, _: str) -> str:
         """The text that replaces a secret which was found in a long text."""

@@ -8,7 +8,7 @@ from lineage_bridge.openlineage.prefilter import Prefilter, Rule, Texts, rules
 from lineage_bridge.openlineage.required_text import fold
 from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, called, is_port, is_prompt
 from lineage_bridge.openlineage.secret_rules.foreign import NAMES
-from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_form
+from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_forms
 from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, is_weak, names_secret
 from lineage_bridge.openlineage.secret_rules.prose import PROSE, SENTENCES
 from lineage_bridge.openlineage.secret_rules.sql import (
@@ -110,8 +110,7 @@ def mask_with(text: str, mask: Mask) -> str:
     worth_trying = RULES.worth_trying(text)
     if worth_trying is RULES.no_rules:
         return text
-    for pattern in worth_trying["forms"]:
-        text = mask_form(pattern, text, mask)
+    text = mask_forms(worth_trying["forms"], text, mask)
     sql = is_sql(text)
     whole = None if sql or "=" not in text or _PATH.fullmatch(text) else _WHOLE.fullmatch(text)
     if whole and names_secret(whole["name"]) and not _FOLLOWED.search(whole["value"]) and not _is_code(whole):
@@ -130,9 +129,7 @@ def mask_with(text: str, mask: Mask) -> str:
         )
     if worth_trying["assigned"]:
         text = _masked_assignments(text, mask, sql=sql)
-    for pattern in (*worth_trying["prose"], *(() if sql else worth_trying["sentences"])):
-        text = mask_form(pattern, text, mask)
-    return text
+    return mask_forms((*worth_trying["prose"], *(() if sql else worth_trying["sentences"])), text, mask)
 
 
 def _masked_pairs(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:

@@ -24,6 +24,9 @@ BODIES: list[Any] = [
     {"db_pins": [SECRET], "x": "token"},
     {"kty": "RSA", "e": "AQAB", "d": KEY},
     {"key_ops": [], "d": KEY},
+    {"argNames": ["url", "user", "password"], "argValues": ["jdbc:x", "me", SECRET]},
+    {"rows": [["api_key", SECRET, "2026-01-05"], ["region", "eu, west", "2026-01-05"]]},
+    {"columns": ["a, b", "c", "d", "token", "e"], "rows": [["x", "y", "z", SECRET, "words"]]},
 ]
 
 

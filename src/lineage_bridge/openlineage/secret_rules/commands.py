@@ -2,6 +2,8 @@
 
 import re
 
+from lineage_bridge.openlineage.secret_rules.values import MASK, is_reference
+
 _REST = r"[^\n|;]{0,200}?"
 _VALUE = r"(?P<secret>'[^']+'|\"[^\"]+\"|[^\s\-'\"`][^\s'\"]*)"
 _FIRST = r"[\s'\"]"
@@ -117,8 +119,17 @@ _ATTACHED = re.compile(r"-p(?P<secret>.{1,300})")
 _ATTACHING = re.compile(rf"(?:.*/)?{_MYSQL}")
 
 
-def argument_secret(program: str, before: str, argument: str) -> str:
-    """The secret in an argument, given the argument before it: in `-u user:x`, `sqlcmd -P x`, MySQL's `-px`; empty if there is none."""
+def masked_argument(program: str, before: str, argument: str) -> str | None:
+    """An argument with the secret in it masked, given the argument before it: in `-u user:x`, `sqlcmd -P x`, MySQL's `-px`; the argument
+    itself if it only refers to a secret, None if there is none.
+    """
+    secret = _argument_secret(program, before, argument)
+    if not secret:
+        return None
+    return argument if is_reference(secret) or secret == MASK else argument.removesuffix(secret) + MASK
+
+
+def _argument_secret(program: str, before: str, argument: str) -> str:
     found = _LOGIN.fullmatch(argument) if before in _LOGIN_OPTIONS and not argument.replace(":", "").isdigit() else None
     if before in _OPTIONS_OF.get(program.rpartition("/")[2], ()) and not argument.startswith("-"):
         return argument

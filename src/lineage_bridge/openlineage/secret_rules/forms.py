@@ -4,10 +4,10 @@ The formats of tokens are those that their issuers document, and that secret sca
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from lineage_bridge.openlineage.prefilter import Rule
+from lineage_bridge.openlineage.prefilter import SHORT, Rule
 from lineage_bridge.openlineage.secret_rules.code import CODE
 from lineage_bridge.openlineage.secret_rules.commands import COMMANDS
 from lineage_bridge.openlineage.secret_rules.statements import STATEMENTS
@@ -95,9 +95,13 @@ FORMS = (
 """Each pattern has the secret in a group whose name begins with `secret`."""
 
 
-def mask_form(pattern: Rule, text: str, mask: Mask) -> str:
-    """Mask the secrets in a text that match one pattern."""
-    return pattern.sub(lambda found: _masked(found, mask), text)
+def mask_forms(patterns: Iterable[Rule], text: str, mask: Mask) -> str:
+    """Mask the secrets in a text that match patterns, one pattern after another."""
+    for rule in patterns:
+        # Most patterns do not match a short text, which costs least to find out first.
+        if len(text) > SHORT or rule.pattern.search(text):
+            text = rule.sub(lambda found: _masked(found, mask), text)
+    return text
 
 
 def _masked(found: re.Match[str], mask: Mask) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from lineage_bridge.openlineage.json_text import text_of
 from lineage_bridge.openlineage.secret_rules.companions import NAMING, SEVERAL, Span, aligned_values, is_valued, named_values
 from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS, is_weak, names_secret, refers
-from lineage_bridge.openlineage.secret_rules.values import extends, is_key_like, is_key_part, looks_secret
+from lineage_bridge.openlineage.secret_rules.values import MASK, extends, is_key_like, is_key_part, is_random, is_reference, looks_secret
 from lineage_bridge.openlineage.secret_rules.weak_names import holds_weakly
 
 NAMES_OF_VALUES = frozenset(("name", "key"))
@@ -15,10 +15,12 @@ _FLAT_TEXT = re.compile(rb'(?P<text>"[^"]*")(?P<colon>\s*:)?')
 _SHORTEST_TEXT = 9
 """The length of the shortest JSON string that looks like a secret, with its quotes."""
 _OPTION = re.compile(rb'"--?[A-Za-z][\w.\-]{1,100}"')
+_PLAIN_TEXT = re.compile(rb'"[^"]*"')
 _TYPES = frozenset(b'"%b"' % name for name in (b"string", b"object", b"array", b"number", b"integer", b"boolean", b"null"))
+_ABSENT = frozenset((b'""', b'"true"', b'"false"', b'"null"', b'"none"', b'"default"', b"true", b"false", b"null", b'"%b"' % MASK.encode()))
 _MEASURES = frozenset(("maxLength", "minLength"))
 """Keywords of JSON Schema that describe a property whose name is a secret's."""
-_ENCODED_KEYS = frozenset(("auth", "_auth"))
+ENCODED_KEYS = frozenset(("auth", "_auth"))
 """Members that are secrets if their value is a key in base64: Docker's and npm's."""
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 
@@ -29,7 +31,7 @@ class Container:
     Attributes of both, each with JSON to which it applies:
 
     - `start`: the position of the opening bracket.
-    - `count`: the number of values before the current one.
+    - `count`: the number of values before the current one, without those in `passed`.
     - `secret`: every value in it is a secret: `{...}` in `{"password": {...}}`.
     - `weak`: those values are secrets that look like one: `[...]` in `{"api_keys": [...]}`.
     - `tags`: its members are tags, not settings: `[...]` in `{"tags": [...]}`.
@@ -50,6 +52,7 @@ class Container:
 
     - `program`, `before`: the first text and the latest text: "curl" and "-u" in `["curl", "-u", ...]`.
     - `option`: the latest text is an option that takes a secret: `["--password", ...]`.
+    - `passed`: the positions of elements that were not read, each with a comma behind it. They are only counted if one names a secret.
     - `secrets_at`: the indexes of elements that name a secret: 1 in `["id", "token"]`.
     """
 
@@ -63,6 +66,7 @@ class Container:
         "key",
         "named",
         "option",
+        "passed",
         "plain_key",
         "program",
         "secret",
@@ -92,12 +96,35 @@ class Container:
         self.values: list[tuple[int, int]] = []
         self.start, self.count, self.companion = start, 0, False
         self.secrets_at: tuple[int, ...] = ()
+        self.passed: list[Span] = []
         self.weak, self.weak_name = False, ""
         self.columns_of: tuple[tuple[int, ...], int] | None = None
 
+    @property
+    def is_listing(self) -> bool:
+        """Whether nothing before the current element of an array says what it is: the first may be a program."""
+        return bool(self.program) and not self.before.startswith("-") and not self.is_pair
 
-def name_others(frame: Container, token: bytes) -> None:
-    """Record that a text is the name of a secret that another value contains."""
+    def pass_elements(self, start: int, end: int) -> int:
+        """Note elements that are not read, from `start` to `end`, which is 0 if there are none. Returns `end`."""
+        if end:
+            self.passed.append((start, end))
+        return end
+
+    def counted(self, raw: bytes) -> int:
+        """The number of values before the current one, in these bytes."""
+        self.count += sum(_PLAIN_TEXT.sub(b"", raw[start:end]).count(b",") for start, end in self.passed)
+        self.passed.clear()
+        return self.count
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether the current element of an array is the second one, after the name of a secret."""
+        return self.count == 1 and self.secrets_at == (0,)
+
+
+def name_others(frame: Container, token: bytes, raw: bytes) -> None:
+    """Record that a text is the name of a secret that another value contains. `raw` is the whole JSON."""
     if len(token) > _SHORT:
         return
     if not names_secret(text_of(token).lstrip("-")):
@@ -106,9 +133,20 @@ def name_others(frame: Container, token: bytes) -> None:
     if frame.key in NAMES_OF_VALUES:
         frame.named = True
     if not frame.is_object:
-        frame.secrets_at = (*frame.secrets_at, frame.count)[:_MOST_COLUMNS]
+        frame.secrets_at = (*frame.secrets_at, frame.counted(raw))[:_MOST_COLUMNS]
     elif frame.key is not None and (NAMING.fullmatch(frame.key) or (frame.key == "type" and text_of(token).lower() == "password")):
         frame.companion = True
+
+
+def can_name_others(key: str, token: bytes, *, is_valued: bool) -> bool:
+    """Whether `name_others` records anything about a text of an object that can matter: the text names a secret, or, under a key for names,
+    may name one while the JSON has a member `value`.
+    """
+    if len(token) > _SHORT:
+        return False
+    if is_valued and key in NAMES_OF_VALUES:
+        return True
+    return b"=" not in token and names_secret(text_of(token).lstrip("-"))
 
 
 def is_secret(frame: Container, text: bytes) -> bool:
@@ -118,23 +156,38 @@ def is_secret(frame: Container, text: bytes) -> bool:
     if frame.weak and text.startswith(b'"') and looks_secret(text_of(text)):
         return True
     if frame.key is not None:
-        return _is_member_secret(frame, frame.key, text)
+        return is_member_secret(frame.key, text, is_plain_key=frame.plain_key)
     follows, frame.option = frame.option, bool(_OPTION.fullmatch(text)) and names_secret(text_of(text).strip("-"))
-    if frame.count == 1 and frame.secrets_at == (0,) and text.startswith(b'"') and looks_secret(text_of(text)):
+    if frame.is_pair and text.startswith(b'"') and looks_secret(text_of(text)):
         return True  # ["password", "x"]
     return follows and not frame.option and not text.startswith(b'"-')
 
 
-def _is_member_secret(frame: Container, key: str, text: bytes) -> bool:
-    if key in _ENCODED_KEYS:
+def is_member_secret(key: str, text: bytes, *, is_plain_key: bool) -> bool:
+    """Whether a scalar is a secret by the key of its member. `is_plain_key`: there is nothing suspicious in the key."""
+    if key in ENCODED_KEYS:
         return bool(_ENCODED.fullmatch(text_of(text))) and is_key_like(text_of(text))
     if key in KEY_PARTS and is_key_part(text_of(text)):
         return True
-    if frame.plain_key:
+    if is_plain_key:
         return False
     if names_secret(key):
         return not (is_weak(key) and not text.startswith(b'"')) and not extends(key, text_of(text))
     return is_weak_secret(key, text)
+
+
+def is_absent(token: bytes) -> bool:
+    """Whether a scalar under a secret's key is no secret: no value, a mask, or a reference to where the secret is."""
+    if token.startswith(b'"') and token[1:-1].isalnum():
+        return token in _ABSENT  # a reference has signs
+    return token in _ABSENT or is_reference(text_of(token))
+
+
+def is_named_secret(frame: Container, token: bytes) -> bool:
+    """Whether the member `value` of an object is a secret by the name in the object."""
+    if frame.named:
+        return not frame.tags or is_random(text_of(token))
+    return is_weak_secret(frame.weak_name, token)
 
 
 def is_weak_secret(name: str, text: bytes) -> bool:

@@ -52,6 +52,8 @@ def is_harmless(value: str) -> bool:
 
 def is_reference(value: str) -> bool:
     """Whether a whole value only refers to a secret: `${DB_PASSWORD}`, `{{ var.value.token }}`, `$TOKEN`, `/etc/keys/etl.json`."""
+    if value.isalnum():
+        return False  # each reference has a sign
     if value[:1] in "\"'" and value[-1:] == value[:1]:
         value = value[1:-1]
     return bool(_WHOLE_REFERENCE.fullmatch(value) or _FILE.fullmatch(value) or _KEYTAB.fullmatch(value))

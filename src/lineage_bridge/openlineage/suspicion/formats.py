@@ -116,5 +116,8 @@ FORMATS: Final = (
     Format(_joined([b"sk"], _bytes(b"0123456789abcdef")), re.compile(rb"SK[0-9a-f]{32}"), is_cased=True),
     _cased(":aa", rb":AA[A-Za-z0-9]"),
 )
-FREQUENT: Final = (re.compile(rb"pat[a-z0-9]{14}\."), re.compile(rb"\\u00[2-7][0-9a-f](?:\\u00[2-7][0-9a-f]){0,99}"))
-"""Patterns that begin with a text which is frequent: `re` looks for such a text as fast."""
+FREQUENT: Final = (
+    (b"pat", re.compile(rb"pat[a-z0-9]{14}\.")),
+    (b"\\u00", re.compile(rb"\\u00[2-7][0-9a-f](?:\\u00[2-7][0-9a-f]){0,99}")),
+)
+"""Patterns with the text that they begin with, which is frequent: `re` looks for such a text as fast."""

@@ -10,13 +10,18 @@ from functools import lru_cache
 from lineage_bridge.openlineage.json_text import is_json
 from lineage_bridge.openlineage.secret_rules.companions import is_valued
 from lineage_bridge.openlineage.secrets import RULES
+from lineage_bridge.openlineage.suspicion.search import suspicious_offsets
 
 _FEW = 8
 """Up to so many offsets, reading the texts one by one costs less. Where many texts may not be left out, so many are checked together."""
 _LONGEST = 256
-_NAMING_KEY = re.compile(rb'"(?:name|field|type)"\s?:\s?\Z')
-_DESCRIBING_KEY = re.compile(rb'"(?:description|transformationDescription|comment|doc)"\s?:\s?\Z')
-_LONGEST_KEY = 40
+_BLANKS = (b"", b" ", b"\t", b"\n", b"\r")
+_NAMING_KEYS = frozenset((b'"name', b'"field', b'"type'))
+_KEYS = _NAMING_KEYS | frozenset((b'"description', b'"transformationDescription', b'"comment', b'"doc'))
+"""Keys of names and of descriptions, without their last quotes."""
+_LONGEST_KEY, _LONGEST_COLON = 40, 4
+_COLONS = frozenset(b'"%b:%b' % (before, behind) for before in _BLANKS for behind in _BLANKS)
+"""What is between a key and the quote of its value, with the key's last quote."""
 _PLAIN = re.compile(rb"[^=:>{}\[\]'`\"\\\x00-\x1f\x7f-\xff]*")
 """Text in which nothing is assigned, and no JSON, literal or escape begins."""
 _BEHIND = frozenset((b",", b"}", b" ", b"\n", b"\r"))
@@ -26,7 +31,7 @@ _BETWEEN = b"\0"
 _CACHED = 8192
 
 
-def harmful_offsets(raw: bytes, offsets: list[int]) -> list[int]:
+def harmful_offsets(raw: bytes, offsets: Sequence[int]) -> Sequence[int]:
     """The suspicious offsets in a body, without those in texts of its members that neither contain a secret nor name one."""
     if len(offsets) <= _FEW:
         return offsets
@@ -39,6 +44,21 @@ def harmful_offsets(raw: bytes, offsets: list[int]) -> list[int]:
     for text in _without_secrets(found, _AT_ONCE):
         dropped.update(text.offsets)
     return [offset for offset in offsets if offset not in dropped] if dropped else offsets
+
+
+class Suspicion:
+    """The suspicious offsets of a body."""
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw, self.offsets = raw, suspicious_offsets(raw)
+        self._harmful: Sequence[int] | None = None
+
+    @property
+    def harmful(self) -> Sequence[int]:
+        """The offsets that are not in texts which only mention secrets."""
+        if self._harmful is None:
+            self._harmful = harmful_offsets(self.raw, self.offsets)
+        return self._harmful
 
 
 class _Text:
@@ -79,7 +99,7 @@ def _member_texts(raw: bytes, offsets: Sequence[int]) -> list[_Text]:
             continue
         opens = raw.rfind(b'"', max(closes, offset - _LONGEST), offset)
         closes = raw.find(b'"', offset, offset + _LONGEST)
-        text = _member_text(raw, opens, closes, offset) if 0 < opens < closes else None
+        text = _member_text(raw, opens, closes, offset) if 0 < opens < closes and raw[closes + 1 : closes + 2] in _BEHIND else None
         if text:
             found.append(text)
         closes = max(closes, offset)
@@ -88,8 +108,10 @@ def _member_texts(raw: bytes, offsets: Sequence[int]) -> list[_Text]:
 
 def _member_text(raw: bytes, opens: int, closes: int, offset: int) -> _Text | None:
     content = raw[opens + 1 : closes]
-    if not _PLAIN.fullmatch(content) or raw[closes + 1 : closes + 2] not in _BEHIND:
+    if not _PLAIN.fullmatch(content):
         return None
-    before = raw[max(0, opens - _LONGEST_KEY) : opens]
-    names = bool(_NAMING_KEY.search(before))
-    return _Text(content, offset, names=names) if names or _DESCRIBING_KEY.search(before) else None
+    key_closes = raw.rfind(b'"', max(0, opens - _LONGEST_COLON), opens)
+    if raw[key_closes:opens] not in _COLONS:
+        return None
+    key = raw[raw.rfind(b'"', max(0, key_closes - _LONGEST_KEY), key_closes) : key_closes]
+    return _Text(content, offset, names=key in _NAMING_KEYS) if key in _KEYS else None

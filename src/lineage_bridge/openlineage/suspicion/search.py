@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
@@ -21,6 +21,7 @@ _USER_INFO = re.compile(rb":\\?/\\?/[^\s\"/@]{0,300}@|:oracle:[^\s\"@]{0,300}@|[
 _LONGEST_USER_INFO, _DENSE = 320, 100
 """Where there is more than one `@` in so many bytes, it costs less to look from the beginning than back from each of them."""
 _MASKED = re.compile(rb"(?<![\w.\-])[\w.\-]+=\*{8}(?:(?:[0-9a-f]{8}){1,2})?(?=[\"\s/])|\"[\w.\-]+\"\s*:\s*\"\*{8}\"")
+_BETWEEN_FACETS = b'"_producer"'
 _CACHED = 8192
 _CACHED_BYTES = 2048
 
@@ -30,9 +31,21 @@ def is_suspicious(piece: bytes) -> bool:
     return _is_suspicious_cached(piece) if len(piece) <= _CACHED_BYTES else _is_suspicious(piece)
 
 
+def has_suspicious_piece(raw: bytes, *, looks_again: bool) -> bool:
+    """Whether a part of an event may contain a secret. Its facets are looked at one by one, since they are often as they were before.
+
+    `looks_again`: the caller then computes the suspicious offsets. Long parts count as suspicious without being looked at twice, and of an
+    event that is a single part, the offsets are computed at once.
+    """
+    pieces = raw.split(_BETWEEN_FACETS)
+    if looks_again and len(pieces) == 1 and len(raw) <= _CACHED_BYTES:
+        return bool(suspicious_offsets(raw))
+    return any((looks_again and len(piece) > _CACHED_BYTES) or is_suspicious(piece) for piece in pieces)
+
+
 def _is_suspicious(piece: bytes) -> bool:
     text = _MASKED.sub(b"", piece) if b"********" in piece else piece
-    if next(_user_infos(text), -1) >= 0:
+    if b"@" in text and next(_user_infos(text), -1) >= 0:
         return True
     lower = text.lower()
     # The marks are looked for first: it costs least, and most of what is suspicious has one.
@@ -42,12 +55,19 @@ def _is_suspicious(piece: bytes) -> bool:
 _is_suspicious_cached = lru_cache(_CACHED)(_is_suspicious)
 
 
-def suspicious_offsets(raw: bytes) -> list[int]:
+def suspicious_offsets(raw: bytes) -> Sequence[int]:
     """The sorted positions in a body where a secret, or the name of one, may begin. Pieces without such a position are not suspicious."""
+    return _offsets_cached(raw) if len(raw) <= _CACHED_BYTES else _offsets(raw)
+
+
+def _offsets(raw: bytes) -> Sequence[int]:
     lower = raw.lower()
     marks = [start for _, start, _ in _ANY_MARK.find_matches_as_indexes(lower)]
     offsets = sorted((*marks, *_formats(raw, lower), *_user_infos(raw), *foreign_offsets(raw)))
     return _unmasked(raw, offsets) if offsets and b"********" in raw else offsets
+
+
+_offsets_cached = lru_cache(_CACHED)(_offsets)
 
 
 def _unmasked(raw: bytes, offsets: list[int]) -> list[int]:
@@ -68,8 +88,9 @@ def _formats(raw: bytes, lower: bytes) -> Iterator[int]:
             at = start + form.skipped
             if form.pattern is None or form.pattern.match(raw if form.is_cased else lower, at):
                 yield at
-    for pattern in FREQUENT:
-        yield from (found.start() for found in pattern.finditer(lower))
+    for text, pattern in FREQUENT:
+        if text in lower:
+            yield from (found.start() for found in pattern.finditer(lower))
 
 
 def _user_infos(raw: bytes) -> Iterator[int]:
@@ -79,6 +100,8 @@ def _user_infos(raw: bytes) -> Iterator[int]:
         return
     before, at = 0, raw.find(b"@")
     while at >= 0:
-        if found := _USER_INFO.search(raw, max(before, at - _LONGEST_USER_INFO), at + 1):
+        start = max(before, at - _LONGEST_USER_INFO)
+        # No match contains a quote.
+        if found := _USER_INFO.search(raw, max(start, raw.rfind(b'"', start, at)), at + 1):
             yield found.start()
         before, at = at + 1, raw.find(b"@", at + 1)
