@@ -126,7 +126,9 @@ def page_of_texts(
 
 
 def texts_within(items: Sequence[Item], encode: Callable[[Item], bytes | None], max_bytes: int) -> tuple[list[bytes], int]:
-    """The items as JSON texts, up to `max_bytes`, but at least one; and the number of items consumed, with those without a text."""
+    """Encode items as JSON until the texts have `max_bytes`, but at least one. Returns the texts, and how many items were used; an item
+    without a text is skipped, and counts as used.
+    """
     texts: list[bytes] = []
     size = shown = 0
     for item in items:

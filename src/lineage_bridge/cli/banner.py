@@ -24,7 +24,7 @@ class StartupBanner:
     """Prints the server's addresses, loads the demo, and reports when the graph is complete. `program` is the command that starts
     LineageBridge.
 
-    With `demo`, the banner also sends the reports of the demo's streams while the server runs.
+    With `demo`, it also sends the heartbeats of the demo's streaming jobs while the server runs.
     """
 
     def __init__(self, settings: Settings, program: str, stop: threading.Event) -> None:

@@ -106,7 +106,7 @@ class Client:
         return answer
 
     def lag(self) -> str:
-        """How far answers lag, in words such as "694.8 kB of events are"; empty if answers are complete."""
+        """How far answers lag, as the beginning of a sentence such as "694.8 kB of events are"; empty if answers are complete."""
         lag = self.readiness()["lag"]
         return f"{decimal(lag['bytes'])} of events are" if lag["bytes"] > 0 else ""
 
@@ -139,7 +139,7 @@ class Client:
         return answer
 
     def answers(self, path: str) -> bool:
-        """Whether the server answers a GET of this path with success."""
+        """Send a GET request for this path, and return whether the server answers with success."""
         try:
             return self._http.get(path, timeout=5.0).is_success
         except httpx.HTTPError:

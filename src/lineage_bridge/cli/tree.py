@@ -16,7 +16,7 @@ WHOLE = "(the whole dataset)"
 class Hop:
     """A hop from a dataset: a job, and the nodes on its other side, each with the marks of the flow to it.
 
-    If the job has no flow, `mark` describes its own input or output.
+    If the job has no flow, `mark` has the marks of its input or output.
     """
 
     job: str

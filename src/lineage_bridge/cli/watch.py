@@ -47,7 +47,7 @@ def watch(
     Resumes the source if it is paused. --interval and --env change its settings. The server keeps polling after Ctrl+C, but only publishes
     to targets with publish=continuous then.
 
-    The exit code after --polls is 1 if not everything that was found was published.
+    With --polls, the exit code is 1 if a change that was found was not published.
     """
     with connect(settings) as client:
         targets = targets_of(client, pushes)

@@ -134,7 +134,7 @@ class _Frames:
         self._writer, self._start = writer, b""
 
     async def send(self, message: Message) -> None:
-        """Take an ASGI message of the answer."""
+        """Write an ASGI message of the answer to the API, as frames."""
         if message["type"] == "http.response.start":
             self._start = frame(ENCODER.encode(AnswerStart(message["status"], list(message["headers"]))))
             return

@@ -1,4 +1,4 @@
-"""Answers about the hops of a ledger: amounts, and what is known about their jobs and datasets otherwise."""
+"""Makes the answers about the hops of a ledger: the amounts, and facts about their jobs and datasets, such as the newest run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ _SECOND_US = 1_000_000
 
 @dataclass(frozen=True)
 class LedgerFacts:
-    """What the hops of a ledger are answered with besides their amounts, read at once: by node id the newest observed run of each job, all
-    names, the text of the jobType facet, and the pages in consoles.
+    """What answers about the hops of a ledger contain besides the amounts. All of it is read at once. By node id: the newest observed run
+    of each job, all names, the text of the jobType facet, and the links to consoles.
     """
 
     window: LedgerWindow
@@ -38,7 +38,7 @@ class LedgerFacts:
 
     @classmethod
     def read(cls, reader: GraphReader, ledger: Ledger, now_us: int) -> "LedgerFacts":
-        """Read everything about the hops of a ledger."""
+        """Read these facts for all hops of a ledger."""
         nodes = {node.id: node for hop in ledger.hops for node in (hop.source, hop.job, hop.target)}
         jobs = [node for node in nodes.values() if node.kind == NodeKind.JOB]
         newest = reader.runs.latest_of(jobs, with_datasets=False)
@@ -55,7 +55,7 @@ class LedgerFacts:
         )
 
     def hop(self, hop: LedgerHop) -> LedgerHopAnswer:
-        """One hop as answers have it."""
+        """Convert a hop of the ledger to its form in answers."""
         entry, run = hop.entry, self.runs.get(hop.job.id)
         rows = entry.read.rows
         rate = None if rows is None else rows * _SECOND_US / self.window.length

@@ -17,8 +17,8 @@ class LedgerAmount(Struct, frozen=True, omit_defaults=True):
 class LedgerSide(Struct, frozen=True, omit_defaults=True):
     """One side of a hop: what the job read, or what it wrote. `change` is steady, less, more, silent, new or unknown.
 
-    `collector` is present if no rows were reported in the window: the kind of source that would report them, such as `kafka`, or
-    `producer` if only the job's own events can (`inputStatistics`, `outputStatistics`).
+    If no rows were reported in the window, `collector` says what can report them: a kind of source, such as `kafka`, or `producer` if only
+    the job's own events can (with `inputStatistics` or `outputStatistics`).
     """
 
     window: LedgerAmount
@@ -38,12 +38,13 @@ class ConsoleAnswer(Struct, frozen=True):
 class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
     """One hop of a path, through one job. `began`: this is the first hop whose written amount changed.
 
-    `ratio` is how many rows are written for each row read in the window, `baseline_ratio` the same in the baseline; absent where one is not
-    reported. `diverged`: the ratio of this output differs from the baseline by more than 5 per cent, and no output nearer to the sources
-    does so. `state` and `last_seen` are those of the job's newest run, as they are now.
+    `ratio` is how many rows are written for each row read in the window, `baseline_ratio` the same in the baseline; each is absent if the
+    rows read or written were not reported. `diverged`: this is the output nearest to the sources whose ratio differs from the baseline by
+    more than 5 per cent. `state` and `last_seen` are those of the job's newest run, as they are now.
 
-    `lag` is what a consumer group had not read of the source, as it reported last on the last day of the window. `consoles` are the pages
-    about the job, the source and the target (`node` is the id) in the consoles of their systems, as far as their ids were observed.
+    `lag` is how much of the source a consumer group had not read, by its last report on the last day of the window. `consoles` are links to
+    pages about the job, the source and the target (`node` is the id) in the consoles of their systems, where the ids that such a page needs
+    were observed.
     """
 
     source: GraphNode
@@ -71,12 +72,12 @@ class TimeWindow(Struct, frozen=True):
 class LedgerAnswer(Struct, frozen=True):
     """The amounts at each hop of a path. `paths` is the number of paths found; `more`: there may be others.
 
-    Without a source in the question, the hops are all those upstream of the target, in the order from the sources on; `path` and `paths`
-    are empty.
+    If the question names no source, `hops` has all hops upstream of the target, those nearest to the sources first; `path` is empty and
+    `paths` is 0.
 
-    If a hop has diverged, `last_good` is when the last reports of rows written began at which its ratio was still that of the baseline,
-    and `first_bad` the first behind them at which it was not; absent if it did not turn between the begin of the baseline and the end
-    of the window, or if that cannot be found.
+    If a hop has diverged, its ratio changed between two reports of rows written: `last_good` is the time of the last report with the ratio
+    of the baseline, and `first_bad` that of the first report after it with another ratio. Both are absent if no such change is found
+    between the beginning of the baseline and the end of the window.
     """
 
     source: GraphNode

@@ -153,7 +153,7 @@ class InputItem(Struct, frozen=True, omit_defaults=True):
     count records since the process that reads inputs has started, `filtered` the events that were left out by the setting `jobs`.
     `lag_records` records wait to be read, for about `lag_s` seconds;
     for inputs that read files, `lag_files` files with `lag_bytes` bytes.
-    `last_error` stays after it was resolved. `problems` are those that do not stop the rest of the input.
+    `last_error` stays after it was resolved. `problems` are errors that affect only a part of the input, such as one partition.
     """
 
     name: str

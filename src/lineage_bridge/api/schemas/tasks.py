@@ -30,9 +30,9 @@ class Credentials(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What to extract: a `source` (by default the only organization of Confluent Cloud), and environments and clusters by their ids.
 
-    All members apply to this extraction only. `off`: planes to skip; a switch that is false skips its planes. `sr_endpoints`:
-    addresses of registries by environment. `enable_enrichment`: read all catalogs too; none if it is false; without it, those whose reading
-    costs nothing beyond calls.
+    All members apply to this extraction only. `off`: planes to skip; a switch that is false skips its planes. `sr_endpoints`: addresses of
+    registries by environment. `enable_enrichment`: true also reads all catalogs, false reads none; if it is absent, only catalogs are read
+    that cost nothing but requests.
     """
 
     source: str | None = None
@@ -125,6 +125,6 @@ class TaskItem(Struct, frozen=True):
 
 
 class EnrichmentItem(TaskItem, frozen=True):
-    """The first of the tasks that read catalogs; `task_ids` are those of all of them, one for each catalog."""
+    """The first of the tasks that read catalogs; `task_ids` has the ids of all of them, one for each catalog."""
 
     task_ids: list[str]

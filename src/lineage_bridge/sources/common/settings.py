@@ -69,7 +69,7 @@ class SourceContext:
     """The clouds (azure, google) whose credentials of this machine clients may not use."""
 
     def with_given(self, given: Mapping[str, str]) -> Self:
-        """A copy of the context with secrets that a request sent."""
+        """A copy of the context that also has the secrets sent with a request."""
         return replace(self, secrets=replace(self.secrets, given=given))
 
 
@@ -108,7 +108,7 @@ def _context(info: ValidationInfo) -> SourceContext:
 
 
 def check_host(host: str, info: ValidationInfo) -> None:
-    """Check whether a source may connect to a host, as far as the host's text shows. Raises ValueError."""
+    """Raise ValueError if a source may not connect to a host, judged by its text alone, without looking it up."""
     try:
         _context(info).outbound.check_literal(host)
     except SourceError as error:
@@ -252,7 +252,9 @@ class SourceSettings(BaseModel):
 
     @property
     def costs(self) -> str:
-        """What reading the system costs beyond calls; empty if nothing. Extractions read such a source only if they are asked to."""
+        """What it costs to read the system, such as a running warehouse; empty if only requests are sent. Extractions read a source with
+        costs only on request.
+        """
         return ""
 
     @property

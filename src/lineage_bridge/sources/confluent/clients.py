@@ -1,4 +1,4 @@
-"""The HTTP clients of one observer. Clients with the same credential share its rate limit."""
+"""The HTTP clients of one observer. Clients with the same credential share one rate limit."""
 
 import threading
 from collections.abc import Mapping

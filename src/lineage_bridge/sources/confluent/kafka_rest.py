@@ -43,7 +43,7 @@ class Listing(NamedTuple, Generic[_EntryT]):
     unreadable: list[Unreadable]
 
     def record_unreadable(self, what: str, failures: Failures) -> None:
-        """Record the entries that cannot be read in `failures`, as parts of `what`."""
+        """Add the entries that cannot be read to `failures`, under the name `what` of the listing."""
         if self.unreadable:
             count = len(self.unreadable)
             failures.add_listing(what, f"{count} {'entry' if count == 1 else 'entries'} cannot be read: {self.unreadable[0].error}")
@@ -121,13 +121,13 @@ class ClusterPlane(Plane[FetchedT]):
         self.cluster = cluster
 
     def unavailable_reason(self) -> str:
-        """Why the cluster cannot be read: it needs an API key and an address. Empty if it has both."""
+        """Why the cluster cannot be read: its API key or its address is missing. Empty if both are known."""
         if self._credential() is None:
             return f"no API key is set for {self.cluster.id}"
         return "" if self._url else f"Confluent Cloud does not list an address for {self.cluster.id}"
 
     def unavailable_hint(self) -> str:
-        """What the user can set: an API key, or an address that Confluent Cloud does not list."""
+        """A hint what to set: an API key, or an address, if Confluent Cloud does not list one."""
         return super().unavailable_hint() or ("" if self._url else "set the cluster's address in `kafka_urls`")
 
     @property

@@ -39,7 +39,9 @@ class JobAnswers:
 
 @contextmanager
 def shaped(what: str) -> Iterator[None]:
-    """A context that raises SourceError if code in it finds that an answer does not have the shape that Flink documents."""
+    """A context manager: if an answer lacks the shape that Flink documents, the resulting error of the code inside becomes a
+    SourceError.
+    """
     try:
         yield
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
@@ -132,8 +134,8 @@ class JobManager:
         return int(restarts["numRestarts"]) if "numRestarts" in restarts else None
 
     def _metrics(self, jid: str, plan: Plan, was: JobMetrics) -> JobMetrics:
-        """Fetch the counters of a job: one call per vertex with a source or sink, and a second call as long as the ids of its counters are
-        not all known.
+        """Fetch the counters of a job: one call for each vertex with a source or sink, and a second call while some ids of its counters are
+        unknown.
 
         Flink returns nothing at all if one of the requested ids does not exist.
         """

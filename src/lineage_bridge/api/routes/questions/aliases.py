@@ -1,4 +1,6 @@
-"""Routes for aliases: list the names of a dataset or job with their evidence, state, veto and lift aliases, and choose preferred names."""
+"""Routes for aliases: list the names of a dataset or job with their evidence, add aliases, veto them and lift vetoes, and choose preferred
+names.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress

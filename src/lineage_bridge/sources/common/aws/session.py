@@ -1,8 +1,8 @@
 """Opens clients of Amazon's APIs, and converts their errors. botocore is an optional dependency.
 
-Without keys or a profile in the settings, the AWS SDK looks for credentials itself, also for those of a container or an instance at the
-addresses of their metadata. Only the server's setting `machine_credentials` can allow that. A setting of a source or an input cannot: it
-names only the address of the API, which is checked.
+If the settings have neither keys nor a profile, the AWS SDK looks for credentials itself, for example those of the container or instance
+that it runs on, which it fetches from the metadata service. Only the server's setting `machine_credentials` can allow that; no setting of a
+source or an input can.
 """
 
 import logging
@@ -101,7 +101,7 @@ def _client(settings: AwsConnection, service: str, config: Config, ca_file: str 
 
 
 def server_of_client(client: Any) -> tuple[str, int]:  # noqa: ANN401  # as above
-    """Host and port that a client connects to."""
+    """The host and port that a client connects to."""
     url = urlsplit(client.meta.endpoint_url)
     return url.hostname or "", url.port or (80 if url.scheme == "http" else 443)
 

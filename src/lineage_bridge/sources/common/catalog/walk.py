@@ -23,7 +23,7 @@ MOST_ASKED: Final = 2_000
 
 class Page(NamedTuple):
     """A page of a listing: the assets by their ids in the catalog (None: listed, and not reported), and the cursor of the next page, empty
-    on the last one. `unreadable`: how many entries cannot be told apart from others. `unseen`: what is listed, and could not be read.
+    on the last one. `unreadable`: how many entries have no usable id. `unseen`: the assets that are listed but could not be read.
     """
 
     assets: Sequence[tuple[str, Asset | None]]
@@ -35,7 +35,7 @@ class Page(NamedTuple):
 class CatalogListings(Protocol):
     """The listings of a catalog. Their order is that of `listings`. A poll reads at most `pages_at_once` pages.
 
-    `asked_at_once`: for how many assets one call of `missing` asks at most. A poll that is to end ends before the next call.
+    `asked_at_once`: the greatest number of assets that one call of `missing` asks about. A poll that has to stop does so between two calls.
     """
 
     pages_at_once: int
@@ -49,7 +49,7 @@ class CatalogListings(Protocol):
         """A page of a listing; the cursor of the first one is empty. Raises SourceError."""
 
     def missing(self, listing: str, ids: Sequence[str]) -> set[str]:
-        """The ids of those of these assets that do not exist in the catalog. Raises SourceError."""
+        """Ask the catalog which of these assets do not exist any more, and return their ids. Raises SourceError."""
 
     def selects(self, listing: str, id_: str) -> bool:
         """Whether the settings select an asset. The graph keeps what it has about an asset that is not selected."""
@@ -98,7 +98,8 @@ class _Poll:
 
 
 class CatalogWalk:
-    """Walks through one catalog. `unfinished`: the number of polls that left something for the next one, which therefore soon follows.
+    """Walks through one catalog. `unfinished`: the number of polls that could not report everything. After such a poll, the next one soon
+    follows.
 
     `check_stop` is called before each page and each call of `missing`, and raises StoppedError if the poll is to end.
     """

@@ -31,8 +31,8 @@ _OWNED = re.compile(r"connect-c?lcc-[a-z0-9]+|_confluent.*")
 
 @dataclass(frozen=True)
 class GroupListing:
-    """The groups and producers that a poll found. `blocked`: why and when (microseconds) the brokers could not be reached.
-    `is_all_gone`: the cluster no longer exists.
+    """The groups and producers that a poll found. `blocked`: the reason why the brokers could not be reached, and when that was
+    (microseconds). `is_all_gone`: the cluster no longer exists.
     """
 
     seen: ClusterState

@@ -22,8 +22,8 @@ TOPIC, CLIENT, PRINCIPAL, GROUP = "metric.topic", "metric.client_id", "metric.pr
 
 
 class Metric(NamedTuple):
-    """A metric to query. `by`: the labels to group it by; `optional`: further labels, if the API has them; `resource`: the label with the
-    ids of the measured resources.
+    """A metric to query. `by`: the labels to group by; `optional`: labels to group by only if the API has them; `resource`: the label with
+    the ids of the measured resources.
     """
 
     name: str

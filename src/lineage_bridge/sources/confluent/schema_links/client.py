@@ -68,7 +68,9 @@ def list_exporters(http: HttpClient, registry: SchemaRegistry, find_registry: Ca
 
 
 def renamed_subject(subject: str, kind: str, context: str, rename: str) -> str:
-    """Return the name of a subject in the destination: renamed by a format, in its own context or in one below that of the exporter."""
+    """Return a subject's name in the destination. The exporter's format may rename it, and its context may be placed below that of the
+    exporter.
+    """
     subject_context, name = context_of(subject)
     new_name = rename.replace("${subject}", name)
     if kind in ("AUTO", "CUSTOM") and context.strip(".:"):

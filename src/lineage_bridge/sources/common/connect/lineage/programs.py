@@ -90,8 +90,8 @@ def is_member(address: str) -> bool:
 def without_code(settings: Mapping[str, str]) -> Mapping[str, str]:
     """Replace each value that is a member of a program's object by a placeholder, so that no name is made from it.
 
-    If topics and tables also have names with the object's name, a value is only replaced if several settings have members of that
-    object in a form that programs use: in camel case, or with the name of their setting (`bucket.name=options.bucket`).
+    The object's name may also begin real names of topics or tables. Then a value is only replaced if several settings have members of that
+    object in a form that programs use: in camel case, or with the name of the setting (`bucket.name=options.bucket`).
     """
     found = {key: match for key, value in settings.items() if len(value) <= _LONGEST and (match := _MEMBER.fullmatch(value.strip()))}
     seen: defaultdict[str, set[str]] = defaultdict(set)

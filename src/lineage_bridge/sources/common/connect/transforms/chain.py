@@ -185,8 +185,8 @@ class Chain:
 
 
 def read_chain(config: Mapping[str, str]) -> Chain:
-    """Read the transforms in a connector's configuration. Debezium's own naming of topics by a regex, or
-    a class of the user's own that names them, comes before them.
+    """Read the transforms in a connector's configuration. Before the transforms, the chain has a step for a Debezium connector that names
+    its topics by a regex or by a class of the user's own.
     """
     named = {key: config[key].strip() for key in _NAMING if key in config}
     naming = [Transform(key, _OWN_NAMING, VALUE, {}) for key, value in named.items() if not _NAMING[key].fullmatch(value)]

@@ -110,7 +110,7 @@ def moved(fields: Mapping[str, Origins], name: str, to: str) -> dict[str, Origin
 
 
 def mapped(fields: Mapping[str, Origins], names: Iterable[str], how: Callable[[Origins], Origins]) -> dict[str, Origins]:
-    """Return the fields after applying `how` to the origins of the named fields and of the fields inside them."""
+    """Apply the function `how` to the origins of the named fields and of the fields inside them. Returns all fields."""
     patterns = list(names)
     return {path: how(origins) if any(is_in(path, name) for name in patterns) else origins for path, origins in fields.items()}
 

@@ -2,7 +2,7 @@
 
 A run begins when a group is first seen with members, or when its offsets move. It ends (COMPLETE) when the group has had no members at two
 polls in a row or, if the group only commits offsets, when they have not moved for an hour. If the group is deleted, its run ends at once
-(ABORT). A group that is idle when it is first seen gets a single COMPLETE, because it has run before.
+(ABORT). A group that is idle when it is first seen gets a single COMPLETE event, because it has read before.
 """
 
 from collections.abc import Callable, Iterable, Mapping

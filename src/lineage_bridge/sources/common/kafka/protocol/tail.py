@@ -74,7 +74,9 @@ class TopicTail:
         self._consumer.close()
 
     def begin(self, offsets: Mapping[int, int], since_ms: int | None) -> None:
-        """Start reading at these offsets. Other partitions start at a time or, without one, at their end. Raises SourceError."""
+        """Start reading at these offsets. Partitions without an offset start at a given time or, if none is given, at their end. Raises
+        SourceError.
+        """
         try:
             for attempt in self._retrying():
                 with attempt:
@@ -111,7 +113,7 @@ class TopicTail:
         """Read up to the current end offsets, and pass the records to `take`. After about `most` records, the rest is left to the
         next call.
 
-        It ends at the latest when no record has arrived for the time of the timeout. Raises SourceError.
+        Returns earlier if no record arrives within the timeout. Raises SourceError.
         """
         count = 0
         deadline = time.monotonic() + self._settings.timeout_s
