@@ -22,8 +22,8 @@ _BEARER: Final = "bearer "
 class KeyAuthenticator:
     """Implements `ports.Authenticator` with API keys.
 
-    `internal` are keys that are not stored. Keys that other processes changed are looked for at most every `recheck_us`; this process calls
-    `recheck` when it changed a key itself.
+    `internal` are keys that are not in the database. The authenticator looks for keys that other processes changed at most every
+    `recheck_us`; `recheck` is called when this process has changed a key itself.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class KeyAuthenticator:
         return replace(self._teams.principal(key.name, key.scopes, limits, limits), is_internal=key.is_internal)
 
     def take_uses(self) -> dict[str, int]:
-        """Return when stored keys were last used, by id; only keys that were used since the last call."""
+        """Return when stored keys were last used, by id. Contains only keys that were used since the last call."""
         uses, self._uses = self._uses, {}
         internal = {key.id for key in self._internal}
         return {id_: used_us for id_, used_us in uses.items() if id_ not in internal}

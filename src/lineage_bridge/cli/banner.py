@@ -78,8 +78,8 @@ class StartupBanner:
         return position
 
     def _send_heartbeats(self, client: Client, seconds: float) -> None:
-        """Send the reports of the demo's streams until the server stops, the first one after `seconds`. A report that cannot be sent is
-        left out: the next one also counts its rows.
+        """Send the heartbeats of the demo's streaming jobs until the server stops, the first ones after `seconds`. Heartbeats that cannot
+        be sent are left out; the next ones contain their rows too.
         """
         while not self.stop.wait(seconds):
             seconds = HEARTBEAT_S if self._has_sent(client) else AGAIN_S

@@ -170,7 +170,7 @@ class Client:
     def _wait_for_events(self, pending: str, *, has_graph: bool) -> bool:
         """Wait until all events are in the answers. Returns whether they are.
 
-        Does not wait for a pipeline that is not running; one that has not started yet is waited for if there is no graph either.
+        Does not wait if the pipeline is not running, unless there is no graph yet either: then the pipeline is expected to start.
         """
         states = ("ok", "starting") if has_graph else ("ok", "starting", "absent")
         if self.readiness()["parts"]["pipeline"]["state"] not in states:

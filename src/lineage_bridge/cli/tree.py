@@ -154,7 +154,7 @@ def format_transformations(transformations: list[Answer]) -> str:
 
 
 def _format_transformation(kind: str, subtype: str) -> str:
-    """Describe one transformation. The type DIRECT is left out if there is a subtype, which readers take to be direct anyway."""
+    """Describe one transformation. The type DIRECT is left out if there is a subtype, because readers then assume it."""
     return " ".join(text.lower() for text in (kind if kind != "DIRECT" or not subtype else "", subtype) if text)
 
 

@@ -17,7 +17,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class ExternalAddress:
-    """The address at which browsers reach the server. `origin` is in the form of browsers: lower case, without the scheme's default
+    """The address at which browsers reach the server. `origin` is in the form that browsers send: lower case, without the scheme's default
     port. `prefix` is empty or a path such as `/lineage`.
     """
 

@@ -1,4 +1,4 @@
-"""The address of the PostgreSQL database that holds the graph, as settings have it: without secrets."""
+"""Checks the address of the PostgreSQL database that contains the graph. In the settings, it has no secrets."""
 
 from typing import Final
 from urllib.parse import parse_qsl, unquote
@@ -11,8 +11,8 @@ _BESIDE: Final = "_replay"
 
 
 def check_store(address: str) -> str:
-    """Return the address if it is valid. Raises ValueError if it is not PostgreSQL's, has a password or sets `options`; the message
-    does not repeat the address.
+    """Return the address if it is valid. Raises ValueError if it is not an address of PostgreSQL, contains a password, or sets `options`;
+    the message does not repeat the address.
     """
     if not address:
         return address
@@ -33,8 +33,8 @@ def check_store(address: str) -> str:
 
 
 def check_replica(address: str) -> str:
-    """Like `check_store`, for the address of a replica. Raises ValueError if it names several servers as well: each may have applied
-    another position, so that a later answer could reflect less than an earlier one.
+    """Like `check_store`, for the address of a replica. Also raises ValueError if it names several servers: these may have applied
+    different positions, so that a later answer could reflect less than an earlier one.
     """
     address = check_store(address)
     rest, _, parameters = address.partition("://")[2].partition("?")
@@ -45,7 +45,9 @@ def check_replica(address: str) -> str:
 
 
 def check_schema(name: str) -> str:
-    """Return the name of a schema if it is valid. Raises ValueError for a name that a schema beside another graph's could have."""
+    """Return the name of a schema if it is valid. Raises ValueError for an invalid name, and for one that LineageBridge uses for second
+    schemas during a replay.
+    """
     if name.endswith(_BESIDE):
         raise ValueError(f"a name that ends in {_BESIDE} is for the schema that a replay works in")
     return name

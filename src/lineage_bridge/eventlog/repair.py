@@ -41,7 +41,7 @@ class RepairOutcome(NamedTuple):
 def repair_log(directory: Path, disk: Disk) -> list[RepairOutcome]:
     """Repair all damage of the log in place, and return one outcome per damage. The caller holds the log's lock. Raises OSError.
 
-    Damaged compressed segments are decompressed first, and kept in a file.
+    Damaged compressed segments are decompressed first; the damaged file is kept.
     """
     found = check_log(directory).damage
     saved = {number: decompress_segment(directory, number, disk) for number in sorted({damage.segment for damage in found})}
@@ -115,8 +115,8 @@ def _candidates(data: bytes) -> Iterator[bytes]:
 
 
 def restore_records(writer: LogWriter, known: Iterable[LogRecord], files: Iterable[Path], on_record: Callable[[], None]) -> int:
-    """Append to the log the records of `files` (segments, pieces of them, or folders of segments) that are not among `known`. Returns
-    how many.
+    """Append records from `files` (segments, pieces of segments, or folders of segments) to the log, except those in `known`. Returns how
+    many were appended.
 
     The appended records keep their arrival times and channels, and get new offsets. `on_record` is called for each of them. Raises OSError,
     LogError.

@@ -10,9 +10,9 @@ class RunRecord:
     """A run of a job, as far as its events describe it. Times are UTC microseconds.
 
     `observed` is false for a run that only other runs mention. `parent_job` is the job in the parent run's own events; if this run names
-    another job for its parent, that is `named_parent_job`. `nominal` is the scheduled interval (start, end). `heartbeat_us` is the interval
-    between the heartbeats of a streaming run that has not ended. `failures` are the reasons that its events give for a failure: its error
-    message, and the tests and assertions that failed.
+    another job for its parent, `named_parent_job` is that job. `nominal` is the scheduled interval (start, end). `heartbeat_us` is the
+    interval between the heartbeats of a streaming run that has not ended. `failures` are the reasons that its events give for a failure:
+    its error message, and the tests and assertions that failed.
     """
 
     run_id: str
@@ -89,8 +89,8 @@ class Dependency:
 class RunLink:
     """A link between runs: the run `consumer` read from `dataset` what the run `producer` had written.
 
-    `by` is the evidence: both runs name the same `version`; the writer shares a parent or root with the reader (`same_root`); otherwise
-    it is the `latest` writer before the reader, or the two overlap in time (`overlap`).
+    `by` is the evidence: `version` (both runs name the same version of the dataset), `same_root` (the runs have the same parent or root),
+    else `latest` (the producer is the last writer before the consumer) or `overlap` (the runs overlap in time).
     """
 
     producer: str

@@ -78,9 +78,8 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | None = None) -> "Iterator[FastAPI]":
-    """Create the API over the log, which it alone writes, and the graph. Raises LogLockedError if another process writes the log.
-
-    `questions` is the path of the socket where another process answers questions; without it, this one does.
+    """Create the API over the graph and the log, which this process alone writes. Raises LogLockedError if another process writes the log.
+    `questions` is the path of the socket of the process that answers questions; without it, this process answers them.
     """
     from lineage_bridge.api.answering.relay import Relay  # noqa: PLC0415  # loads the web server
     from lineage_bridge.api.app import create_app  # noqa: PLC0415  # of the same part
@@ -176,7 +175,7 @@ def _bracketed(host: str) -> str:
 
 
 def _report(recovery: Recovery) -> None:
-    """Log what recovery did to the end of the log."""
+    """Write to the process's log what the recovery of the event log did."""
     if recovery.healed:
         _log.warning("the header of the log's last segment was damaged and has been rewritten")
     if recovery.saved:

@@ -62,7 +62,7 @@ def streamed_positions(settings: Settings, name: str) -> dict[StreamPartition, E
 
 
 def intake_client(settings: Settings) -> IntakeClient:
-    """A client of the API that writes the log of this data folder, whatever server commands call."""
+    """A client of the API that writes the log of this data folder, even if the settings name another server for commands."""
     settings = settings.model_copy(update={"url": ""})
     return IntakeClient(settings.address, partial(internal_credentials, settings), partial(trusted_by_clients, settings))
 
@@ -143,9 +143,7 @@ def read_streams(settings: Settings, feed: StreamFeed, missing: Callable[[], str
 
 
 def _write_report(path: Path, report: InputsReport) -> None:
-    """Write the state of the inputs to the file that the API reads. If the disk is full, the last report stays, and reading continues
-    as far as possible.
-    """
+    """Write the state of the inputs to the file that the API reads. If the disk is full, the last report remains, and reading continues."""
     try:
         replace_file(path, msgspec.json.encode(report))
     except OSError as error:

@@ -27,7 +27,9 @@ def is_token_type(typ: object) -> bool:
 
 
 def check_claims(claims: dict[str, Any], typ: str | None, settings: IssuerSettings, now_s: int) -> None:
-    """Raise JoseError for a claim that is missing, wrong or expired, RequestError for a token that is not an access token."""
+    """Check the claims of a token. Raises JoseError for a claim that is missing, wrong or expired, RequestError for a token that is not an
+    access token.
+    """
     required = ["iss", "aud", "exp", "sub"]
     is_declared = (typ or "").lower().endswith("at+jwt")
     if is_declared:
@@ -52,7 +54,9 @@ def check_claims(claims: dict[str, Any], typ: str | None, settings: IssuerSettin
 
 
 def _other_kind(claims: Mapping[str, Any], *, is_declared: bool) -> str:
-    """The kind of a token that is not an access token; empty if it can be one. `is_declared`: its header declares it an access token."""
+    """What kind of token this is, if it is not an access token; empty if it can be one. `is_declared`: the token's header declares that it
+    is an access token.
+    """
     for mark, other in _OTHER.items():
         if mark in claims:
             return other

@@ -76,7 +76,7 @@ class LedgerFacts:
         )
 
     def _collector(self, hop: LedgerHop, side: Side, amount: ReportedAmount) -> str:
-        """What would measure a side of a hop; empty if it was measured."""
+        """The kind of source, or `producer`, that could report the missing rows of a side of a hop; empty if rows were reported."""
         dataset = hop.source if side == "input" else hop.target
         return "" if amount.rows is not None else collector(hop.job, dataset, side, self.job_types.get(hop.job.id))
 

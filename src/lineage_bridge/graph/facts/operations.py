@@ -1,6 +1,5 @@
-"""Converts an operator's erasure, or statement about aliases, to rows of the relations. `flow_endings` does so for the ends of flows.
-
-An unreadable record gives no rows.
+"""Converts operators' records about erasures and aliases to rows of the relations. (The module `flow_endings` converts those about ends of
+flows.) An unreadable record gives no rows.
 """
 
 from collections.abc import Iterator
@@ -134,8 +133,9 @@ def _check_alias(statement: AliasStatement, *, whole: bool) -> None:
 def alias_values(operation: str, principal: str, order: tuple[int, bytes]) -> Row:
     """The values of one statement in the relation `alias`.
 
-    The first half says which operator stated the alias or chose the name; the second half, whether a veto is in force or a choice of a name
-    is withdrawn. Each half ends with its order (time and event id). The half to which the operation does not apply is empty.
+    The values have two halves. The first half says which operator stated the alias or chose the name. The second half says whether a veto
+    is in force or a choice was withdrawn. Each half ends with its order (time and event id); the half that the operation does not concern
+    is empty.
     """
     unstated = (None, NEVER_US, NO_EVENT)
     if operation in (ALIAS, PREFER):

@@ -14,8 +14,8 @@ from lineage_bridge.graph.identity.steps import RULE, NameGroup, Spelling
 
 
 class Extents:
-    """The extents of a group's names, numbered. `of` maps each name to its extent, `within` each extent to itself and the extents that
-    contain it.
+    """The extents of a group's names, as numbers. `of` maps each name to its extent. `within` maps each extent to itself and the extents
+    that contain it.
     """
 
     def __init__(self, group: NameGroup) -> None:

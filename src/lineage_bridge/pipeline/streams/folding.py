@@ -28,10 +28,8 @@ Assigned = Mapping[tuple[str, str], ArchivedPartition]
 class Part(msgspec.Struct, array_like=True):
     """The result of one task: a part file with the records of one partition, from `first` on, and counts of the rows it read.
 
-    With `is_cut`, there were more rows than a task may hold.
-
-    `last` is the origin of the last record, which arrived at `last_us`. `worker` is the process. `filtered` events were left out. `size` is
-    the size of the rows in bytes, as in `TakenRows`.
+    `is_cut`: there were more rows than a task may process. `last` is the origin of the last record, which arrived at `last_us`. `worker` is
+    the process id. `filtered` is the number of events that were left out. `size` is the size of the rows in bytes, as in `TakenRows`.
     """
 
     source: str
@@ -55,9 +53,8 @@ PARTS = msgspec.msgpack.Decoder(list[Part])
 
 
 def fold_incoming(rows: DataFrame, *, assigned: Assigned, judge: JudgeRow, folder: Path, key: bytes, most_bytes: int) -> DataFrame:
-    """Fold rows as SparkRead describes them to FACTS, with the relation PART. `folder` is that of the batch's parts.
-
-    A task stops reading when its rows, or the records in them, have `most_bytes` bytes.
+    """Fold rows in the form that SparkRead describes to FACTS, which also have rows of the relation PART. `folder` is the folder for the
+    part files of the batch. A task stops reading when its rows, or the records in them, have `most_bytes` bytes.
     """
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -69,8 +66,8 @@ def fold_incoming(rows: DataFrame, *, assigned: Assigned, judge: JudgeRow, folde
 
 
 class PartWriter:
-    """Validates rows, and writes their records to part files, one for each partition. At least one row is accepted, and none after
-    `most_bytes`.
+    """Validates rows, and writes their records to part files, one for each partition. The first row is always accepted, and no row is
+    accepted once there are `most_bytes` bytes.
     """
 
     def __init__(self, folder: Path, judge: JudgeRow, most_bytes: int) -> None:

@@ -51,7 +51,7 @@ class UnitySourceSettings(HttpSettings):
 
     @property
     def costs(self) -> str:
-        """The SQL warehouse that runs for the statements, if one is set; else empty."""
+        """What reading costs, in words: the SQL warehouse that it starts; empty if none is set."""
         return f"it starts SQL warehouse {self.warehouse_id}" if self.warehouse_id else ""
 
     def selects_catalog(self, name: str) -> bool:

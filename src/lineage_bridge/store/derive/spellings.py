@@ -130,7 +130,7 @@ class AliasWriter:
             self.spaces.discard(namespace)
 
     def _used(self, queries: Iterable[str], *parameters: str) -> bool:
-        """Whether any of these queries finds an alias in effect. The queries look up the aliases that use a name or a namespace, given in
+        """Whether any of these queries finds an alias that is in effect. The queries look up aliases by the name or namespace in
         `parameters`.
         """
         return any(self._stands(StatedAlias(*row)) for sql in queries for row in self.connection.execute(sql, parameters))

@@ -115,7 +115,7 @@ class Tracer:
                 yield far
 
     def _counts(self, step: ColumnStep, member: int, options: TraceOptions, *, up: bool) -> bool:
-        """Whether the trace follows a statement: it matches the options and supports a current flow."""
+        """Whether the trace follows a statement: it matches the options of the trace, and belongs to a flow that the trace follows."""
         if not (step.source_field or step.target_field):
             return False
         if is_indirect(step) and not options.indirect:

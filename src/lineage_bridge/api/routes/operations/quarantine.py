@@ -125,7 +125,9 @@ def _ingest_again(services: Services, record: LogRecord, by: Sender) -> Ingested
 
 
 def _senders(services: Services, records: Sequence[QuarantineRecord]) -> dict[bytes, EventSender]:
-    """The senders of records by event id; only of the first records, up to MAX_READ_BYTES in total, and of those that the log still has."""
+    """The senders of records, by event id. Records that the log no longer has are left out, and so are all records after the first
+    MAX_READ_BYTES.
+    """
     found: dict[bytes, EventSender] = {}
     sizes = accumulate(record.size for record in records)
     for record, size in zip(records, sizes, strict=True):

@@ -128,8 +128,8 @@ def _operation_route(router: APIRouter, services: Services, intake: Intake, oper
 
 
 def _unknown_ends(services: Services, statements: Sequence[AliasStatement]) -> list[UnknownEnd]:
-    """The names in statements that no node of the graph has, each once; empty while there is no graph. Only a bounded number of names
-    is looked up in all spellings.
+    """The names in statements that no node of the graph has, without duplicates; empty while there is no graph. Only a limited number of
+    names is also looked up in other spellings.
     """
     found: dict[UnknownEnd, None] = {}
     ends = dict.fromkeys((ENTITIES[item.entity], end) for item in statements for end in (item.a, item.b) if end != End(""))

@@ -150,8 +150,8 @@ def _dataset_events(lineage: LineageReader, nodes: NodeReader, walk: Walk, now_u
 
 
 def _job_events(reader: GraphReader, jobs: Sequence[Node], now_us: int, style: str, at_us: int | None) -> list[RunEvent]:
-    """Make an event for the newest run of each job with its datasets. If the run named none, or for an earlier time, it has the job's
-    inputs and outputs.
+    """Make an event for the newest run of each job, with the run's datasets. If the run named none, or if the answer is as of an earlier
+    time, the event has the job's inputs and outputs.
     """
     runs = reader.runs.latest_of(jobs, with_datasets=True) if at_us is None else {}
     rest = [job for job in jobs if job.id not in runs]
@@ -249,7 +249,7 @@ def _list_nodes(
 
 
 def _list_page(services: Services, request: Request, reader: GraphReader, nodes: Sequence[Node], page_bounds: tuple[int, int]) -> Response:
-    """A page of nodes with their current facets, up to the bytes that a page may have."""
+    """A page of nodes with their current facets. It ends early when it reaches the maximum size of a page."""
     texts, link = page_of_texts(request, nodes, _text_of(reader), page_bounds, services.max_page_bytes)
     return raw_json_list(texts, {**link, **position_header(reader.progress)})
 

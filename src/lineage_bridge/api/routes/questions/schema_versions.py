@@ -137,7 +137,9 @@ def _current_version(history: SchemaHistory) -> SchemaVersion:
 
 
 def _previous_version(reader: HistoryReader, node: Node, history: SchemaHistory) -> _NamedVersion:
-    """Find the version before the current one. If the dataset has had only one under its own name, it is that of an earlier name."""
+    """Find the version before the current one. If the dataset has had only one version under its own name, it is the last version of an
+    earlier name.
+    """
     now = _current_version(history)
     before = [version for version in history.versions if version.version != now.version and version.first < now.last]
     lasting = [version for version in before if not version.brief] or before
@@ -151,8 +153,8 @@ def _previous_version(reader: HistoryReader, node: Node, history: SchemaHistory)
 
 
 def _pick_version(reader: HistoryReader, node: Node, history: SchemaHistory, text: str) -> _NamedVersion:
-    """Find a schema version by the beginning of its id, or by a time at which it was current. It may be one of an earlier name of the
-    dataset.
+    """Find a schema version by the beginning of its id, or by a time at which it was current. It may be a version that the dataset had
+    under an earlier name.
     """
     is_id = len(text) >= _LEAST_DIGITS and all(digit in "0123456789abcdef" for digit in text)
     at_us = None if is_id else parse_time_argument("a version", text)

@@ -87,7 +87,7 @@ def open_bucket_client(settings: AwsConnection, *, anonymous: bool, ca_file: str
 
 
 def _mark_redirected(params: dict[str, Any], **_: Any) -> None:  # noqa: ANN401  # as above
-    """Mark a call as already redirected. Otherwise botocore looks for the region of the bucket again after each redirect."""
+    """Mark a call as already redirected, so that botocore does not look up the bucket's region again after each redirect."""
     params["context"].setdefault("s3_redirect", {})["redirected"] = True
 
 
@@ -203,7 +203,7 @@ def _refused(what: str, rights: str, error: exceptions.ClientError) -> SourceErr
 
 
 def _asked_wait(error: exceptions.ClientError) -> float | None:
-    """The number of seconds after which an answer asks to try again; None if it does not ask."""
+    """The number of seconds after which an answer allows the next try; None if it does not say."""
     asked = str(error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("retry-after", ""))
     return float(asked) if asked.isdigit() and len(asked) < 7 else None
 

@@ -131,7 +131,9 @@ class CatalogWalk:
         return Observation(walk.snapshot, tuple(poll.events), unseen=tuple(poll.unseen))
 
     def _list(self, walk: _Walk, poll: _Poll) -> SourceError | None:
-        """List as much of a listing as one poll reports; without an error, the cursor then says whether something is left."""
+        """Read a listing until its end or the limit of one poll. Unless there is an error, the cursor says where to continue; it is empty
+        if nothing is left.
+        """
         unreadable = 0
         try:
             for page in self._pages(walk):
@@ -155,7 +157,7 @@ class CatalogWalk:
         return None
 
     def _end(self, walk: _Walk, poll: _Poll) -> None:
-        """Find what is gone after a complete listing."""
+        """After a complete listing, find the assets that no longer exist."""
         gone, left, error = self._gone(walk, walk.listing)
         poll.events += [self._events.gone(record, poll.now_us) for record in gone]
         if error is not None:
@@ -163,7 +165,7 @@ class CatalogWalk:
         self.unfinished += left
 
     def _pages(self, walk: _Walk) -> Iterator[Page]:
-        """The pages that are left of the listing. A cursor of an earlier poll may have expired: then the listing begins again."""
+        """The remaining pages of the listing. If the cursor of the last poll has expired, the listing begins again."""
         is_resumed = bool(walk.cursor)
         while True:
             self._check_stop()
@@ -196,8 +198,8 @@ class CatalogWalk:
         return made
 
     def _gone(self, walk: _Walk, listing: str) -> tuple[list[AssetRecord], bool, SourceError | None]:
-        """Ask the catalog for the assets that its listing lacks. Returns the records of those that no longer exist, whether more are to be
-        asked for soon, and the error, if asking failed. If there are many, each poll asks for other ones.
+        """Ask the catalog about the assets that its listing lacks. Returns the records of those that no longer exist, whether more assets
+        remain to be asked about, and the error if a call failed. If there are many such assets, each poll asks about some of them.
         """
         records = walk.records[listing]
         missing = sorted(id_ for id_, record in records.items() if record.walk != walk.number and self._catalog.selects(listing, id_))

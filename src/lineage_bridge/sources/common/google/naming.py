@@ -83,7 +83,7 @@ def _segment(text: str) -> str:
 
 
 def _segments(text: str) -> list[str]:
-    """The segments of a name without the quotes; a single empty one if it is not well formed."""
+    """The segments of a name without their quotes; a single empty segment if the name is not well formed."""
     found: list[str] = []
     at = 0
     while segment := _QUOTED.match(text, at):

@@ -232,7 +232,9 @@ def _mapped(mapping: list[tuple[str, str]], *names: str) -> list[str]:
 
 
 def _by_topic(view: ConnectorView, seen: TopicName) -> list[FoundObject]:
-    """Return the object that the template names for a topic. For a pattern of topics, only an object that does not depend on the topic."""
+    """Return the object that the template names for a topic. For a pattern of topics, the object is only returned if it does not depend on
+    the topic.
+    """
     template = view.connector.object
     if not template:
         return []

@@ -123,7 +123,7 @@ def _is_called_by_program(member: str, key: str) -> bool:
 
 
 def _separate_names(values: Iterable[str]) -> set[str]:
-    """The last parts of values. A value that continues another one is left out, as `input.orders.dlq` does `input.orders`."""
+    """The last parts of values. A value that begins with another one is left out, such as `input.orders.dlq` beside `input.orders`."""
     last, kept = "", set()
     for value in sorted(values):
         if not last or not value.startswith(last):

@@ -250,7 +250,9 @@ def _applied(transform: Transform, before: ReplayedTopic) -> list[ReplayedTopic]
 
 
 def _merged(outcomes: Iterable[ReplayedTopic]) -> list[ReplayedTopic]:
-    """Merge repeated results into one per topic. It is certain if one of the merged results is. Plain names come before patterns."""
+    """Merge repeated results into one per topic. The merged result is certain if one of its parts is certain. Plain names come before
+    patterns.
+    """
     found: dict[TopicName, ReplayedTopic] = {}
     for outcome in outcomes:
         known = found.get(outcome.topic)
