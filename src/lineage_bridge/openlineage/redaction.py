@@ -1,7 +1,5 @@
-"""Masking secrets in received bytes, before anything of them is written.
-
-The bytes are read token by token, so everything but the secrets is kept byte for byte, at any depth, and also in bytes that
-are not valid JSON.
+"""Masks secrets in received bytes, before any of them are written. The bytes are read token by token, so everything except the secrets is
+kept byte for byte, at any depth, even in bytes that are not valid JSON.
 """
 
 import json
@@ -49,9 +47,8 @@ _LOOK_NS, _PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _FOUND_NS = 80
 
 
 def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
-    """The bytes with all recognised secrets masked; the same object if there are none. Masking twice changes nothing more.
-
-    `key`: at most 32 bytes, known to this installation only: digests that stand for secrets in names depend on it.
+    """The bytes with all recognised secrets masked; the same object if there are none. Masking the result again does not change it. `key`:
+    the installation's secret key, at most 32 bytes, on which the digests depend that replace secrets in names.
     """
     for number in range(_PASSES):
         # Long pieces are not checked beforehand, because their suspicious offsets are computed anyway.
@@ -75,8 +72,8 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
 class _Scan:
     """Reads the tokens of a body once, and collects the edits that mask secrets. It never fails, even if brackets do not match.
 
-    `is_unsettled`: a text was masked that names another one (a key, an argument), so the masked body has to be read again. `is_renamed`:
-    a name was, which may name the value of a member beside it.
+    `is_unsettled`: a text was masked that gives another text its meaning (a key, an argument), so the masked body has to be read again.
+    `is_renamed`: a text was masked that may be the name of a value beside it.
     """
 
     def __init__(self, raw: bytes, spend: Spend, key: bytes, depth: int = 0) -> None:
@@ -118,7 +115,9 @@ class _Scan:
         return at
 
     def passes_over(self, token: "re.Match[bytes]") -> int:
-        """The end of a container that need not be read: one with nothing suspicious in it, or a long array of secrets; else 0."""
+        """The end of an object or array that need not be read, because nothing in it is suspicious or because it is a long array of
+        secrets; else 0.
+        """
         outer, start = self.frames[-1], token.end()
         if not (outer.sink is not None or outer.key == "value" or holds_secrets(outer) or self.plain.may_end(token[0], start)):
             return 0
@@ -138,7 +137,7 @@ class _Scan:
         return self.plain.flat_run_end(end) if plain else 0 if end else self.plain.nested_end(token.start())
 
     def passes_secrets(self, start: int, end: int, *, is_long: bool) -> int:
-        """The end of what is empty, and of a long array, which becomes one mask, among secrets; else 0."""
+        """Among secrets: the end of empty containers, or of a long array, which is masked as a whole; else 0."""
         if end == start + 1:
             return self.plain.empty_run_end(end)
         if is_long:
@@ -146,7 +145,7 @@ class _Scan:
         return end if is_long else 0
 
     def passes_weak(self, start: int, end: int) -> int:
-        """The end of a plain container without escapes, in which only what looks like a secret is one; else 0."""
+        """The end of a plain container without escapes in which a value is only a secret if it looks like one; else 0."""
         if end <= start or not self.plain.is_plain(start, end) or b"\\" in self.raw[start:end]:
             return 0
         self.spend((end - start) * _TEXT_BYTE_NS)
@@ -155,7 +154,7 @@ class _Scan:
         return end
 
     def passes_items(self, at: int) -> int:
-        """The end of a run of members or elements that need not be read, if an object or array goes on with them; else 0."""
+        """The end of the following members or elements that need not be read; 0 if there are none."""
         frame = self.frames[-1]
         if frame.key is not None or frame.secret or frame.weak or frame.sink is not None:
             return 0
@@ -201,7 +200,7 @@ class _Scan:
                 self.edit_secret(start, end)
 
     def edit_companions(self, frame: Container, end: int) -> None:
-        """Mask the values of a closed object or array that other values in it declare to be secrets."""
+        """In an object or array that has ended, mask the values that other values in it declare to be secrets."""
         self.spend((end - frame.start) * 2 * _TEXT_BYTE_NS)
         for span in secrets_beside(frame, self.raw, end):
             self.edit_secret(*span)
@@ -259,7 +258,7 @@ class _Scan:
         return masked != text
 
     def settled(self, text: bytes, mask_string: Callable[[str], str]) -> bytes:
-        """Mask the secrets in one JSON string or number, and then those that are only recognised now that others are masked."""
+        """Mask the secrets in one JSON string or number, and then those that can only be recognised after the first ones are masked."""
         for _ in range(_PASSES):
             # Whether a long text is suspicious is known from the offsets in it.
             if (len(text) <= _LONG or self.plain.offsets is None) and not is_suspicious(text):
