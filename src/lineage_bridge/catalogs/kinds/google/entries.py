@@ -98,12 +98,12 @@ class FoundEntry:
 
     @property
     def has_our_schema(self) -> bool:
-        """Whether its aspect for columns comes from here."""
+        """Whether LineageBridge wrote the entry's aspect for columns."""
         return self.topic.get("hasSchema") is True
 
     @property
     def others(self) -> list[str]:
-        """The keys of aspects that do not come from here."""
+        """The keys of aspects that LineageBridge did not write."""
         ours = {key for key in self._aspects if self._is_topic(key) or (key in _SCHEMAS and self.has_our_schema)}
         return sorted(self._aspects.keys() - ours)
 
@@ -130,5 +130,5 @@ class FoundEntry:
 
 
 def content_of(entry: Json) -> str:
-    """A digest of what an entry has from here."""
+    """A digest of the parts of an entry that LineageBridge wrote."""
     return digest_of(without_empty(entry))

@@ -57,7 +57,7 @@ class GoogleTarget(Target[GoogleSettings]):
 
     @property
     def addresses(self) -> frozenset[str]:
-        """The location at its API, and what else the settings name."""
+        """The location with the address of its API, and the other addresses that the settings name."""
         here = f"{self.settings.url} {self.settings.parent}"
         return frozenset(map(catalog_address, (here, *self.settings.read_at)))
 
