@@ -76,7 +76,7 @@ def start(collector: str, share: float, program: str, version: str) -> None:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415  # of the same extra
         from opentelemetry.sdk.trace.sampling import ParentBasedTraceIdRatio  # noqa: PLC0415  # of the same extra
     except ImportError as error:
-        raise ConfigError("the setting `traces` needs OpenTelemetry", "install lineage-bridge[tracing]") from error
+        raise ConfigError("the setting `traces` needs OpenTelemetry", "install it with: pip install 'lineage-bridge[tracing]'") from error
     names = {"service.name": f"lineage-bridge-{program}", "service.namespace": "lineage-bridge", "service.version": version}
     provider = TracerProvider(ParentBasedTraceIdRatio(share), Resource.create(names), shutdown_on_exit=False)
     exporter = OTLPSpanExporter(endpoint=collector.rstrip("/") + TRACES_PATH, timeout=_EXPORT_S)

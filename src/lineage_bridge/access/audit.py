@@ -152,7 +152,7 @@ def parse_head(text: str) -> AuditHead:
     except ValueError:
         head = AuditHead(-1, b"")
     if head.sequence < 0 or len(head.digest) != len(NO_ENTRIES.digest):
-        raise RequestError(f"{text!r} is not the head of an audit trail", "lineage-bridge audit head prints one")
+        raise RequestError(f"{text!r} is not the head of an audit trail", "give a text that `lineage-bridge audit head` printed")
     return head
 
 

@@ -47,7 +47,7 @@ class KeyAuthenticator:
             return None
         id_ = id_of(text)
         if id_ is None:
-            raise RefusedError(401, "malformed_key", "the API key is cut off or mistyped", "copy it again", _INVALID)
+            raise RefusedError(401, "malformed_key", "the API key is cut off or mistyped", "copy the whole key again", _INVALID)
         now_us = self._clock_us()
         if not 0 <= now_us - self._checked_us < self._recheck_us:
             self._look_for_changes()
@@ -55,13 +55,13 @@ class KeyAuthenticator:
         found = self._keys.get(id_)
         if found is None or not hmac.compare_digest(found[0].digest, digest_of(text, self._installation_key)):
             raise RefusedError(
-                401, "unknown_key", "this server does not know the API key", "lineage-bridge key list shows its keys", _INVALID
+                401, "unknown_key", "this server does not know the API key", "use one of its keys: lineage-bridge key list", _INVALID
             )
         key, principal = found
         state = key.state(now_us)
         if state != "active":
             problem = f"the API key {key.name!r} {'has expired' if state == 'expired' else 'was revoked'}"
-            raise RefusedError(401, f"{state}_key", problem, "ask for another one: lineage-bridge key create", _INVALID)
+            raise RefusedError(401, f"{state}_key", problem, "use another key, which lineage-bridge key create makes", _INVALID)
         self._uses[id_] = now_us
         return principal
 

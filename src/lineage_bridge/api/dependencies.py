@@ -81,7 +81,7 @@ def wait_for_position(services: Services) -> Callable[..., Coroutine[Any, Any, N
             while not await to_thread.run_sync(is_reached, services, position, limiter=services.waiting_threads):
                 if anyio.current_time() >= until:
                     raise UnavailableError(
-                        f"the graph has not reached the position within {wait:g} s",
+                        f"the graph has not reached the requested position within {wait:g} s",
                         "ask again; GET /api/v1/ready reports how far behind it is",
                     )
                 await anyio.sleep(POLL_S)

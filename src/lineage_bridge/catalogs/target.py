@@ -146,9 +146,10 @@ class Target(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """Make changes to different objects, and return an outcome for each. If it raises, all changes may be repeated. Raises BusyError or
-        TimedOutError if a later attempt may succeed, UnreachableError if other calls would fail now too, and ForbiddenError or SourceError
-        if all later calls would fail too.
+        """Make changes to different objects, and return an outcome for each. If it raises, all changes may be repeated.
+
+        Raises BusyError or TimedOutError if a later attempt may succeed, UnreachableError if other calls would fail now too, and
+        ForbiddenError or SourceError if all later calls would fail too.
         """
 
     @abstractmethod

@@ -243,7 +243,7 @@ def error_of(response: httpx.Response) -> LineageBridgeError:
         return ServerError(
             f"{response.url.copy_with(query=None)} returned HTTP {response.status_code}",
             response.status_code,
-            "is this a LineageBridge server of the same version?",
+            "check that it is the address of a LineageBridge server of the same version",
         )
     message, hint = str(problem.get("message", "")), str(problem.get("hint", ""))
     if response.status_code == 404:

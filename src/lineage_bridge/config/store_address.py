@@ -24,7 +24,7 @@ def check_store(address: str) -> str:
     texts = ["?".join(rest.split("?")[number:]) for number in range(1, rest.count("?") + 1)]
     names = {name for text in texts for name, _ in parse_qsl(text, keep_blank_values=True)}
     if (at and ":" in before_host) or not names.isdisjoint(SECRETS):
-        raise ValueError("it has a password; give that by a password file (PGPASSFILE) or PGPASSWORD, and write an @ elsewhere as %40")
+        raise ValueError("it contains a password; put that into a password file (PGPASSFILE) or PGPASSWORD, and write any other @ as %40")
     if "options" in names:
         raise ValueError(
             "it has the parameter `options`, which LineageBridge sets itself; to choose a schema, use the setting store_schema"
@@ -40,7 +40,7 @@ def check_replica(address: str) -> str:
     rest, _, parameters = address.partition("://")[2].partition("?")
     hosts = [rest.rpartition("@")[2].partition("/")[0], *(value for name, value in parse_qsl(parameters) if name in ("host", "hostaddr"))]
     if any("," in unquote(host) for host in hosts):
-        raise ValueError("it names several servers; name the one that questions are asked at")
+        raise ValueError("it names several servers; name only the one that should answer questions")
     return address
 
 
@@ -49,5 +49,5 @@ def check_schema(name: str) -> str:
     schemas during a replay.
     """
     if name.endswith(_BESIDE):
-        raise ValueError(f"a name that ends in {_BESIDE} is for the schema that a replay works in")
+        raise ValueError(f"names that end in {_BESIDE} are reserved for replays; use another name")
     return name

@@ -43,7 +43,7 @@ class Pending:
             if self._bytes + submission.size > self._max_bytes:
                 raise UnavailableError(
                     f"the write queue of the event log is full: {self._bytes} bytes queued, limit {self._max_bytes}",
-                    "send again later, or in smaller pieces",
+                    "send the events again later, or fewer at once",
                 )
             self._bytes += submission.size
             self._queue.append(submission)

@@ -115,8 +115,8 @@ def _candidates(data: bytes) -> Iterator[bytes]:
 
 
 def restore_records(writer: LogWriter, known: Iterable[LogRecord], files: Iterable[Path], on_record: Callable[[], None]) -> int:
-    """Append records from `files` (segments, pieces of segments, or folders of segments) to the log, except those in `known`. Returns how
-    many were appended.
+    """Append to the log the records of `files` (segments, pieces of them, or folders of segments) that are not among `known`. Returns
+    how many.
 
     The appended records keep their arrival times and channels, and get new offsets. `on_record` is called for each of them. Raises OSError,
     LogError.

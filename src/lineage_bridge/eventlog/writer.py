@@ -155,9 +155,15 @@ class LogWriter:
 
 def _check_sizes(segment_bytes: int, max_pending_bytes: int) -> None:
     if not HEADER_BYTES < segment_bytes <= MAX_SEGMENT_BYTES:
-        raise ConfigError(f"the segment size {segment_bytes} is not between {HEADER_BYTES + 1} and {MAX_SEGMENT_BYTES} bytes")
+        raise ConfigError(
+            f"the segment size {segment_bytes} is not between {HEADER_BYTES + 1} and {MAX_SEGMENT_BYTES} bytes",
+            "choose a size within these limits",
+        )
     if not 0 < max_pending_bytes <= MAX_SEGMENT_BYTES:
-        raise ConfigError(f"the size {max_pending_bytes} of the log's write queue is not between 1 and {MAX_SEGMENT_BYTES} bytes")
+        raise ConfigError(
+            f"the size {max_pending_bytes} of the log's write queue is not between 1 and {MAX_SEGMENT_BYTES} bytes",
+            "choose a size within these limits",
+        )
 
 
 def _make_directory(directory: Path, disk: Disk) -> None:

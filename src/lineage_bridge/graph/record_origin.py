@@ -29,9 +29,10 @@ class StreamPartition(NamedTuple):
 
 
 class EventPosition(NamedTuple):
-    """The position of an event in a partition: the record at `offset`, and the number of the event in this record, from 0. In an aggregated
-    record, the bits of `number` from PART_BITS on are the number of the contained record. Positions compare by their order. Offsets may be
-    larger than 64 bits.
+    """The position of an event in a partition: the record at `offset`, and the number of the event in this record, from 0.
+
+    In an aggregated record, the bits of `number` from PART_BITS on are the number of the contained record. Positions compare by their
+    order. Offsets may be larger than 64 bits.
     """
 
     offset: int

@@ -109,9 +109,10 @@ def _refused(data: bytes, code: str, message: str) -> SplitPayload:
 
 
 def _unpack(data: bytes, limit: int) -> tuple[bytes, bool, bool]:
-    """Decompress at most `limit` bytes of a gzip or zlib stream. Also returns whether there is more, and whether the stream is damaged. The
-    time is proportional to the bytes, even if the stream has many gzip members: the first pieces passed to the decompressor of each member
-    are small.
+    """Decompress at most `limit` bytes of a gzip or zlib stream. Also returns whether there is more, and whether the stream is damaged.
+
+    The time is proportional to the bytes, even if the stream has many gzip members: the first pieces passed to the decompressor of each
+    member are small.
     """
     unpacked, at = bytearray(), 0
     while at < len(data):

@@ -48,8 +48,10 @@ class CollectingLog:
 
 class RecordJudge(NamedTuple):
     """Validates records of the input `name`. The settings may limit events to `namespaces` and `jobs`; `key` is the installation's key. Can
-    be pickled. With `restores`, records that LineageBridge itself wrote to the stream keep their earlier verdicts, because the stream is
-    its log of received events.
+    be pickled.
+
+    With `restores`, records that LineageBridge itself wrote to the stream keep their earlier verdicts, because the stream is its log of
+    received events.
     """
 
     name: str

@@ -119,9 +119,11 @@ class LinkAsserter:
 @dataclass(frozen=True)
 class AliasRecord:
     """An alias: two names (namespace, name) of one dataset or job. With `whole`, it joins two namespaces, and the name in `b` is a prefix
-    of names. `kind` and `evidence` are the reason for the alias. `standing`: it is neither vetoed nor contradicted. `parts`: the alias
-    applies only to names of this many dotted parts, 0 for all names. `by` and `at_us`: the operator who stated it, and when, in UTC
-    microseconds. For a symlink, `asserters` is how many asserters state it; `asserted_by` has those that stated it last, the latest first.
+    of names.
+
+    `kind` and `evidence` are the reason for the alias. `standing`: it is neither vetoed nor contradicted. `parts`: the alias applies only
+    to names of this many dotted parts, 0 for all names. `by` and `at_us`: the operator who stated it, and when, in UTC microseconds. For a
+    symlink, `asserters` is how many asserters state it; `asserted_by` has those that stated it last, the latest first.
     """
 
     entity: int

@@ -47,8 +47,9 @@ _LOOK_NS, _PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _FOUND_NS = 80
 
 
 def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
-    """The bytes with all recognised secrets masked; the same object if there are none. Masking the result again does not change it. `key`:
-    the installation's secret key, at most 32 bytes, on which the digests depend that replace secrets in names.
+    """The bytes with all recognised secrets masked; the same object if there are none. Masking twice changes nothing more.
+
+    `key`: at most 32 bytes, known to this installation only: digests that stand for secrets in names depend on it.
     """
     for number in range(_PASSES):
         # Long pieces are not checked beforehand, because their suspicious offsets are computed anyway.
@@ -72,8 +73,8 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
 class _Scan:
     """Reads the tokens of a body once, and collects the edits that mask secrets. It never fails, even if brackets do not match.
 
-    `is_unsettled`: a text was masked that gives another text its meaning (a key, an argument), so the masked body has to be read again.
-    `is_renamed`: a text was masked that may be the name of a value beside it.
+    `is_unsettled`: a text was masked that names another one (a key, an argument), so the masked body has to be read again. `is_renamed`:
+    a name was, which may name the value of a member beside it.
     """
 
     def __init__(self, raw: bytes, spend: Spend, key: bytes, depth: int = 0) -> None:

@@ -57,8 +57,10 @@ JudgeRow = Callable[[StreamRow], JudgedRow]
 class TakenRows(NamedTuple):
     """What was read and folded: the number of rows, the number of rows without a value, the number of bytes, and when the newest row was
     written to the stream. `filtered` is the number of events that were left out. The bytes are those of the rows or of the records in them,
-    whichever is more, and include events that were left out. `is_cut`: the ranges have more bytes than can be folded at once, so nothing
-    was folded. Plan fewer rows next time, in the ratio of `read` and `size`.
+    whichever is more, and include events that were left out.
+
+    `is_cut`: the ranges have more bytes than can be folded at once, so nothing was folded. Plan fewer rows next time, in the ratio of
+    `read` and `size`.
     """
 
     read: int
@@ -92,8 +94,10 @@ class StreamFeed(Protocol):
         self, name: str, ranges: Sequence[StreamRange], read: SparkRead, judge: JudgeRow, still: Callable[[], bool]
     ) -> TakenRows | None:
         """Archive ranges, each of which begins at the archived end of its partition. Returns when the archive has them; the commit to the
-        store may still be pending. After reading, `still` is called and returns whether the streams are the same as when the ranges were
-        planned. If not, nothing is archived, and None is returned.
+        store may still be pending.
+
+        After reading, `still` is called and returns whether the streams are the same as when the ranges were planned. If not, nothing is
+        archived, and None is returned.
         """
 
     def finish(self, name: str) -> None:

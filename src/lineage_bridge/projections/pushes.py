@@ -11,9 +11,10 @@ from lineage_bridge.projections.shapes import PushResult
 
 class PushProvider(NamedTuple):
     """A catalog to which pushes can go, through targets of the kind `kind`. These targets need the extra `extra` of the Python package,
-    which installs `library`. `options` are the options of the prototype. Each comes with its only allowed value, or with the setting of the
-    target that decides its value (with several settings: whether all of them are set). `takes_events`: one event is published to the
-    catalog for each object.
+    which installs `library`.
+
+    `options` are the options of the prototype. Each comes with its only allowed value, or with the setting of the target that decides its
+    value (with several settings: whether all of them are set). `takes_events`: one event is published to the catalog for each object.
     """
 
     name: str

@@ -122,7 +122,7 @@ def _nodes(*walks: Walk) -> Iterator[Node]:
 
 
 def _schema_marks(reader: GraphReader, dataset: Node) -> Iterator[Mark]:
-    """The marks of a dataset's schema changes. A schema that lasted only for minutes is ignored."""
+    """The marks of a dataset's schema changes. A schema that lasted for minutes only is ignored."""
     lasting = [version for version in reader.history.schemas(dataset).versions if not version.brief]
     for before, version in pairwise(lasting):
         yield Mark(version.first[0], "schema", dataset, version.version, before.version)

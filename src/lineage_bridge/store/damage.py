@@ -13,6 +13,7 @@ _BESIDE = ("-wal", "-shm", "-journal", "")
 """Suffixes of the files of one database. The main file is the last to be renamed, so that a write-ahead log is never combined with a new
 main file.
 """
+_HINT = "start the server, which computes a damaged graph again; restore a damaged state.db with lineage-bridge restore --state"
 _log = logging.getLogger(__name__)
 
 
@@ -22,11 +23,11 @@ def damage_reported(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise StoreDamagedError(f"the database {path} is damaged: {error}") from error
+        raise StoreDamagedError(f"the database {path} is damaged: {error}", _HINT) from error
     except sqlite3.DatabaseError as error:
         # SQLITE_CORRUPT and SQLITE_NOTADB raise this class itself, all others its subclasses. Undecodable text has no code of its own.
         if type(error) is sqlite3.DatabaseError or "decode to UTF-8" in str(error):
-            raise StoreDamagedError(f"the database {path} is damaged: {error}") from error
+            raise StoreDamagedError(f"the database {path} is damaged: {error}", _HINT) from error
         raise
 
 

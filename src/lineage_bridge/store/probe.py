@@ -43,8 +43,8 @@ class Probe(Generic[_Answer]):
             if asked.done():
                 return asked.result()
             raise StoreUnreachableError(
-                f"PostgreSQL does not answer: nothing came within {self._deadline_s:g} s",
-                "check that the server runs, and what it waits for",
+                f"PostgreSQL did not answer within {self._deadline_s:g} s",
+                "check that the server runs, and whether a lock blocks it",
             ) from None
 
     def _run(self, asked: "Future[_Answer]") -> None:

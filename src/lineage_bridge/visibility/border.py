@@ -18,9 +18,11 @@ Flow: TypeAlias = tuple[Node, Node, Node]
 
 @dataclass
 class Beyond:
-    """How one answer shows nodes beyond the border, by the id of the group of names: as a neighbour with a name, or as a place. All readers
-    of a question share this object, so that a dataset is the same node in all parts of an answer. Places are numbered anew for each answer:
-    if a node had the same number in all answers, a place could be recognised as a node that another answer shows with its name.
+    """How one answer shows nodes beyond the border, by the id of the group of names: as a neighbour with a name, or as a place.
+
+    All readers of a question share this object, so that a dataset is the same node in all parts of an answer. Places are numbered anew for
+    each answer: if a node had the same number in all answers, a place could be recognised as a node that another answer shows with its
+    name.
     """
 
     neighbours: dict[int, Node] = field(default_factory=dict)

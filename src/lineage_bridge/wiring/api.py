@@ -78,8 +78,9 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | None = None) -> "Iterator[FastAPI]":
-    """Create the API over the graph and the log, which this process alone writes. Raises LogLockedError if another process writes the log.
-    `questions` is the path of the socket of the process that answers questions; without it, this process answers them.
+    """Create the API over the log, which it alone writes, and the graph. Raises LogLockedError if another process writes the log.
+
+    `questions` is the path of the socket where another process answers questions; without it, this one does.
     """
     from lineage_bridge.api.answering.relay import Relay  # noqa: PLC0415  # loads the web server
     from lineage_bridge.api.app import create_app  # noqa: PLC0415  # of the same part

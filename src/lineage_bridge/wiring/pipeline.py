@@ -107,7 +107,7 @@ def _streams(settings: Settings) -> "Streams":
     def read(feed: "SparkFeed", stop: threading.Event) -> None:
         def missing() -> str:
             if not jars and cached(KAFKA, default_cache()):
-                feed.failure = UnavailableError("Spark is restarted with the archives that an input needs")
+                feed.failure = UnavailableError("Spark restarts, to load the Java archives that an input needs")
             return "" if jars else "Spark lacks the Java archives that it needs to read Kafka"
 
         read_streams(settings, feed, missing, stop)
@@ -117,9 +117,11 @@ def _streams(settings: Settings) -> "Streams":
 
 def replay(settings: Settings, to: Path | None, *, anyway: bool, on_progress: Callable[[str, int, int], None]) -> list[RowCount]:
     """Fold the log again into a fresh store, which then replaces the graph or, with `to`, is kept at that path. Returns the numbers of rows
-    of the old and the new graph, by relation. `on_progress` is called with each step, and the bytes done and left. Raises StoreLockedError
-    while a pipeline runs, StoreError if the log has fewer records than the graph in use was computed from (unless `anyway`),
-    UnavailableError if Spark fails, RequestError if `to` exists.
+    of the old and the new graph, by relation.
+
+    `on_progress` is called with each step, and the bytes done and left. Raises StoreLockedError while a pipeline runs, StoreError if the
+    log has fewer records than the graph in use was computed from (unless `anyway`), UnavailableError if Spark fails, RequestError if `to`
+    exists.
     """
     from lineage_bridge.pipeline.replayer import alone, run_replay  # noqa: PLC0415  # loads Spark
 

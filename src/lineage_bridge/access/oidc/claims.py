@@ -44,13 +44,13 @@ def check_claims(claims: dict[str, Any], typ: str | None, settings: IssuerSettin
         },
     ).validate(claims)
     if other := _other_kind(claims, is_declared=is_declared):
-        raise RequestError(f"it is {other}; only bearer access tokens are accepted")
+        raise RequestError(f"only bearer access tokens are accepted, but this is {other}")
     clients = {claims.get("azp"), claims.get("client_id")} - {None}
     if settings.clients and not clients & set(settings.clients):
-        raise RequestError("it was issued to an application whose tokens are not accepted")
+        raise RequestError("tokens of the application that requested it are not accepted")
     subject = claims["sub"]
     if len(subject) > _MOST_CHARACTERS or not (subject.isascii() and subject.isprintable()):
-        raise RequestError("its claim 'sub' is longer than 255 characters or not ASCII")
+        raise RequestError("the claim 'sub' is longer than 255 characters or not ASCII")
 
 
 def _other_kind(claims: Mapping[str, Any], *, is_declared: bool) -> str:

@@ -86,9 +86,10 @@ class LogCompressor:
 
 
 def compress_closed(directory: Path, disk: Disk, on_piece: Callable[[], None] = lambda: None, least: int = LEAST_BYTES) -> int:
-    """Compress all segments of at least `least` bytes, except the last one. Returns how many were compressed. The caller holds the log's
-    lock. If a segment cannot be compressed, the others are compressed nevertheless, and its OSError or LogError (of several, the first) is
-    raised at the end. `on_piece` is called after each piece; it may raise to end the work.
+    """Compress all segments of at least `least` bytes, except the last one. Returns how many were compressed.
+
+    The caller holds the log's lock. If a segment cannot be compressed, the others are compressed nevertheless, and its OSError or LogError
+    (of several, the first) is raised at the end. `on_piece` is called after each piece; it may raise to end the work.
     """
     numbers = [number for number in list_segments(directory)[:-1] if _is_worth_it(segment_path(directory, number), least)]
     errors = [error for number in numbers if (error := _attempt(segment_path(directory, number), disk, on_piece))]

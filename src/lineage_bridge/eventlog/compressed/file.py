@@ -65,8 +65,9 @@ class DamagedFrame(NamedTuple):
 
 class CompressedSegment:
     """Reads a compressed segment file. A damaged frame is restored from the parity of its group. If that is impossible, its bytes are
-    returned as zeros. Zeros are not a record, so readers report these bytes as unreadable, and continue after them. If both copies of the
-    table are damaged, the segment counts as empty.
+    returned as zeros. Zeros are not a record, so readers report these bytes as unreadable, and continue after them.
+
+    If both copies of the table are damaged, the segment counts as empty.
     """
 
     def __init__(self, fd: int) -> None:

@@ -20,9 +20,10 @@ NO_FACETS = bytes(16)
 def make_facet_set(
     facets: tuple[tuple[str, bytes], ...], declared: tuple[tuple[int, int, bytes], ...] = ()
 ) -> tuple[bytes, tuple[Fact, ...]]:
-    """Build the facet set of these facets: its id and its rows. If there are neither facets nor declared inputs and outputs, the id is
-    NO_FACETS and there are no rows. A schema without fields is left out, so that it hides no other schema. Results are cached, because
-    producers repeat facets.
+    """Build the facet set of these facets: its id and its rows.
+
+    If there are neither facets nor declared inputs and outputs, the id is NO_FACETS and there are no rows. A schema without fields is left
+    out, so that it hides no other schema. Results are cached, because producers repeat facets.
     """
     hashed = sorted((key, text_hash(text), text) for key, text in facets if key != "schema" or _has_fields(text))
     if not hashed and not declared:

@@ -132,8 +132,10 @@ class StepsInMemory:
 
 
 def names_in_groups(nodes: Mapping[int, Spelling], reader: StepsInMemory) -> Iterator[tuple[int, int, str, str]]:
-    """(node, head, namespace, name) for each node that has other names or whose own name is not the canonical one. `head` is the canonical
-    node of the group: of the names in use, its name is the first in canonical order. `namespace` and `name` are the group's canonical name.
+    """(node, head, namespace, name) for each node that has other names or whose own name is not the canonical one.
+
+    `head` is the canonical node of the group: of the names in use, its name is the first in canonical order. `namespace` and `name` are the
+    group's canonical name.
     """
     found = groups(nodes.values(), reader)
     ids = {spelling: id_ for id_, spelling in nodes.items()}

@@ -34,8 +34,9 @@ def is_within(namespace: str, name: str, limits: Limits) -> bool:
 @lru_cache(20_000)
 def without_joining(namespace: str, name: str, limits: Limits) -> Spelling:
     """If the namespace of a dataset lists several servers that do not all lie within the limits, return the name with a single server: the
-    alphabetically first one. Otherwise return the name unchanged. A list of servers states that they are one system, which a sender with
-    these limits may not state.
+    alphabetically first one.
+
+    Otherwise return the name unchanged. A list of servers states that they are one system, which a sender with these limits may not state.
     """
     if is_system_within(namespace, limits) or not joins(namespace, limits):
         return namespace, name

@@ -36,11 +36,12 @@ def rows_by_start(buckets: Iterable[tuple[int, Amount]]) -> dict[int, int]:
 
 
 def onset(read: Mapping[int, int], written: Mapping[int, int], ratio: float, tolerance: float = TOLERANCE) -> Onset | None:
-    """Find when the ratio of rows written to rows read left `ratio`, from the rows of each bucket (by the bucket's start). The surplus, or
-    lack, of rows written is summed over the buckets. This sum first stays flat and later grows; the ratio changed at the bucket at which
-    the sum is furthest from a straight line over the whole time. Single buckets prove nothing, because rows may be written one bucket after
-    they were read. None if the ratio after that bucket is within the tolerance, or if the ratio before it was already outside: then there
-    is no change within this time.
+    """Find when the ratio of rows written to rows read left `ratio`, from the rows of each bucket (by the bucket's start).
+
+    The surplus, or lack, of rows written is summed over the buckets. This sum first stays flat and later grows; the ratio changed at the
+    bucket at which the sum is furthest from a straight line over the whole time. Single buckets prove nothing, because rows may be written
+    one bucket after they were read. None if the ratio after that bucket is within the tolerance, or if the ratio before it was already
+    outside: then there is no change within this time.
     """
     starts = sorted({*read, *written})
     surplus, expected = [], []

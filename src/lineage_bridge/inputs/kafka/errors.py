@@ -48,5 +48,5 @@ def input_error(error: object, what: str, *causes: object) -> SourceError:
     if codes & _FORBIDDEN:
         return ForbiddenError(text, "allow READ on the topics and on the group")
     if codes & UNKNOWN:
-        return MissingError(text)
+        return MissingError(text, "create the topic, or correct the setting `topics`")
     return UnreachableError(text, "check `bootstrap_servers`, `security_protocol`, and that the brokers run")

@@ -59,8 +59,10 @@ class RecordBuffer:
 @dataclass
 class ReadShard:
     """A shard that is read. `start` is where its next iterator begins, `expected` the record that must be there, because it was read
-    before. `complete_ms` is the last time at which no record after `start` had been deleted; `checked_ms` is the stored value of
-    `complete_ms`. Times are UTC milliseconds, `due` is on the monotonic clock.
+    before.
+
+    `complete_ms` is the last time at which no record after `start` had been deleted; `checked_ms` is the stored value of `complete_ms`.
+    Times are UTC milliseconds, `due` is on the monotonic clock.
     """
 
     where: StreamPartition

@@ -116,7 +116,9 @@ class _OpenContainer:
 def values_left_open(raw: bytes, looks_secret: Callable[[str], bool]) -> list[Span]:
     """For a text that is cut off: the positions of values that a missing member may declare to be secrets. These are values in objects that
     are still open at the end of the text; elements of lists that look like secrets, because the names of their columns may be missing; and
-    an unfinished last string that may contain JSON. The positions are in the order of the text, and none lies within another.
+    an unfinished last string that may contain JSON.
+
+    The positions are in the order of the text, and none lies within another.
     """
     frames, end = [_OpenContainer(0, [], is_object=False)], len(raw)
     for token in _TOKEN.finditer(raw):

@@ -12,9 +12,10 @@ from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS
 
 
 class Format(NamedTuple):
-    """A format: a secret may begin where one of the texts occurs, if the pattern matches there. `skipped`: how many bytes of the text
-    precede the position at which the pattern is tried. `pattern`: None if the text alone is suspicious. `is_cased`: the pattern is matched
-    with the body as it is, not in lower case.
+    """A format: a secret may begin where one of the texts occurs, if the pattern matches there.
+
+    `skipped`: how many bytes of the text precede the position at which the pattern is tried. `pattern`: None if the text alone is
+    suspicious. `is_cased`: the pattern is matched with the body as it is, not in lower case.
     """
 
     texts: tuple[bytes, ...]

@@ -27,7 +27,7 @@ _CACHED = 8192
 
 
 def harmful_offsets(raw: bytes, offsets: list[int]) -> list[int]:
-    """The suspicious offsets in a body, without those in texts of members that neither contain a secret nor are the name of one."""
+    """The suspicious offsets in a body, without those in texts of its members that neither contain a secret nor name one."""
     if len(offsets) <= _FEW:
         return offsets
     found = _member_texts(raw, offsets)

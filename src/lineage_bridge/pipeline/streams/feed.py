@@ -167,7 +167,8 @@ class SparkFeed:
         for of, (start, _) in ranges.items():
             if start != (at := self._at(of)):
                 raise PositionError(
-                    f"records of {of.source}, partition {of.partition}, begin at {start}, but the next expected position is {at}"
+                    f"records of {of.source}, partition {of.partition}, begin at {start}, but the next expected position is {at}",
+                    "restart the pipeline, which reads from that position on",
                 )
 
     def _check(self) -> None:

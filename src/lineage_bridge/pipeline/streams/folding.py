@@ -53,8 +53,9 @@ PARTS = msgspec.msgpack.Decoder(list[Part])
 
 
 def fold_incoming(rows: DataFrame, *, assigned: Assigned, judge: JudgeRow, folder: Path, key: bytes, most_bytes: int) -> DataFrame:
-    """Fold rows in the form that SparkRead describes to FACTS, which also have rows of the relation PART. `folder` is the folder for the
-    part files of the batch. A task stops reading when its rows, or the records in them, have `most_bytes` bytes.
+    """Fold rows as SparkRead describes them to FACTS, with the relation PART. `folder` is that of the batch's parts.
+
+    A task stops reading when its rows, or the records in them, have `most_bytes` bytes.
     """
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,4 +1,4 @@
-"""Determines which kind of source could report how much a job reads and writes, if nobody has reported it. Pure."""
+"""Which source would measure what a job reads and writes, for those sides that nobody has measured. Pure."""
 
 from typing import Final, Literal
 

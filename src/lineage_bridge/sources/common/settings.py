@@ -37,7 +37,7 @@ _MOST_REFUSED = 20
 
 
 def _nothing_sealed(name: str) -> str:
-    raise ConfigError(f"the sealed secret {name} cannot be looked up in this process")
+    raise ConfigError(f"the sealed secret {name} cannot be looked up in this process", "refer to an environment variable or a file")
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,9 @@ def _of_environment(path: str, secrets: Secrets) -> str:
     try:
         return str(reduce(getitem, members, json.loads(value)))
     except (ValueError, LookupError, TypeError):
-        raise ConfigError(f"variable {name} is not a JSON object with the member {'/'.join(members)}") from None
+        raise ConfigError(
+            f"variable {name} is not a JSON object with the member {'/'.join(members)}", "set it to a JSON object with this member"
+        ) from None
 
 
 def _of_file(path: str, secrets: Secrets) -> str:

@@ -18,7 +18,9 @@ _PUBLIC = "PUBLIC"
 
 def discover(http: HttpClient, before: Organization | None, only: Selection) -> tuple[Organization, tuple[Unseen, ...]]:
     """Return the resources of the organization, and what could not be listed or read; in its place, the resources from the previous poll
-    are kept. Previous resources of environments that are not selected are kept too. Raises SourceError if environments cannot be listed.
+    are kept.
+
+    Previous resources of environments that are not selected are kept too. Raises SourceError if environments cannot be listed.
     """
     previous = before or Organization()
     unseen: list[Unseen] = []

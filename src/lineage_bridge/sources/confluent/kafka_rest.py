@@ -25,6 +25,7 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=200_000)]
 Offset = Annotated[int, msgspec.Meta(ge=-1, le=2**53)]
 Millis = Annotated[int, msgspec.Meta(ge=-1, le=253_402_300_799_999)]
 """Milliseconds since 1970, before the year 10000."""
+_ADDRESS = "check that the address is that of the cluster's REST API"
 _EntryT = TypeVar("_EntryT", bound=msgspec.Struct)
 _AnswerT = TypeVar("_AnswerT")
 
@@ -103,7 +104,7 @@ def _converted(answer: object, kind: type[_EntryT], path: str) -> _EntryT:
     try:
         return convert(answer, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise SourceError(f"GET {path} returned an unexpected answer: {error}") from error
+        raise SourceError(f"GET {path} returned an unexpected answer: {error}", _ADDRESS) from error
 
 
 def _try_to_convert(answer: object, kind: type[_EntryT], path: str) -> _EntryT | SourceError:

@@ -101,7 +101,7 @@ class GoogleListings:
             token = text_in(answer, "nextPageToken")
             if not token:
                 return
-        raise SourceError(f"{run} has more lineage events than are read")
+        raise SourceError(f"{run} has more lineage events than are read: {_EVENT_PAGES * 100:,}", "its links are left out")
 
     def _get(self, path: str, **parameters: Any) -> Any:  # noqa: ANN401  # JSON
         with hints(_RIGHTS, _ADDRESS):
@@ -120,7 +120,7 @@ def _list_of(answer: Any, member: str) -> list[Any]:  # noqa: ANN401  # JSON
     answers.
     """
     if not isinstance(answer, dict) or not isinstance(answer.get(member, []), list):
-        raise SourceError(f"the list of {member} is not there", _ADDRESS)
+        raise SourceError(f"the answer has no list {member}", _ADDRESS)
     return list_in(answer, member)
 
 

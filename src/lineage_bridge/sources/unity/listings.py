@@ -158,7 +158,7 @@ class StatementListings:
             groups = groups_of(self._workspace.rows(FLOWS, after=cursor, days=str(self._settings.lineage_days)))
             made = [(id_, self._read(list(flows_in(rows)))) for id_, rows in groups.rows.items()]
         if groups.cut:
-            self.unseen.append(Unseen(f"{listing} of {groups.cut}", "it has more than one statement returns"))
+            self.unseen.append(Unseen(f"{listing} of {groups.cut}", "it has more rows than one statement can return"))
         return Page(made, groups.following)
 
     def missing(self, listing: str, ids: Sequence[str]) -> set[str]:
@@ -167,7 +167,8 @@ class StatementListings:
         """
         if listing == LINEAGE and not self._workspace.rows(ANY_FLOW):
             raise SourceError(
-                "system.access.table_lineage is empty", "if that is so, remove the source; else enable the system schema `access`"
+                "system.access.table_lineage is empty",
+                "enable the system schema `access`; if the metastore has no lineage, remove the source",
             )
         return set(ids) if listing == LINEAGE else {full_name for full_name in ids if self._is_known(full_name)}
 

@@ -122,7 +122,7 @@ class Workspace:
         answer = self._ended(self._called(lambda http: http.send("POST", STATEMENTS, asked), _RIGHTS_ON_SYSTEM))
         manifest, result = object_in(answer, "manifest"), object_in(answer, "result")
         if manifest.get("truncated"):
-            raise SourceError("the result of a SQL statement is not whole: Databricks cut it short")
+            raise SourceError("the result of a SQL statement is incomplete: Databricks has truncated it", _ADDRESS)
         rows = _rows_in(result)
         for _ in range(MOST_PAGES):
             following = result.get("next_chunk_index")
@@ -132,7 +132,7 @@ class Workspace:
             rows += _rows_in(result)
         if manifest.get("total_row_count") != len(rows):
             raise SourceError(
-                f"the result of a SQL statement is not whole: it has {len(rows)} of {manifest.get('total_row_count')} rows", _ADDRESS
+                f"the result of a SQL statement is incomplete: it has {len(rows)} of {manifest.get('total_row_count')} rows", _ADDRESS
             )
         return rows
 

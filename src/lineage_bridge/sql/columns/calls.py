@@ -220,8 +220,10 @@ def _changelog(function: str, base: QueryRelation, given: _Arguments) -> QueryRe
 
 def _processed(base: QueryRelation, given: _Arguments, whole: Value) -> QueryRelation:
     """The columns of the result of a user-defined table function: those of PARTITION BY, those that the function returns, and the time of
-    `on_time`. A result column with the name of an input column is probably that column; any other result column may come from all columns
-    of the input table.
+    `on_time`.
+
+    A result column with the name of an input column is probably that column; any other result column may come from all columns of the input
+    table.
     """
     keys = [(name, value.doubted(LIKELY)) for name in given.partition if (value := base.find(name)) is not None]
     times = [value.doubted(LIKELY) for name in given.described.get("ON_TIME", ()) if (value := base.find(name)) is not None]

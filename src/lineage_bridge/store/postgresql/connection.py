@@ -124,7 +124,7 @@ class PostgresqlDatabase:
 def check_address(url: str) -> None:
     """Check an address of PostgreSQL without connecting. Raises ConfigError if it cannot be parsed or contains a secret."""
     if not SECRETS.isdisjoint(_parameters(url)):
-        raise ConfigError("the address of PostgreSQL has a password", "give that by a password file (PGPASSFILE) or PGPASSWORD")
+        raise ConfigError("the address of PostgreSQL has a password", "put the password into a password file (PGPASSFILE) or PGPASSWORD")
 
 
 def connect_writer(url: str, schema: str = "", *, alone_as: str = "", owner: GraphOwner | None = None) -> StoreConnection:
@@ -220,7 +220,7 @@ def _connected(url: str, session: str) -> "psycopg.Connection[tuple[Any, ...]]":
     except psycopg.Error as error:
         reason = " ".join(str(error).split())
         raise StoreUnreachableError(
-            f"PostgreSQL cannot be reached: {reason}", "check that the server runs, that its address is right and that it knows the user"
+            f"PostgreSQL cannot be reached: {reason}", "check that the server runs, that its address is right, and that the user exists"
         ) from error
     try:
         _require_server(connection)

@@ -1,6 +1,8 @@
-"""Texts of any length in indexes of PostgreSQL. An index entry has at most 2,704 bytes, but names may be ten times as long. So an index
-contains `key_text(text)` in place of a text: the text itself if it is short, otherwise its beginning with its SHA-256. Different texts have
-different values of `key_text`. Statements use `key_text` where they look up a text, or where a text is part of a unique key.
+"""Texts of any length in indexes of PostgreSQL. An index entry has at most 2,704 bytes, but names may be ten times as long.
+
+So an index contains `key_text(text)` in place of a text: the text itself if it is short, otherwise its beginning with its SHA-256.
+Different texts have different values of `key_text`. Statements use `key_text` where they look up a text, or where a text is part of a
+unique key.
 """
 
 import re

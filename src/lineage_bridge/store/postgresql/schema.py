@@ -73,11 +73,12 @@ _log = logging.getLogger(__name__)
 
 
 def create(connection: Any, schema: str = "", owner: str = "", mark: str = MARK) -> None:  # noqa: ANN401 - psycopg is an extra
-    """Create the tables in one transaction, and the schema if it is missing. Tables that are as expected are kept. Tables of an earlier
-    version, or that somebody has changed, are dropped and created again: the graph is then computed again from the log. `connection` is a
-    psycopg connection without an open transaction; `schema` is the schema to use (empty: the connection's own). The comment of each table
-    consists of `mark` and `owner`. Raises StoreVersionError for tables of a newer version, StoreError for those of another program. Safe in
-    many processes at once.
+    """Create the tables in one transaction, and the schema if it is missing. Tables that are as expected are kept.
+
+    Tables of an earlier version, or that somebody has changed, are dropped and created again: the graph is then computed again from the
+    log. `connection` is a psycopg connection without an open transaction; `schema` is the schema to use (empty: the connection's own). The
+    comment of each table consists of `mark` and `owner`. Raises StoreVersionError for tables of a newer version, StoreError for those of
+    another program. Safe in many processes at once.
     """
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(hashtext(coalesce(nullif(%s, ''), current_schema())))", (schema,))
@@ -122,7 +123,7 @@ def require_replaceable(connection: Any) -> None:  # noqa: ANN401 - as above
             raise StoreError(f"the schema in PostgreSQL holds the table {name} of another program", "name an empty schema: store_schema")
     if views := [name for (name,) in connection.execute(_VIEWS, (f"{MARK}%",)).fetchall()]:
         raise StoreError(
-            f"views are on the graph's tables: {', '.join(views)}", "drop them, and create them again when the tables are replaced"
+            f"views use the graph's tables: {', '.join(views)}", "drop these views, and create them again after the tables were replaced"
         )
 
 

@@ -127,7 +127,9 @@ class PublishingProcesses:
                     env={**os.environ, **self._settings.environment()},
                 )
             except OSError as error:
-                failed = UnavailableError(f"the process that publishes cannot be started: {error.strerror}")
+                failed = UnavailableError(
+                    f"the process that publishes cannot be started: {error.strerror}", "free memory on the server, and publish again"
+                )
                 self._repository.save_report(name, replace(begun, state="failed", ended_us=now_us(), error=str(failed)))
                 raise failed from error
             self._processes[process.pid] = (name, process)

@@ -47,8 +47,8 @@ def lane_routes(services: Services) -> APIRouter:
 
 
 async def _lanes(services: Services) -> Mapping[str, Mapping[str, int]]:
-    """Fetch, for each cost class, how many questions are being answered and how many wait. Returns nothing while the answering process does
-    not respond.
+    """Fetch, for each cost class, how many questions are being answered and how many wait. Empty while the answering process does not
+    respond.
     """
     if services.questions is None:
         return services.lanes.counts()

@@ -155,7 +155,10 @@ async def _ended(services: Services, begun: TargetRecord) -> PublicationReport |
             return error
         if report is not None and report.started_us != last.started_us:
             report = None
-    return report or UnavailableError("its publication has ended, but its report was replaced by that of another one")
+    if report is None:
+        problem = f"the publication to target {begun.name!r} has ended, but a later publication has replaced its report"
+        return UnavailableError(problem, f"lineage-bridge target show {begun.name} shows the report of the later one")
+    return report
 
 
 def _item(provider: PushProvider, kind: KindRecord | None, records: list[TargetRecord]) -> PushProviderItem:

@@ -132,7 +132,7 @@ _NamedVersion = tuple[Node, SchemaVersion]
 def _current_version(history: SchemaHistory) -> SchemaVersion:
     found = next((version for version in history.versions if version.current), None)
     if found is None:
-        raise NotFoundError("no event has stated a schema for this dataset")
+        raise NotFoundError("no event has stated a schema for this dataset", "send an event with its `schema` facet")
     return found
 
 
@@ -149,7 +149,10 @@ def _previous_version(reader: HistoryReader, node: Node, history: SchemaHistory)
         old = [version for version in reader.schemas(name).versions if version.current]
         if old:
             return name, old[0]
-    raise NotFoundError("the dataset has only one schema version, so there is no earlier one to compare with")
+    raise NotFoundError(
+        "the dataset has only one schema version, so there is no earlier one to compare with",
+        "GET /api/v1/graph/schemas lists its versions",
+    )
 
 
 def _pick_version(reader: HistoryReader, node: Node, history: SchemaHistory, text: str) -> _NamedVersion:

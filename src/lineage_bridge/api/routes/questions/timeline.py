@@ -36,7 +36,7 @@ Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zon
 
 
 def routes(services: Services) -> APIRouter:
-    """The routes for the timeline of a neighbourhood, and for its pulse: the current rates and lags of its jobs."""
+    """The routes for the timeline of a neighbourhood, and for its pulse, which is the current rates of its jobs."""
     router = question_router(services, "graph")
     _timeline_route(router, services)
     _pulse_route(router, services)

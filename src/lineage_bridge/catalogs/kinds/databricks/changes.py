@@ -134,8 +134,10 @@ def _obstacle(table: FoundTable, marks: Marks, prefix: str) -> str:
 def _comments(
     table: FoundTable, goal: TableGoal, prefix: str, made: TableChanges, items: dict[str, tuple[str, ...]]
 ) -> Iterator[tuple[str, str]]:
-    """The comments to set, by the spelled names of columns; empty ones are removed. Also adds the marks of these comments to `items`. If
-    the table cannot have properties, no comments are set, because a source that lists tables could not recognise them as LineageBridge's.
+    """The comments to set, by the spelled names of columns; empty ones are removed. Also adds the marks of these comments to `items`.
+
+    If the table cannot have properties, no comments are set, because a source that lists tables could not recognise them as
+    LineageBridge's.
     """
     if table.kind in WITHOUT_PROPERTIES:
         return

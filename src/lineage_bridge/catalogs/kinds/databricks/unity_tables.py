@@ -61,8 +61,10 @@ class UnityTables:
 
     def states(self, names: Sequence[str]) -> dict[str, str]:
         """The tables among these to which something was published under this prefix, each with the digest of its content, or with another
-        text if the content was changed since. Without a warehouse, tags cannot be read; tags that a mark names then count as unchanged.
-        Raises ObjectForbiddenError if a table may not be read.
+        text if the content was changed since.
+
+        Without a warehouse, tags cannot be read; tags that a mark names then count as unchanged. Raises ObjectForbiddenError if a table may
+        not be read.
         """
         found, denied = dict[str, FoundTable](), list[ObjectForbiddenError]()
         for name in names:

@@ -69,7 +69,10 @@ class ConnectPlane(Plane[ConnectAnswers]):
         http, previous = self._http(), before or {}
         answer = http.get(self.path, expand="info,status,id")
         if not isinstance(answer, dict):
-            raise SourceError(f"GET {self.path} did not return connectors by name, but {type(answer).__name__}")
+            raise SourceError(
+                f"GET {self.path} did not return connectors by name, but {type(answer).__name__}",
+                "check that the address is that of Confluent Cloud's API",
+            )
         custom, unseen = self._custom_plugins(http, answer, previous)
         environment, cluster = self.cluster.environment, self.cluster.id
         parsed = {name: parse_connector(name, entry, environment, cluster, custom) for name, entry in sorted(answer.items())}

@@ -90,7 +90,9 @@ class GroupsPlane(ClusterPlane[GroupListing]):
                 context=self.settings.context,
             )
         except ValueError as error:
-            raise SourceError(f"'{self.cluster.bootstrap}' is not a valid list of bootstrap servers") from error
+            raise SourceError(
+                f"'{self.cluster.bootstrap}' is not a valid list of bootstrap servers", "check the cluster's servers in Confluent Cloud"
+            ) from error
 
     def translate(self, fetched: GroupListing, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Return events for groups and producers that started, continue or ended."""

@@ -84,7 +84,7 @@ def _get_exporter(http: HttpClient, name: str) -> _Answer:
     if not isinstance(info, Mapping) or not isinstance(status, Mapping):
         raise SourceError(f"GET {path} did not return an object", "check that the address is that of Confluent's Schema Registry")
     if not _destination(info):
-        raise SourceError(f"GET {path} does not name the registry that the exporter copies to")
+        raise SourceError(f"GET {path} does not name the registry that the exporter copies to", "check the exporter's configuration")
     return info, status
 
 

@@ -188,7 +188,9 @@ class TopicTail:
         codes = {cause.code() for cause in causes}
         if codes & _FORBIDDEN:
             return ForbiddenError(named, "check the API key and secret, and that the key may read the topic")
-        return MissingError(named) if codes & _UNKNOWN else UnreachableError(named)
+        if codes & _UNKNOWN:
+            return MissingError(named, "check the name of the topic in the settings")
+        return UnreachableError(named, "check that this machine can reach the brokers")
 
 
 def _is_passing(error: object) -> bool:
