@@ -200,7 +200,7 @@ def serve(settings: Settings, print_messages: PrintMessages) -> None:
 
 @contextmanager
 def answering(settings: Settings) -> Iterator[str]:
-    """A context manager that keeps a process running which answers questions for the API. Its value is the path of that process's socket.
+    """A context manager that keeps the process running that answers questions for the API. It returns the path of that process's socket.
 
     The supervisor holds the socket: while the process restarts, questions wait and are not refused.
     """

@@ -29,7 +29,7 @@ _STEPS: Final = {change >> 24: (change, value) for value, change in enumerate(_T
 
 
 class RepairOutcome(NamedTuple):
-    """What was done about one piece of damage: it was `corrected`; a header was `rewritten`; the bytes were `set aside` in the file
+    """The outcome of repairing one piece of damage: it was `corrected`; a header was `rewritten`; the bytes were `set aside` in the file
     `saved`; or the damage was `left` as it is.
     """
 

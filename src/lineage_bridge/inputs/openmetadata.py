@@ -140,7 +140,7 @@ def _renamed(option: str, value: Any, names: Mapping[str, str]) -> dict[str, Any
     if not isinstance(value, dict):
         raise _RefusedOptionError(f"{option} is not an object")
     if unknown := sorted(value.keys() - names.keys()):
-        raise _RefusedOptionError(f"unknown option {option}.{unknown[0]}")
+        raise _RefusedOptionError(f"unknown option {option}.{unknown[0]}: remove it")
     return {names[key]: found for key, found in value.items() if found is not None}
 
 

@@ -29,8 +29,8 @@ _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 
 
 def wider_pattern(pattern: "re.Pattern[str]") -> Any:  # noqa: ANN401  # re2 has no types
-    """A compiled pattern of RE2 that matches somewhere in every folded text, in UTF-8, in which the given pattern matches; None if it
-    would match nearly everywhere, or cannot be expressed.
+    """Compile a wider pattern with RE2: it matches in every folded text (in UTF-8) in which the given pattern matches. None if it would
+    match nearly everywhere, or cannot be expressed.
     """
     options = re2.Options()
     options.log_errors, options.never_capture = False, True

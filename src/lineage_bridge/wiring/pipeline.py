@@ -42,7 +42,8 @@ _NAME_BYTES = 63
 
 @contextmanager
 def open_store(path: Path, names: Names, *, stitch: bool = True) -> Iterator[GraphStore]:
-    """Open the graph store at `path` for writing. With `stitch`, it infers flows between runs that belong together.
+    """Open the graph store at `path` for writing. With `stitch`, flows between runs that belong together are inferred (see the glossary:
+    stitching).
 
     A damaged store is set aside and replaced by an empty one, into which the pipeline folds the log again.
     """

@@ -15,7 +15,7 @@ class ChangedNode(Struct, frozen=True, omit_defaults=True):
 
 
 class ChangedAlias(Struct, frozen=True, omit_defaults=True):
-    """An operator's alias, or a veto on one, of two names or two namespaces."""
+    """An alias of two names or two namespaces that an operator stated, or an operator's veto on such an alias."""
 
     entity: str
     a: AliasEnd

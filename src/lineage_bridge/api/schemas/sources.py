@@ -27,7 +27,9 @@ class SourceFailure(Struct, frozen=True):
 
 
 class UnseenItem(Struct, frozen=True):
-    """An object that a source cannot read, why, and since when. What was known about it stays, and it does not count as removed."""
+    """An object that a source cannot read, why, and since when. The graph keeps what it had about the object, which does not count as
+    removed.
+    """
 
     what: str
     why: str

@@ -22,7 +22,7 @@ class Bucket(Struct, frozen=True, omit_defaults=True):
 
 
 class Series(Struct, frozen=True, omit_defaults=True):
-    """What the runs of a job read from, or wrote to, a dataset within the window.
+    """The amounts that the runs of a job read from, or wrote to, a dataset within the window.
 
     `counting` is how its runs report: `cumulative` from their start, per `interval`, or both. Rates are averages over the whole window.
     """

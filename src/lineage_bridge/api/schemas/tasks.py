@@ -52,8 +52,8 @@ class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw
 
 
 class EnrichmentRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which catalogs to read: that of the source or target `name`; all if it is absent. `enable_catalog` cannot be false, nor
-    `enable_metrics` true: metrics are read by extractions.
+    """Which catalogs to read: the one of the source or target `name`; all catalogs if `name` is absent. `enable_catalog` cannot be false,
+    nor `enable_metrics` true: metrics are read by extractions.
     """
 
     name: str | None = None
@@ -80,7 +80,7 @@ class PlaneItem(Struct, frozen=True):
 
 
 class UnknownItem(Struct, frozen=True):
-    """A plane that could not be read completely. What was known about it before stays."""
+    """A plane that could not be read completely. The graph keeps what it had from earlier reads."""
 
     plane: str
     scope: str

@@ -95,7 +95,7 @@ def alias_key(operation: str, statement: AliasStatement) -> Row:
         raise RequestError("only namespaces have a prefix", "leave out `prefix`, or the names")
     everywhere = whole and statement.a.namespace == statement.b.namespace == ANY
     if everywhere and not statement.evidence:
-        raise RequestError("the veto names neither ends nor a rule", "name both ends, or the rule")
+        raise RequestError("the veto names neither an alias nor a rule", "name both ends of the alias (`a` and `b`), or the rule")
     spaces = statement.a.namespace, statement.b.namespace
     return (
         int(ENTITIES[statement.entity]),

@@ -20,7 +20,7 @@ Asserter = tuple[bytes, int]
 
 
 class RunShape(NamedTuple):
-    """What is known of the shape of an asserter (a run, or a declaration).
+    """The shape of an asserter (a run or a declaration), and its history.
 
     `shape` is the asserter's current shape; `history` says since when the asserter has had it. `days` maps each day on which it asserted
     something to the times of the first and the last assertion of that day (UTC microseconds).

@@ -165,7 +165,7 @@ def rule_steps(spelling: Spelling) -> Iterator[Step]:
 
 
 class StatedAlias(NamedTuple):
-    """What operators currently state about one alias: a row of the relation `alias`. `stated` and `vetoed` are 0 or 1.
+    """The operators' current statements about one alias: a row of the relation `alias`. `stated` and `vetoed` are 0 or 1.
 
     With `whole`, it is about two namespaces: every name `n` of `a_namespace` is the name `b_name + n` of `b_namespace`.
     """

@@ -28,7 +28,7 @@ class FileRecord(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a file contains. `digest` identifies it while it grows. `document` is the value of a file that is a single record.
+    """The content of a file. `digest` identifies the file while it grows. `document` is the value of a file that is a single record.
 
     `waits`: the file is not complete yet, so no record of it can be read.
     """

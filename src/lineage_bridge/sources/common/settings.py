@@ -59,7 +59,7 @@ NO_SECRETS = Secrets()
 
 @dataclass(frozen=True)
 class SourceContext:
-    """What the settings of sources are validated against: the secrets, folders and addresses that sources of this process may use."""
+    """The secrets, folders and addresses that sources of this process may use. Settings of sources are validated against these."""
 
     secrets: Secrets = NO_SECRETS
     outbound: Outbound = ANYWHERE

@@ -1,4 +1,4 @@
-"""Updates the tables of aliases that follow from naming rules, for the names that nodes have or that operators' aliases use.
+"""Updates the tables of aliases by naming rules. Naming rules are applied to the names of nodes, and to the names in operators' aliases.
 
 Groups are not stored (see graph/identity/steps.py), so an alias or a veto changes only the rows of its own two names, however many names it
 joins into one group.

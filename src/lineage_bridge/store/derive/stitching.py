@@ -152,7 +152,7 @@ class StitchWriter:
             self.connection.execute(_HELD, reader.key)
 
     def _stitch(self, asserter: bytes, job: int) -> None:
-        """Apply the rule to one writing run, and store the stitched shape if there is one."""
+        """Apply the stitching rule to one writing run, and store the stitched shape, if there is one."""
         self._unstitch(asserter, job)
         row = self.connection.execute(f"SELECT {_SIBLING} FROM sibling WHERE asserted_by = ? AND job = ?", (asserter, job)).fetchone()
         writer = Sibling(*row) if row else None

@@ -8,8 +8,8 @@ from lineage_bridge.store.connection import StoreConnection
 
 
 class NameKinds(NamedTuple):
-    """Which kinds of rows exist that give a node several names: links by naming rules; operators' statements about names (`aliases`), among
-    them about names of jobs, and about namespaces; claims of facets; symlinks.
+    """Which kinds of rows exist that give a node several names: links by naming rules; operators' aliases of names (`aliases`), of names of
+    jobs in particular, and of namespaces; claims of facets; symlinks.
     """
 
     steps: bool

@@ -87,7 +87,7 @@ class Tracer:
         return {column: [step for step in steps if self._counts(step, column[0], options, up=up)] for column, steps in found.items()}
 
     def _hop(self, frontier: Sequence[Column], found: Traced, options: TraceOptions, *, up: bool) -> set[Column]:
-        """The columns that are one hop further than these. Also records the statements that lead to them."""
+        """The columns that are one hop away from these. Also records the statements that lead to them."""
         self.nodes.expand(id_ for id_, _ in frontier)
         members = {id_: self.nodes.members(id_) for id_, _ in frontier}
         steps_of = self._steps(dict.fromkeys((member, field) for id_, field in frontier for member in members[id_]), options, up=up)

@@ -29,7 +29,7 @@ AND EXISTS ({_HAS_RUN}) LIMIT ?"""
 
 
 class _Sound:
-    """What the runs of a job state that did not fail: the ends of flows, the (dataset, side) of ports, and shapes."""
+    """The statements of a job's runs, without those of failed runs: the ends of flows, the (dataset, side) of ports, and shapes."""
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
@@ -95,8 +95,8 @@ class FailedFlows:
         return ((pending, state.state == "FAIL") for pending, state in zip(found, states, strict=True))
 
     def _sound_of(self, failed: dict[int, set[int]], pending: dict[int, list[tuple[PendingShape, bool]]]) -> _Sound | None:
-        """Collect what the runs of a job state that did not fail; None if the job has too many shapes. `failed` has, for each name of the
-        job, the shapes that only failed runs have.
+        """Collect the statements of a job's runs, without those of failed runs; None if the job has too many shapes. `failed` has, for each
+        name of the job, the shapes that only failed runs have.
         """
         sound = _Sound(self.nodes)
         for job, shapes_failed in failed.items():
@@ -128,7 +128,7 @@ class FailedFlows:
         return sound is not None and not sound.has_port(dataset, side)
 
     def _of(self, job: int) -> _Sound | None:
-        """What the runs of a job state that did not fail; None if every shape of the job has such a run."""
+        """The statements of a job's runs, without those of failed runs; None if every shape of the job has a run that did not fail."""
         head = self.nodes.head(job)
         if head not in self._sound:
             self.load([job])

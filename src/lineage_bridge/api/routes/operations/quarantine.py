@@ -81,8 +81,8 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         """Validate a rejected event again. If it is valid now, it is ingested; otherwise nothing changes.
 
         For an event that an input read, the current setting `jobs` of the input applies. If no event could be read from a record of an
-        input, the record is read again, as inputs read records now: all of its events have to be valid, and the answer is about the first
-        one.
+        input, the record is split into events again, in the way in which inputs now read records: all of its events have to be valid, and
+        the answer is about the first one.
         """
 
         def ingest_again() -> Ingested:

@@ -43,7 +43,7 @@ class FoundTable(NamedTuple):
 
 
 class TableGoal(NamedTuple):
-    """What a table should have: properties by their names with the prefix, comments and tags by column. The content is its digest."""
+    """The goal of a table: properties by their names with the prefix, comments and tags by column. `content` is a digest of these."""
 
     content: str
     properties: Mapping[str, str]

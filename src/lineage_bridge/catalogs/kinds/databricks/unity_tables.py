@@ -49,7 +49,7 @@ class _Attempt(NamedTuple):
 
 
 class UnityTables:
-    """The tables of a metastore. What one publication has read is kept until it is changed. Thread-safe."""
+    """The tables of a metastore. A table that was read is cached for the publication, until it is changed. Thread-safe."""
 
     def __init__(self, settings: DatabricksSettings, connection: WorkspaceConnection, wait: Callable[[float], None]) -> None:
         self._settings, self._prefix = settings, settings.prefix

@@ -70,7 +70,7 @@ class JobStatement:
 
 @dataclass(frozen=True)
 class DeclaredTables:
-    """What the SQL that the user supplied declares: tables by their paths, and statements by their jobs' names and by their tables.
+    """The declarations in the user's SQL: tables by their paths, and statements by the names of their jobs and by their tables.
 
     `last`: for the last part of a name, the tables that have it. `catalogs`: options of catalogs, by which tables without DDL are
     located.

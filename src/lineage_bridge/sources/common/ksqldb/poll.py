@@ -1,4 +1,4 @@
-"""What all events of one poll of a ksqlDB server have in common. Pure."""
+"""The values that all events of one poll of a ksqlDB server have in common. Pure."""
 
 import hashlib
 from collections.abc import Mapping

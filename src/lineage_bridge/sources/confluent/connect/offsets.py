@@ -35,7 +35,7 @@ def is_due(connector: ConnectorState, record: OffsetsRecord | None, now_us: int)
 
 
 def version_of(connector: ConnectorState) -> str:
-    """The fingerprint of that part of a connector's configuration on which its offsets depend."""
+    """The fingerprint of those settings of a connector on which the connector's offsets depend."""
     return fingerprint(connector.config, frozenset())
 
 

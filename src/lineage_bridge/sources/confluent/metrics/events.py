@@ -24,7 +24,7 @@ FindName = Callable[[Mapping[str, str]], DatasetName | None]
 
 
 class MetricsContext:
-    """What all events about metrics in a poll share. `window`: the time that the metrics cover.
+    """The context that all events about metrics in a poll share. `window`: the time that the metrics cover.
 
     `emitted`: for each dataset or job, the time (microseconds) and the digest of its last facet; it is updated, for the next snapshot.
     """

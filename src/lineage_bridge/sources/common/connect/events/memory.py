@@ -1,4 +1,4 @@
-"""What a source remembers about one connector from one poll to the next: the connector's part of the snapshot."""
+"""The values that a source stores about one connector between polls: the connector's part of the snapshot."""
 
 from collections.abc import Mapping
 from typing import Any

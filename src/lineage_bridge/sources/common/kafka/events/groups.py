@@ -32,8 +32,8 @@ open: `start` (us), `rows` (topic to rows since), `alive` (us), `had` (whether m
 
 @dataclass(frozen=True)
 class GroupContext:
-    """What other parts of the poll and other sources know about groups: topics that each group's transactions write, groups that other
-    jobs own, and the topics to report.
+    """Facts about groups from other parts of the poll and other sources: the topics that each group writes in transactions, the groups that
+    belong to other jobs, and the topics to report.
     """
 
     written: Mapping[str, frozenset[str]] = field(default_factory=dict)

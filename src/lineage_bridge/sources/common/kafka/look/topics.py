@@ -111,7 +111,7 @@ def offsets(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], when: int, fa
 
 
 def rules(wire: KafkaProtocol, failures: Failures) -> tuple[AclRule, ...] | None:
-    """Fetch the access rules for topics. The result is empty if the cluster has no access control, and None if the user may not list
+    """Fetch the access rules for topics. The result is empty if the cluster has no access control, None if the source's user may not list
     the rules.
     """
     request = DescribeAclsRequest(
