@@ -10,9 +10,9 @@ class RunRecord:
     """A run of a job, as far as its events describe it. Times are UTC microseconds.
 
     `observed` is false for a run that only other runs mention. `parent_job` is the job in the parent run's own events; if this run names
-    another job for its parent, `named_parent_job` is that job. `nominal` is the scheduled interval (start, end). `heartbeat_us` is the
-    interval between the heartbeats of a streaming run that has not ended. `failures` are the reasons that its events give for a failure:
-    its error message, and the tests and assertions that failed.
+    another job for its parent, that is `named_parent_job`. `nominal` is the scheduled interval (start, end). `heartbeat_us` is the interval
+    between the heartbeats of a streaming run that has not ended. `failures` are the reasons that its events give for a failure: its error
+    message, and the tests and assertions that failed.
     """
 
     run_id: str

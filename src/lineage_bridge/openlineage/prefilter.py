@@ -103,7 +103,7 @@ class Rule:
         return not self._wider or bool(self._wider.search(fold(text).encode()))
 
     def _starts(self, text: str) -> list[int] | None:
-        """The offsets at which the pattern can match; None if trying it everywhere costs less than finding them."""
+        """The offsets at which the pattern can match; None if it costs less to try everywhere."""
         if len(text) <= _SHORT or (first := self._first) is None:
             return None
         starts: set[int] = set()

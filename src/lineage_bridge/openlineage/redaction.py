@@ -155,7 +155,7 @@ class _Scan:
         return end
 
     def passes_items(self, at: int) -> int:
-        """The end of the following members or elements that need not be read; 0 if there are none."""
+        """The end of a run of members or elements that need not be read, if an object or array goes on with them; else 0."""
         frame = self.frames[-1]
         if frame.key is not None or frame.secret or frame.weak or frame.sink is not None:
             return 0
@@ -259,7 +259,7 @@ class _Scan:
         return masked != text
 
     def settled(self, text: bytes, mask_string: Callable[[str], str]) -> bytes:
-        """Mask the secrets in one JSON string or number, and then those that can only be recognised after the first ones are masked."""
+        """Mask the secrets in one JSON string or number, and then those that are only recognised now that others are masked."""
         for _ in range(_PASSES):
             # Whether a long text is suspicious is known from the offsets in it.
             if (len(text) <= _LONG or self.plain.offsets is None) and not is_suspicious(text):

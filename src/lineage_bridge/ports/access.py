@@ -101,6 +101,4 @@ class AuditTrail(Protocol):
         """The faults of the trail, as sentences. `known` are heads of it that were recorded earlier."""
 
     def erase(self, principal: str, by: Change) -> int:
-        """Erase the changes of a principal, and other changes that mention the principal; record the erasure as the change `by`. Returns
-        how many entries were erased.
-        """
+        """Erase the changes of a principal and those that mention it, and record this as the change `by`. Returns how many there were."""

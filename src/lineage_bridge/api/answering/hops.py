@@ -24,8 +24,8 @@ _SECOND_US = 1_000_000
 
 @dataclass(frozen=True)
 class LedgerFacts:
-    """What answers about the hops of a ledger contain besides the amounts. All of it is read at once. By node id: the newest observed run
-    of each job, all names, the text of the jobType facet, and the links to consoles.
+    """What the hops of a ledger are answered with besides their amounts, read at once: by node id the newest observed run of each job, all
+    names, the text of the jobType facet, and the pages in consoles.
     """
 
     window: LedgerWindow

@@ -17,8 +17,8 @@ class LedgerAmount(Struct, frozen=True, omit_defaults=True):
 class LedgerSide(Struct, frozen=True, omit_defaults=True):
     """One side of a hop: what the job read, or what it wrote. `change` is steady, less, more, silent, new or unknown.
 
-    If no rows were reported in the window, `collector` says what can report them: a kind of source, such as `kafka`, or `producer` if only
-    the job's own events can (with `inputStatistics` or `outputStatistics`).
+    `collector` is present if no rows were reported in the window: the kind of source that would report them, such as `kafka`, or
+    `producer` if only the job's own events can (`inputStatistics`, `outputStatistics`).
     """
 
     window: LedgerAmount
@@ -42,9 +42,8 @@ class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
     rows read or written were not reported. `diverged`: this is the output nearest to the sources whose ratio differs from the baseline by
     more than 5 per cent. `state` and `last_seen` are those of the job's newest run, as they are now.
 
-    `lag` is how much of the source a consumer group had not read, by its last report on the last day of the window. `consoles` are links to
-    pages about the job, the source and the target (`node` is the id) in the consoles of their systems, where the ids that such a page needs
-    were observed.
+    `lag` is what a consumer group had not read of the source, as it reported last on the last day of the window. `consoles` are the pages
+    about the job, the source and the target (`node` is the id) in the consoles of their systems, as far as their ids were observed.
     """
 
     source: GraphNode

@@ -20,7 +20,7 @@ class StuckPartitions(msgspec.Struct, frozen=True):
 
 
 class KafkaLagFacet(msgspec.Struct, frozen=True):
-    """The number of records that a group has not read yet, by topic, and the partitions on which it makes no progress."""
+    """The records that a group has not read yet, by topic, and where it stands still."""
 
     topics: dict[str, _Count]
     stuck: dict[str, StuckPartitions] = {}

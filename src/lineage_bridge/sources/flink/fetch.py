@@ -134,8 +134,8 @@ class JobManager:
         return int(restarts["numRestarts"]) if "numRestarts" in restarts else None
 
     def _metrics(self, jid: str, plan: Plan, was: JobMetrics) -> JobMetrics:
-        """Fetch the counters of a job: one call for each vertex with a source or sink, and a second call while some ids of its counters are
-        unknown.
+        """Fetch the counters of a job: one call per vertex with a source or sink, and a second call as long as the ids of its counters are
+        not all known.
 
         Flink returns nothing at all if one of the requested ids does not exist.
         """

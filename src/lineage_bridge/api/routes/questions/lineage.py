@@ -249,7 +249,7 @@ def _list_nodes(
 
 
 def _list_page(services: Services, request: Request, reader: GraphReader, nodes: Sequence[Node], page_bounds: tuple[int, int]) -> Response:
-    """A page of nodes with their current facets. It ends early when it reaches the maximum size of a page."""
+    """A page of nodes with their current facets, up to the bytes that a page may have."""
     texts, link = page_of_texts(request, nodes, _text_of(reader), page_bounds, services.max_page_bytes)
     return raw_json_list(texts, {**link, **position_header(reader.progress)})
 

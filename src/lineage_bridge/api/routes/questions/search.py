@@ -43,7 +43,7 @@ def routes(services: Services) -> APIRouter:
         limit: Limit = 50,
         offset: Offset = 0,
     ) -> Response:
-        """Find datasets and jobs by parts of their names, by columns, owners, tags, descriptions and SQL. Matches of names come first."""
+        """Datasets and jobs by parts of their names, by columns, owners, tags, descriptions and SQL; names first."""
         if q is None and owner is None and tag is None and not has:
             raise RequestError("the search has no condition", "send one of `q`, `owner`, `tag` and `has`")
         which = SearchFilter(

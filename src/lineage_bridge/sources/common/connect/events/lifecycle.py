@@ -27,8 +27,8 @@ MOST_FAILURES = 20
 class EventContext(NamedTuple):
     """What all events of a poll have in common.
 
-    `cluster`: the Kafka cluster's id. `space`: the namespace of its topics. `version`: the version of Kafka Connect. `period_s`: seconds
-    between heartbeats. `now_us`: the time of the poll. `workers`: the address of the workers' REST API; empty for a managed service.
+    `cluster`: the Kafka cluster's id. `space`: the namespace of its topics. `version`: that of Kafka Connect. `period_s`: seconds
+    between heartbeats. `now_us`: the time of the poll. `workers`: the address of their REST API, where workers of one cluster are observed.
     """
 
     cluster: str
