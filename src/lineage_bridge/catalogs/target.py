@@ -34,7 +34,7 @@ class InexpressibleError(LineageBridgeError):
 
 
 class ObjectForbiddenError(ForbiddenError):
-    """Privileges on one object are missing. They are granted for each, so calls for others may succeed."""
+    """Privileges on one object are missing. Each object has its own privileges, so calls for other objects may succeed."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ READ_THERE: Final = "read_there"
 
 
 class Repeat(Protocol):
-    """A function that makes a request when it may begin, and repeats it while it may succeed."""
+    """A function that makes a request as soon as the target may send one. If the request fails but may succeed later, it is repeated."""
 
     def __call__(self, request: Callable[[], AnswerT], /) -> AnswerT:
         """Make the request, and return its answer. Raises the errors of the request."""

@@ -31,7 +31,7 @@ class FullText(Protocol):
     """Statements for a full-text index, which indexes some columns of a table's rows under their integer keys."""
 
     def matching(self, index: str, value: str) -> tuple[str, str]:
-        """The column of `index` that holds the key, and the condition that a row matches the query in the placeholder `value`."""
+        """Return the column of `index` with the key, and an SQL condition for rows that match the query. The query is bound as `value`."""
 
     def rank(self, index: str, value: str) -> str:
         """The expression by which rows that match the query in the placeholder `value` are sorted, best match first."""
@@ -84,7 +84,7 @@ class Fts5:
     """Full-text search in SQLite (FTS5), with indexes that do not store their texts."""
 
     def matching(self, index: str, value: str) -> tuple[str, str]:
-        """The column of `index` that holds the key, and the condition that a row matches the query in the placeholder `value`."""
+        """Return the column of `index` with the key, and an SQL condition for rows that match the query. The query is bound as `value`."""
         return "rowid", f"{index} MATCH {value}"
 
     def rank(self, index: str, value: str) -> str:  # noqa: ARG002 - SQLite ranks by the condition

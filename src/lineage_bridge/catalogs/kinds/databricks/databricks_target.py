@@ -122,7 +122,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
         return DONE._replace(written=written)
 
     def test(self) -> list[SourceCheck]:
-        """Check whether external metadata can be listed. Whether it can be created only shows when some is."""
+        """Check whether external metadata can be listed. The check does not show whether it can be created."""
         try:
             self._lineage.try_listing()
         except ForbiddenError as error:
