@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from lineage_bridge.errors import LogError, RecordError
-from lineage_bridge.eventlog.compressed.file import damaged_frames, segment_size, stored_path
+from lineage_bridge.eventlog.compressed.segment_file import damaged_frames, segment_size, stored_path
 from lineage_bridge.eventlog.mark import read_mark
 from lineage_bridge.eventlog.segment import (
     HEADER_BYTES,

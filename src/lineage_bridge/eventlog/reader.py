@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lineage_bridge.errors import OffsetError
-from lineage_bridge.eventlog.compressed.file import stored_bytes
+from lineage_bridge.eventlog.compressed.segment_file import stored_bytes
 from lineage_bridge.eventlog.mark import read_mark
 from lineage_bridge.eventlog.segment import (
     HEADER_BYTES,

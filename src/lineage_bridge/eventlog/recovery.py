@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from lineage_bridge.errors import LogError, RecordError
 from lineage_bridge.eventlog.compressed.compressor import decompress_segment
-from lineage_bridge.eventlog.compressed.file import open_segment, segment_size
+from lineage_bridge.eventlog.compressed.segment_file import open_segment, segment_size
 from lineage_bridge.eventlog.disk import Disk
 from lineage_bridge.eventlog.mark import DurableMark, read_mark
 from lineage_bridge.eventlog.segment import (

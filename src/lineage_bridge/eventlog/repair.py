@@ -13,7 +13,7 @@ from zlib import crc32
 from lineage_bridge.errors import RecordError
 from lineage_bridge.eventlog.check import Damage, check_log
 from lineage_bridge.eventlog.compressed.compressor import decompress_segment
-from lineage_bridge.eventlog.compressed.file import segment_size
+from lineage_bridge.eventlog.compressed.segment_file import segment_size
 from lineage_bridge.eventlog.disk import Disk
 from lineage_bridge.eventlog.record_format import CHECKED_FROM, HEAD, START, decode_record, filler
 from lineage_bridge.eventlog.recovery import cut_path, save, write_header

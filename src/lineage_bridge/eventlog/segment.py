@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 from lineage_bridge.errors import RecordError
-from lineage_bridge.eventlog.compressed.file import SegmentFile, open_segment, segment_beginning, segment_size
+from lineage_bridge.eventlog.compressed.segment_file import SegmentFile, open_segment, segment_beginning, segment_size
 from lineage_bridge.eventlog.record_format import HEAD, TOTAL, read_head, read_parts
 from lineage_bridge.eventlog.resync import next_record
 from lineage_bridge.graph.log_record import LogRecord

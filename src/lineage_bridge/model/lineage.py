@@ -5,8 +5,8 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from lineage_bridge.graph.relations import Evidence, Origin
-from lineage_bridge.graph.runs.ledger import HopAmounts, LedgerWindow
 from lineage_bridge.graph.runs.onset import Onset
+from lineage_bridge.graph.runs.path_ledger import HopAmounts, LedgerWindow
 from lineage_bridge.model.graph import Node
 
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.runs.lag import DatasetLag
-from lineage_bridge.graph.runs.ledger import LedgerWindow
+from lineage_bridge.graph.runs.path_ledger import LedgerWindow
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineCounts, QuarantineRecord
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.model.history import AliasFilter, AliasRecord

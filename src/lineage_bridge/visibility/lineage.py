@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, ReportedAmount
 from lineage_bridge.graph.runs.onset import Onset
+from lineage_bridge.graph.runs.path_ledger import AmountChange, LedgerWindow, ReportedAmount
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.model.lineage import (
     Gap,

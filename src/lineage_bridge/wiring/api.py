@@ -26,7 +26,7 @@ from lineage_bridge.eventlog.recovery import Recovery
 from lineage_bridge.eventlog.watch import LogWatch
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import graph_id
-from lineage_bridge.inputs.ledger import InputLedger
+from lineage_bridge.inputs.input_ledger import InputLedger
 from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports.continuous import ContinuousTarget
 from lineage_bridge.projections.whole_graph import graph_stats

@@ -20,7 +20,7 @@ from lineage_bridge.eventlog.archive.files import ArchivedPartition, files_in
 from lineage_bridge.eventlog.archive.manifest import NAME as LISTING
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.check import LogCheck
-from lineage_bridge.eventlog.compressed.file import compressed_path
+from lineage_bridge.eventlog.compressed.segment_file import compressed_path
 from lineage_bridge.eventlog.mark import write_mark
 from lineage_bridge.eventlog.segment import byte_of, list_segments, segment_of, segment_path
 from lineage_bridge.store.damage import copy_database, is_sound, set_aside

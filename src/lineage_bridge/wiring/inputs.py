@@ -24,10 +24,10 @@ from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
 from lineage_bridge.ingest.ingest import ANY_SIZE, RecordLimits
+from lineage_bridge.inputs.input_ledger import InputLedger
 from lineage_bridge.inputs.intake_client import IntakeClient
 from lineage_bridge.inputs.kafka.settings import EARLIEST, KafkaInputSettings
 from lineage_bridge.inputs.kinds import KINDS
-from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.inputs.manager import InputManager, StreamSide
 from lineage_bridge.inputs.openmetadata import translated
 from lineage_bridge.inputs.service import InputService, read_report

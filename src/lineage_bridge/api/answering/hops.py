@@ -9,7 +9,7 @@ from lineage_bridge.api import serialization
 from lineage_bridge.api.answering.lags import LagsByJob, lag_answer, read_lags
 from lineage_bridge.api.schemas.ledger import ConsoleAnswer, LedgerAmount, LedgerHopAnswer, LedgerSide
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, ReportedAmount
+from lineage_bridge.graph.runs.path_ledger import AmountChange, LedgerWindow, ReportedAmount
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.lineage import Ledger, LedgerHop
 from lineage_bridge.model.runs import RunRecord

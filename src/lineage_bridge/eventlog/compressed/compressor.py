@@ -10,15 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from lineage_bridge.errors import LogError
-from lineage_bridge.eventlog.compressed.file import (
-    CompressedSegment,
-    PlainSegment,
-    SegmentFile,
-    compressed_path,
-    damaged_frames,
-    open_segment,
-    stored_path,
-)
 from lineage_bridge.eventlog.compressed.layout import (
     FRAME_BYTES,
     GROUP,
@@ -27,6 +18,15 @@ from lineage_bridge.eventlog.compressed.layout import (
     encode_table,
     entry_of,
     table_size,
+)
+from lineage_bridge.eventlog.compressed.segment_file import (
+    CompressedSegment,
+    PlainSegment,
+    SegmentFile,
+    compressed_path,
+    damaged_frames,
+    open_segment,
+    stored_path,
 )
 from lineage_bridge.eventlog.disk import Disk, LocalDisk, write_all
 from lineage_bridge.eventlog.segment import list_segments, segment_path

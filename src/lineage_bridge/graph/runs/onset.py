@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from lineage_bridge.graph.runs.ledger import TOLERANCE, LedgerWindow
+from lineage_bridge.graph.runs.path_ledger import TOLERANCE, LedgerWindow
 from lineage_bridge.graph.runs.statistics import Amount
 
 LEAST_WIDTH_US: Final = 60_000_000

@@ -8,7 +8,7 @@ from lineage_bridge.sources.common.catalog.assets import Asset
 from lineage_bridge.sources.common.catalog.observer import CatalogObserver
 from lineage_bridge.sources.common.catalog.reading import hints, list_in, text_in
 from lineage_bridge.sources.common.catalog.walk import Page
-from lineage_bridge.sources.common.google.naming import UNKNOWN
+from lineage_bridge.sources.common.google.entity_names import UNKNOWN
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import SourceKind, Unseen
 from lineage_bridge.sources.google_lineage.settings import GoogleSourceSettings

@@ -9,7 +9,7 @@ from lineage_bridge.openlineage.facets.publication import PUBLICATION
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.catalog.assets import Asset
 from lineage_bridge.sources.common.catalog.reading import list_in, object_in, source_of, text_in
-from lineage_bridge.sources.common.google.naming import UNKNOWN, dataset_name
+from lineage_bridge.sources.common.google.entity_names import UNKNOWN, dataset_name
 
 EVENTS: Final = EventBuilder("https://lineagebridge.dev/sources/google")
 _INSTALLATIONS: Final = "installations"

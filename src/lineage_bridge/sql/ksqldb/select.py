@@ -9,8 +9,8 @@ from sqlglot import exp
 from lineage_bridge.sql.columns.expressions import Ctes, column_path
 from lineage_bridge.sql.columns.relations import QueryRelation, Scope
 from lineage_bridge.sql.columns.values import Value
+from lineage_bridge.sql.ksqldb.column_names import ColumnAliases
 from lineage_bridge.sql.ksqldb.join_keys import JoinCondition, JoinSide, SourceColumn
-from lineage_bridge.sql.ksqldb.naming import ColumnAliases
 from lineage_bridge.sql.text.lowering import FIELD
 
 

@@ -10,7 +10,7 @@ from lineage_bridge.catalogs.kinds.google.settings import DataplexSettings
 from lineage_bridge.catalogs.kinds.google.topics import without_empty
 from lineage_bridge.catalogs.target import Json, ObjectKey
 from lineage_bridge.openlineage.event_builder import digest_of
-from lineage_bridge.sources.common.google.naming import process_id
+from lineage_bridge.sources.common.google.entity_names import process_id
 
 SCHEMA: Final = "dataplex-types.global.schema"
 """The key of Google's own aspect for columns."""

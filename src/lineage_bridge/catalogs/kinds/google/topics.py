@@ -15,7 +15,7 @@ from lineage_bridge.catalogs.target import Expressed, InexpressibleError, Json
 from lineage_bridge.graph.contents.stewardship import KEYS, stewardship
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
-from lineage_bridge.sources.common.google.naming import LONGEST_NAME, entity_name
+from lineage_bridge.sources.common.google.entity_names import LONGEST_NAME, entity_name
 
 LARGEST_ASPECT: Final = 120_000
 """The most bytes that Google takes of the data of an aspect, 120 kB."""

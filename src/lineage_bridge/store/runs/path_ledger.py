@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.graph.runs.ledger import LedgerWindow, ReportedAmount, ledger, mark_divergence
 from lineage_bridge.graph.runs.onset import Onset, onset, rows_by_start, width_of
+from lineage_bridge.graph.runs.path_ledger import LedgerWindow, ReportedAmount, ledger, mark_divergence
 from lineage_bridge.graph.runs.statistics import Amount
 from lineage_bridge.model.graph import Node, Walk
 from lineage_bridge.model.lineage import Ledger, LedgerHop, Paths
