@@ -106,4 +106,4 @@ def test_without_the_extra_the_setting_is_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
     with pytest.raises(ConfigError) as refused:
         tracing.start("http://127.0.0.1:4318", 1.0, "here", "1")
-    assert refused.value.hint == "install lineage-bridge[tracing]"
+    assert refused.value.hint == "install it with: pip install 'lineage-bridge[tracing]'"

@@ -1,7 +1,7 @@
 """Converts values and JSON to msgspec's types, safely for several threads.
 
-msgspec analyses a type at its first use, and other threads can see the result before it is complete; one that uses it then crashes the
-process. So each type is analysed under a lock here. A decoder that a module makes when it is loaded needs no such care.
+msgspec analyses a type at its first use. Another thread that uses the type before the analysis is complete crashes the process. So each
+type is analysed under a lock here. This is not needed for decoders that a module creates when it is imported.
 """
 
 from functools import cache

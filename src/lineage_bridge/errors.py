@@ -158,7 +158,7 @@ class UnavailableError(LineageBridgeError):
 class OverloadedError(UnavailableError):
     """Too many requests of one kind are being served at once, or a caller has reached a limit; `code` says which limit.
 
-    It is worth trying again after `retry_after_s` seconds.
+    Clients can try again after `retry_after_s` seconds.
     """
 
     def __init__(self, message: str, hint: str = "", code: str = "overloaded", retry_after_s: int = 5) -> None:

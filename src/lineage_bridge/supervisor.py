@@ -69,8 +69,8 @@ class Child:
             self._watch(self.process, now)
 
     def _watch(self, process: "subprocess.Popen[bytes]", now: float) -> None:
-        """Kill the process if it was stopped (SIGSTOP) and does not continue in time. A stopped process answers nothing, but does
-        not end.
+        """Kill the process if it was stopped (SIGSTOP) and does not continue in time: a stopped process does not answer, and does not end
+        by itself.
         """
         if not is_stopped(process.pid):
             self.stopped_at = None
@@ -174,8 +174,8 @@ def supervise(
 def programs(listener: int) -> list[Program]:
     """The programs that `serve` runs, in the order in which they are stopped; `listener` is the descriptor of the API's listening socket.
 
-    Inputs are stopped while the API still answers their requests. Once the API has stopped, calls would wait at the socket, which stays
-    open.
+    The process that reads inputs is stopped while the API still answers its requests: later, its requests would wait at the socket, which
+    stays open.
     """
     return [
         Program("inputs", (*COMMAND, "inputs", "--attached")),
@@ -193,7 +193,8 @@ PrintMessages = Callable[[Settings, threading.Event, bool], None]
 def serve(settings: Settings, print_messages: PrintMessages) -> None:
     """Run everything until SIGTERM or SIGINT. A second signal kills what still runs.
 
-    Raises UnavailableError if another server uses the data folder, or the address is in use, ConfigError for a store that cannot be.
+    Raises UnavailableError if another server uses the data folder, or if the address is in use; ConfigError if the settings of the store
+    are invalid.
     """
     stop, kill_now = threading.Event(), threading.Event()
     _stop_on_signals(stop, kill_now)
@@ -214,7 +215,7 @@ def serve(settings: Settings, print_messages: PrintMessages) -> None:
 
 @contextmanager
 def answering(settings: Settings) -> Iterator[str]:
-    """Keep a process running that answers questions for the API. The value of the `with` block is the path of its socket.
+    """A context manager that keeps the process running that answers questions for the API. It returns the path of that process's socket.
 
     The supervisor holds the socket: while the process restarts, questions wait and are not refused.
     """

@@ -65,9 +65,9 @@ _UNRECORDED: Final = TraceSpan()
 def start(collector: str, share: float, program: str, version: str) -> None:
     """Record the spans of this process from now on, and send them to `collector`, the address of an OTLP receiver over HTTP.
 
-    `share` (0 to 1) of the traces that begin here are recorded. Of traces that a caller has begun, those that the caller records are
-    recorded. The variables OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_CERTIFICATE and OTEL_RESOURCE_ATTRIBUTES are used. Raises
-    ConfigError without the extra.
+    `share` is the share (0 to 1) of the traces that begin in this process to record. A trace that a caller has begun is recorded if the
+    caller records it. The variables OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_CERTIFICATE and OTEL_RESOURCE_ATTRIBUTES are used.
+    Raises ConfigError without the extra.
     """
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415  # an extra
@@ -76,7 +76,7 @@ def start(collector: str, share: float, program: str, version: str) -> None:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415  # of the same extra
         from opentelemetry.sdk.trace.sampling import ParentBasedTraceIdRatio  # noqa: PLC0415  # of the same extra
     except ImportError as error:
-        raise ConfigError("the setting `traces` needs OpenTelemetry", "install lineage-bridge[tracing]") from error
+        raise ConfigError("the setting `traces` needs OpenTelemetry", "install it with: pip install 'lineage-bridge[tracing]'") from error
     names = {"service.name": f"lineage-bridge-{program}", "service.namespace": "lineage-bridge", "service.version": version}
     provider = TracerProvider(ParentBasedTraceIdRatio(share), Resource.create(names), shutdown_on_exit=False)
     exporter = OTLPSpanExporter(endpoint=collector.rstrip("/") + TRACES_PATH, timeout=_EXPORT_S)
@@ -87,7 +87,7 @@ def start(collector: str, share: float, program: str, version: str) -> None:
 
 
 def stop() -> None:
-    """Stop recording spans, and deliver those that wait. A collector that does not answer delays this by some seconds at most."""
+    """Stop recording spans, and send the remaining ones. A collector that does not answer delays this by a few seconds at most."""
     provider, _TRACING.provider, _TRACING.tracer = _TRACING.provider, None, None
     if provider is not None:
         provider.shutdown()
@@ -143,8 +143,8 @@ def trace_headers() -> dict[str, str]:
 
 
 def _context(parent: str) -> Any:  # noqa: ANN401 - a context of OpenTelemetry
-    """The context of a `traceparent` header. If it is empty, it is None, which stands for the current context. An invalid header begins
-    a new trace.
+    """Parse a `traceparent` header to a context. Returns None, which stands for the current context, if the header is empty. An invalid
+    header begins a new trace.
     """
     if not parent:
         return None

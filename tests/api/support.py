@@ -38,9 +38,9 @@ from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US, graph_id
 from lineage_bridge.graph.log_record import LogRecord, OffsetRange, StoredRecord
+from lineage_bridge.inputs.input_ledger import InputLedger
 from lineage_bridge.inputs.kinds import KINDS as INPUT_KINDS
 from lineage_bridge.inputs.kinds import InputKinds
-from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.inputs.service import InputService
 from lineage_bridge.model.access import AccessScope, KeyOptions
 from lineage_bridge.model.audit import AuditHead

@@ -25,7 +25,7 @@ from tests.servers.web.faulty import Faulty
 
 from lineage_bridge.catalogs.kinds.databricks.naming import metadata_name
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
-from lineage_bridge.sources.common.google.naming import process_id
+from lineage_bridge.sources.common.google.entity_names import process_id
 
 Edges = set[tuple[str, str, str]]
 

@@ -19,9 +19,9 @@ from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import LogRecord, StoredRecord
 from lineage_bridge.graph.record_origin import EventPosition, read_origin
+from lineage_bridge.inputs.input_ledger import InputLedger
 from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.inputs.kinds import KINDS
-from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.inputs.streaming import StreamReader
 from lineage_bridge.pipeline.serve import Limits, Serve
 from lineage_bridge.pipeline.streams.feed import BATCH_BYTES, SparkFeed

@@ -15,8 +15,8 @@ from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.graph.record_origin import RecordOrigin, read_origin
+from lineage_bridge.inputs.input_ledger import InputLedger
 from lineage_bridge.inputs.kinds import KINDS
-from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.inputs.reading import InputReader, SessionReader
 from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputStart
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext

@@ -10,7 +10,7 @@ from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordKind, RecordNote, write_note
 from lineage_bridge.graph.record_origin import EventPosition, RecordOrigin, StreamPartition
 from lineage_bridge.inputs import file_positions
-from lineage_bridge.inputs.ledger import InputLedger
+from lineage_bridge.inputs.input_ledger import InputLedger
 from lineage_bridge.ports.inputs import FilePosition, InputBatch, PartitionPosition
 
 

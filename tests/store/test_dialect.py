@@ -17,7 +17,7 @@ from tests.store.writing import NAMES, apply, settle
 from lineage_bridge.errors import StoreError, StoreVersionError
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import RecordKind
-from lineage_bridge.graph.runs.ledger import LedgerWindow
+from lineage_bridge.graph.runs.path_ledger import LedgerWindow
 from lineage_bridge.model.analysis import GraphTable
 from lineage_bridge.model.differences import Between
 from lineage_bridge.model.events import EventFilter

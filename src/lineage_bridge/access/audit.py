@@ -1,5 +1,5 @@
-"""The chain of entries in the audit trail. The digest of each entry covers the one before, so no entry can be changed, removed or inserted
-unnoticed.
+"""The chain of entries in the audit trail. The digest of each entry covers the previous entry, so no entry can be changed, removed or
+inserted unnoticed.
 
 The digest covers a change through a commitment: a hash of it with a random salt. Erasing a change removes its text and its salt, so that
 the text cannot be guessed; the commitment stays in the chain.
@@ -50,10 +50,10 @@ class HashChain:
         return faults(self._repository.all(), known)
 
     def erase(self, principal: str, by: Change) -> int:
-        """Erase the changes that a principal made, and the changes of others that name the principal. In the entries of erased changes,
-        only the action may still contain the name.
+        """Erase the changes that a principal made, and the changes of others that name the principal. In an erased entry, only the action
+        may still contain the name.
 
-        Raises StoreError if the erased text could not be overwritten in the files; another call tries that again.
+        Raises StoreError if the erased text could not be overwritten in the database's files; the next call tries this again.
         """
         names = Mentions(principal)
         return self.erase_changes(lambda change: change.principal == principal or names.are_in(change), by)
@@ -70,7 +70,7 @@ class HashChain:
         return erased
 
     def _link_of(self, change: Change) -> Callable[[AuditHead], AuditEntry]:
-        """Make a function that builds the entry for a change, given the head after which it is stored."""
+        """Make a function that builds the entry for a change when it is given the current head of the chain."""
         cut = Change(*(text[:MOST_CHARACTERS].encode("utf-8", "replace").decode() for text in change))
         salt = self._random_bytes(SALT_BYTES)
         return lambda head: link(head, cut, self._clock_us(), salt)
@@ -86,8 +86,8 @@ class Mentions:
         self._pattern = re.compile(rf"(?<![\w@+-])(?<![\w@+-]\.){re.escape(name)}(?![\w@+-]|\.\w)") if name else None
 
     def are_in(self, change: Change) -> bool:
-        """Whether a change contains the name. The change's action, which names a route, and the names of members in its details are not
-        searched.
+        """Whether a change contains the name. Not searched are the change's action, which names a route, and the names of members in its
+        details.
         """
         pattern, details = self._pattern, _strings_of(change.details)
         texts = (change.principal, change.origin, change.target, *details)
@@ -95,7 +95,9 @@ class Mentions:
 
 
 def _strings_of(details: str) -> list[str]:
-    """The strings in details that are JSON. If they were cut off, so that they are no longer JSON, the whole text."""
+    """The strings in the details of a change, which are JSON. If the details were cut off, and so are no longer JSON, the whole text is
+    returned.
+    """
     try:
         left, found = [json.loads(details)], []
         while left:
@@ -113,7 +115,7 @@ def _strings_of(details: str) -> list[str]:
 
 
 def link(head: AuditHead, change: Change, at_us: int, salt: bytes) -> AuditEntry:
-    """Build the entry for a change, to be stored after the head."""
+    """Build the entry for a change that follows the current head of the chain."""
     commitment = _commitment(change, salt)
     sequence = head.sequence + 1
     digest = _digest(head.digest, sequence, at_us, change.action, commitment)
@@ -156,7 +158,7 @@ def parse_head(text: str) -> AuditHead:
     except ValueError:
         head = AuditHead(-1, b"")
     if head.sequence < 0 or len(head.digest) != len(NO_ENTRIES.digest):
-        raise RequestError(f"{text!r} is not the head of an audit trail", "lineage-bridge audit head prints one")
+        raise RequestError(f"{text!r} is not the head of an audit trail", "give a text that `lineage-bridge audit head` printed")
     return head
 
 

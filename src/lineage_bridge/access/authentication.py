@@ -22,8 +22,8 @@ _BEARER: Final = "bearer "
 class KeyAuthenticator:
     """Implements `ports.Authenticator` with API keys.
 
-    `internal` are keys that are not stored. Keys that other processes changed are looked for at most every `recheck_us`; this process calls
-    `recheck` when it changed a key itself.
+    `internal` are keys that are not in the database. The authenticator looks for keys that other processes changed at most every
+    `recheck_us`; `recheck` is called when this process has changed a key itself.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class KeyAuthenticator:
             return None
         id_ = id_of(text)
         if id_ is None:
-            raise RefusedError(401, "malformed_key", "the API key is cut off or mistyped", "copy it again", _INVALID)
+            raise RefusedError(401, "malformed_key", "the API key is cut off or mistyped", "copy the whole key again", _INVALID)
         now_us = self._clock_us()
         if not 0 <= now_us - self._checked_us < self._recheck_us:
             self._look_for_changes()
@@ -55,13 +55,13 @@ class KeyAuthenticator:
         found = self._keys.get(id_)
         if found is None or not hmac.compare_digest(found[0].digest, digest_of(text, self._installation_key)):
             raise RefusedError(
-                401, "unknown_key", "this server does not know the API key", "lineage-bridge key list shows its keys", _INVALID
+                401, "unknown_key", "this server does not know the API key", "use one of its keys: lineage-bridge key list", _INVALID
             )
         key, principal = found
         state = key.state(now_us)
         if state != "active":
             problem = f"the API key {key.name!r} {'has expired' if state == 'expired' else 'was revoked'}"
-            raise RefusedError(401, f"{state}_key", problem, "ask for another one: lineage-bridge key create", _INVALID)
+            raise RefusedError(401, f"{state}_key", problem, "use another key, which lineage-bridge key create makes", _INVALID)
         self._uses[id_] = now_us
         return principal
 
@@ -79,7 +79,7 @@ class KeyAuthenticator:
         return replace(self._teams.principal(key.name, key.scopes, limits, limits), is_internal=key.is_internal)
 
     def take_uses(self) -> dict[str, int]:
-        """Return when stored keys were last used, by id; only keys that were used since the last call."""
+        """Return when stored keys were last used, by id. Contains only keys that were used since the last call."""
         uses, self._uses = self._uses, {}
         internal = {key.id for key in self._internal}
         return {id_: used_us for id_, used_us in uses.items() if id_ not in internal}

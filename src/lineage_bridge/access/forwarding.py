@@ -1,7 +1,8 @@
 """Reads what a proxy states about the client of a request, in the headers `X-Forwarded-*`.
 
-The headers are trusted from the proxy's addresses only. Of several values the last one counts, which the proxy itself wrote; the others may
-be the client's. `Forwarded` (RFC 7239) is not read: a proxy that writes `X-Forwarded-*` passes on `Forwarded` as the client sent it.
+The headers are trusted from the proxy's addresses only. Of several values, the last one counts, because the proxy itself wrote it; the
+client may have written the others. The header `Forwarded` (RFC 7239) is not read, because a proxy that writes `X-Forwarded-*` passes
+`Forwarded` on unchanged from the client.
 """
 
 import re
@@ -18,7 +19,9 @@ _WITH_PORT: Final = re.compile(r"\[(?P<v6>[^\]]+)\](?::\d+)?|(?P<v4>[\d.]+):\d+"
 
 
 class Forwarded(NamedTuple):
-    """The client that sent a request, and the address that it used, as a proxy stated them. What the proxy did not state is empty."""
+    """The client that sent a request, and the address that the client used, as a proxy stated them. A member that the proxy did not state
+    is empty.
+    """
 
     client: str = ""
     scheme: str = ""
@@ -41,8 +44,8 @@ def forwarded(headers: Mapping[str, str], proxies: Networks) -> Forwarded:
 
 
 def _client(hops: list[str], proxies: Networks) -> str:
-    """The address of the client: the last one that is not a proxy's or, if all are proxies', the first one. Text that is no address,
-    and everything before it, is ignored.
+    """The address of the client: the last address that is not a proxy's or, if all are addresses of proxies, the first one. A text that is
+    not an address is ignored, with everything before it.
     """
     client = ""
     for hop in reversed(hops[-_MOST_HOPS:]):

@@ -42,7 +42,7 @@ def id_of(text: str) -> str | None:
 def digest_of(text: str, installation_key: bytes) -> bytes:
     """The digest that is stored instead of a key: HMAC-SHA-256 with the installation's key.
 
-    A slow hash protects passwords that people choose. A key has 256 random bits, which no search can cover however fast the hash is.
+    A slow hash, as for passwords, is not needed: a key has 256 random bits, so it cannot be found by trying.
     """
     # Not hmac.digest: it releases the interpreter's lock, and reacquiring it costs more than the digest while other threads are busy.
     return hmac.new(installation_key, _PURPOSE + text.encode(), hashlib.sha256).digest()

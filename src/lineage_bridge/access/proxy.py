@@ -1,4 +1,4 @@
-"""Authenticates requests that a proxy passes on, which names the principal in headers."""
+"""Authenticates requests that come through a proxy that names the principal in headers."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -14,8 +14,8 @@ _MOST_CHARACTERS: Final = 200
 
 
 class ProxyAuthenticator:
-    """Implements `ports.Authenticator` with the headers of a proxy. They only count in requests from the proxy's addresses; in others
-    they are ignored.
+    """Implements `ports.Authenticator` with the headers of a proxy. The headers only count in requests from the proxy's addresses; in all
+    other requests they are ignored.
     """
 
     def __init__(self, settings: ProxySettings, roles: Roles) -> None:
@@ -36,8 +36,8 @@ class ProxyAuthenticator:
 
 
 def _value(headers: Mapping[str, str], name: str) -> str:
-    """The value of a header that must occur once; empty if it is missing. If there are several values, clients sent all but one, and
-    RefusedError is raised.
+    """The value of a header that may occur once; empty if it is missing. Raises RefusedError if there are several values, because the
+    client must have sent all but one of them.
     """
     values = [value for header, value in headers.items() if header == name]
     if len(values) > 1:

@@ -43,7 +43,7 @@ class Roles:
 
 
 def _limits(roles: Sequence[RoleSettings]) -> NamespaceLimits:
-    """The limits that several roles put on a scope that they share; none if one of them has the scope without limits."""
+    """The namespaces to which several roles together limit a scope; no limits if one of the roles gives the scope without limits."""
     if any(not role.namespaces and not role.teams for role in roles):
         return NamespaceLimits()
     namespaces = {glob for role in roles for glob in role.namespaces}

@@ -35,13 +35,15 @@ class Teams:
                 raise ConfigError(f"{whose} names {name!r}, which is not a team", f"teams are sections [teams.NAME]; the teams are {known}")
 
     def globs(self, limits: NamespaceLimits) -> tuple[str, ...]:
-        """The globs on namespaces to which limits amount; none without limits. A team that is not in the settings owns nothing."""
+        """The globs of namespaces that result from limits: the globs themselves, and those of the teams. Without limits, there are none. A
+        team that is not in the settings owns nothing.
+        """
         if not any(limits):
             return ()
         owned = (glob for team in limits.teams for glob in self._namespaces.get(team, ()))
         return tuple(sorted({*limits.namespaces, *owned})) or (NO_NAMESPACE,)
 
     def principal(self, name: str, scopes: frozenset[AccessScope], ingest: NamespaceLimits, read: NamespaceLimits) -> Principal:
-        """Make a principal with these scopes. What it may send is limited to `ingest`, what it may see to `read`."""
+        """Make a principal with these scopes. `ingest` are the limits of what it may send, `read` those of what it may see."""
         seen = self.globs(read) if AccessScope.READ in scopes else ()
         return Principal(name, scopes, self.globs(ingest), Visibility(seen, self._neighbours) if seen else None)

@@ -143,8 +143,8 @@ def create_question_app(services: Services) -> FastAPI:
 
 
 def _as_whoever_asks(services: Services) -> Services:
-    """Adapt the services to the current question. The readers that it opens are interrupted when its client disconnects, and limited to
-    what its principal may see.
+    """Adapt the services to the current question. Readers of the graph are then interrupted when the question's client disconnects, and
+    limited to what the question's principal may see.
     """
     see = CURRENT_VISIBILITY.get
     return replace(services, graph=limited(interruptible(services.graph), see), findings=limited_findings(services.findings, see))

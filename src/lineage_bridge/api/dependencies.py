@@ -81,7 +81,7 @@ def wait_for_position(services: Services) -> Callable[..., Coroutine[Any, Any, N
             while not await to_thread.run_sync(is_reached, services, position, limiter=services.waiting_threads):
                 if anyio.current_time() >= until:
                     raise UnavailableError(
-                        f"the graph has not reached the position within {wait:g} s",
+                        f"the graph has not reached the requested position within {wait:g} s",
                         "ask again; GET /api/v1/ready reports how far behind it is",
                     )
                 await anyio.sleep(POLL_S)
@@ -126,7 +126,9 @@ def page_of_texts(
 
 
 def texts_within(items: Sequence[Item], encode: Callable[[Item], bytes | None], max_bytes: int) -> tuple[list[bytes], int]:
-    """The items as JSON texts, up to `max_bytes`, but at least one; and the number of items consumed, with those without a text."""
+    """Encode items as JSON until the texts have `max_bytes`, but at least one. Returns the texts, and how many items were used; an item
+    without a text is skipped, and counts as used.
+    """
     texts: list[bytes] = []
     size = shown = 0
     for item in items:

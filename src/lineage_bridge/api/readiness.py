@@ -213,7 +213,7 @@ def _store(services: Services) -> tuple[PartState, position_tokens.Position | No
 
 
 def _bytes_behind(services: Services, applied: position_tokens.Position) -> int:
-    """The bytes of the log and of the archive after a position. Raises LogError if the position is not one of this log."""
+    """The number of bytes in the log and the archive after a position. Raises LogError if the position belongs to another log."""
     start, end = applied.get((LOG_SOURCE, 0), 0), services.records.durable_end()
     logged = services.records.size_between(start, end) if start < end else 0
     return logged + services.records.archived_behind(applied)

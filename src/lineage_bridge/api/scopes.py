@@ -193,7 +193,7 @@ class RouteRequirements:
                 self._exact[method, path] = self._first(method, path)
 
     def needed(self, method: str, path: str) -> Requirement:
-        """The scope that a request requires. For a path without a route, any principal is enough to get the 404."""
+        """The scope that a request requires. It is `principal` (any scope) for a path without a route, which is then answered with 404."""
         return self._found(method, path)[1]
 
     def template(self, method: str, path: str) -> str:

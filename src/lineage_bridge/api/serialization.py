@@ -43,12 +43,12 @@ _time_text = lru_cache(_KEPT_TIMES)(format_time)
 
 
 def dataset_name(dataset: Node) -> DatasetRef:
-    """A dataset as answers name it."""
+    """The namespace and name of a dataset, as answers contain them."""
     return DatasetRef(dataset.namespace, dataset.name)
 
 
 def dataset_names(datasets: Iterable[Node]) -> list[DatasetRef]:
-    """Datasets as answers name them, sorted by name."""
+    """The namespaces and names of datasets, sorted, as answers contain them."""
     return [DatasetRef(*pair) for pair in sorted({(node.namespace, node.name) for node in datasets})]
 
 
@@ -171,7 +171,7 @@ def _job(node: Node | None) -> JobRef | UnsetType:
 
 
 def run_event(record: RunRecord, names: Mapping[int, Node]) -> RunEvent:
-    """The OpenLineage event that summarizes a run. Its job and datasets have these names, by node id."""
+    """The OpenLineage event that summarizes a run. `names` gives the names of its job and datasets by node id."""
     return RunEvent(
         event_time=_time_text(record.ended if record.ended is not None else record.last),
         job=job_name(names[record.job.id]),
@@ -212,8 +212,8 @@ def dataset_event(dataset: Node, sources: Iterable[Node], seen_us: int) -> RunEv
 
 
 def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -> NodeDetails:
-    """The details of a node as answers show them. Those of a job include its state, which is that of its newest run; those of a dataset,
-    when it was last written and read.
+    """The details of a node as answers show them. For a job they include the state of its newest run; for a dataset, when it was last
+    written and read.
     """
     is_job = entry.node.kind == NodeKind.JOB
     run = newest if newest and newest.observed else None

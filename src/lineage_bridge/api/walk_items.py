@@ -31,8 +31,8 @@ def nodes_of_walk(walk: Walk) -> list[Node]:
 
 
 def walk_nodes(walk: Walk, nodes: Iterable[Node], names: Mapping[int, Node]) -> list[WalkNode]:
-    """The nodes of a walk as answers show them: those that it reached with their distance, others without. `names` are their names in
-    the style of the answer.
+    """The nodes of a walk as answers show them: a node that the walk reached has its distance, a job in between has none. `names` are their
+    names in the style of the answer.
     """
     return [
         WalkNode(

@@ -61,9 +61,7 @@ class Found:
 @dataclass
 class Publisher:
     """Applies plans to one target. `installation` is the id of this LineageBridge; `wait` waits given seconds; once `is_stopped` returns
-    True, no step begins.
-
-    `given_up` is the error because of which the rest was not tried, if there was one.
+    True, no more steps begin. If the remaining steps were not tried because of an error, `given_up` is that error.
     """
 
     target: Target[Any]
@@ -89,8 +87,8 @@ class Publisher:
         return {key_from_text(text): entry for text, entry in self.ledger.entries(self.destination).items()}
 
     def read(self, keys: Sequence[ObjectKey]) -> Found | None:
-        """The state of these objects at the target; None if the target cannot be read. Raises SourceError for a failure that every other
-        read would meet.
+        """Read the state of these objects at the target; None if objects of this target cannot be read back. Raises SourceError for an
+        error that all other reads would have too.
         """
         if not self.target.reads:
             return None
@@ -114,7 +112,9 @@ class Publisher:
         return found
 
     def apply(self, plan: PublicationPlan) -> Iterator[StepResult]:
-        """Make the changes of a plan, and yield them as they end. After an error that all other changes would meet, no more are tried."""
+        """Make the changes of a plan, and yield each when it has ended. After an error that all other changes would have too, no more are
+        tried.
+        """
         now = self.clock_us()
         confirmed = [
             entry._replace(state=PUBLISHED, fingerprint=goal.fingerprint, visible=goal.visible, changed_us=now, detail="")

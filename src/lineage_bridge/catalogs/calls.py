@@ -40,10 +40,10 @@ class TargetCalls:
     def answers(
         self, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT]
     ) -> Iterator[tuple[Sequence[AskedT], AnswerT | SourceError]]:
-        """Make a call and return its answer for each item. If a call for several items fails, each item is sent by itself, since a
-        single one may be the cause.
+        """Make a call and return its answer for each item. If a call for several items fails, each item is sent separately, because a
+        single item may be the cause.
 
-        The answer for an item that fails by itself is its error. Raises SourceError for a failure that every other call would meet.
+        The answer for an item that then fails is the error. Raises SourceError for an error that all other calls would have too.
         """
         try:
             answer = self._tried(call, asked)

@@ -68,8 +68,8 @@ def desired_state(graph: GraphReader, target: Target[Any], installation: str, no
 
 
 def _event_for(target: Target[Any], view: ViewEvent, installation: str, state: DesiredState) -> Json | None:
-    """The marked event of a view. If a source read its lineage from this catalog, that is counted, and the result is None, or an event
-    with READ_THERE for targets that follow such lineage.
+    """The marked event of a view. If the event's lineage was read from this catalog by a source, it is counted and not published: the
+    result is None or, for targets that follow such lineage, an event with the member READ_THERE.
     """
     event = marked(view, installation)
     mark = catalog_mark(event["job" if "job" in event else "dataset"]["facets"].pop(FROM_CATALOG, None))

@@ -33,8 +33,8 @@ def key_of(event: Json) -> ObjectKey:
 
 
 def in_form(event: Json, form: Literal["jobs", "runs"], lost: Counter[str] | None = None) -> Expressed:
-    """Convert a JobEvent or DatasetEvent to the form that a target accepts: unchanged (`jobs`), or as a completed run (`runs`). What it
-    then lacks is counted in `lost`. Raises InexpressibleError.
+    """Convert a JobEvent or DatasetEvent to the form that a target accepts: unchanged (`jobs`), or as a completed run (`runs`). The parts
+    that are left out are counted in `lost`. Raises InexpressibleError.
     """
     if form == "jobs":
         return Expressed(event, lost or Counter())

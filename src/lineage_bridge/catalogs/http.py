@@ -58,8 +58,8 @@ class TargetClient:
         is_refusal: Callable[[int, bytes], bool] = lambda _, __: False,
         is_busy: Callable[[HttpAnswer], bool] = lambda _: False,
     ) -> None:
-        """`repeat` is called to make each request, and may repeat it. `is_refusal` and `is_busy` return whether an answer refuses for
-        good, or asks to call again, although its status suggests otherwise.
+        """`repeat` is called to make each request, and may repeat it. `is_refusal` returns whether an answer is a permanent refusal
+        although its status suggests otherwise; `is_busy` whether an answer asks to call again although its status suggests otherwise.
         """
         self._settings, self._headers, self._repeat = settings, dict(headers or {}), repeat
         self._is_refusal, self._is_busy = is_refusal, is_busy

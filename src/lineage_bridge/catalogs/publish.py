@@ -51,8 +51,8 @@ class _Outcomes:
 class Publication:
     """One publication: makes a plan for a target, and applies it. `save` stores the report, about every second while it runs.
 
-    `graph` opens a reader; `report` is the initial one. With `changed_only`, only the objects to be changed are read from the target:
-    drift of the others is not found.
+    `graph` opens a reader; `report` is the initial one. With `changed_only`, only the objects to be changed are read from the target, so
+    drift of all other objects is not found.
     """
 
     publisher: Publisher

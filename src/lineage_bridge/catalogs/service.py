@@ -75,7 +75,7 @@ class TargetService:
         return [_describe(name, self._kinds.load(name)) for name in self._kinds.names]
 
     def records(self) -> list[TargetRecord]:
-        """All targets, by name. One in the settings file hides an added one of the same name."""
+        """All targets, by name. A target in the settings file hides an added target of the same name."""
         paused, every = self._repository.paused(), self._every()
         return [self._record(name, *every[name], paused=name in paused) for name in sorted(every)]
 
@@ -121,8 +121,8 @@ class TargetService:
     def add(self, name: str, kind: str, settings: Mapping[str, Any], *, replace: bool) -> TargetRecord:
         """Add a target.
 
-        Raises RequestError if its name is taken, or a publication runs to a target of the environment that it would hide, ConfigError if
-        its settings are invalid.
+        Raises RequestError if its name is taken, or if it would hide a target of the environment to which a publication is running;
+        ConfigError if its settings are invalid.
         """
         if name in self._in_file:
             raise RequestError(f"target {name} is defined in the settings file", "change it there")

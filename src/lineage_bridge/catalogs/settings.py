@@ -70,7 +70,9 @@ class TargetSettings(SourceSettings):
 
     @property
     def destination(self) -> str:
-        """The text that identifies where objects are published. What was published to another destination does not count there."""
+        """The text that identifies where objects are published. Objects that were published to another destination are not known at this
+        one.
+        """
         return self.address
 
 

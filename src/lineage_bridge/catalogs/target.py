@@ -34,7 +34,7 @@ class InexpressibleError(LineageBridgeError):
 
 
 class ObjectForbiddenError(ForbiddenError):
-    """Privileges on one object are missing. They are granted for each, so calls for others may succeed."""
+    """Privileges on one object are missing. Each object has its own privileges, so calls for other objects may succeed."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ READ_THERE: Final = "read_there"
 
 
 class Repeat(Protocol):
-    """A function that makes a request when it may begin, and repeats it while it may succeed."""
+    """A function that makes a request as soon as the target may send one. If the request fails but may succeed later, it is repeated."""
 
     def __call__(self, request: Callable[[], AnswerT], /) -> AnswerT:
         """Make the request, and return its answer. Raises the errors of the request."""
@@ -91,12 +91,12 @@ def _once(request: Callable[[], AnswerT], /) -> AnswerT:
 class Target(ABC, Generic[SettingsT]):
     """A system to which lineage is published. Thread-safe.
 
-    `catalog`: the kind of source that reads such a system; empty if none does. `addresses` say which system it is. `deletes`,
-    `reads`: whether its objects can be deleted, and read back. `batch`: how many operations one call of `write` takes, `read_batch` how
-    many keys one call of `read` takes. `paces_itself`: `read` and `write` make requests, each by `repeated`; for others, each `read` and
-    `write` is one call. `wait` waits the given seconds, and raises StoppedError as soon as the publication is stopped.
-    `follows_own_lineage`: `arranged` also gets the jobs whose lineage was read from this catalog, with the member READ_THERE, as steps of
-    longer paths, and the datasets, of which others may have stated more; it leaves out what was read there.
+    `catalog`: the kind of source that reads such a system; empty if none does. `addresses` say which system it is. `deletes`, `reads`:
+    whether its objects can be deleted, and read back. `batch`: how many operations one call of `write` takes, `read_batch` how many keys
+    one call of `read` takes. `paces_itself`: `read` and `write` make several requests, each through `repeated`; for all other targets, each
+    `read` and `write` is one call. `wait` waits the given seconds, and raises StoppedError as soon as the publication is stopped.
+    `follows_own_lineage`: `arranged` also gets the jobs and datasets that were read from this catalog, marked by the member READ_THERE,
+    because longer paths may lead through them. It must not publish these.
     """
 
     catalog = ""
@@ -122,8 +122,8 @@ class Target(ABC, Generic[SettingsT]):
         return frozenset(map(catalog_address, (self.settings.address, *self.settings.read_at)))
 
     def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
-        """The events to publish, made from those of jobs and datasets: by default these themselves, unless the target attaches lineage to
-        other objects. Pure.
+        """Convert the events of jobs and datasets to the events to publish. By default they are the same; a target that attaches lineage to
+        other objects, such as tables, makes events of those objects. Pure.
         """
         return events
 
@@ -146,10 +146,10 @@ class Target(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """Make changes to different objects; return an outcome for each. If it raises, all may be repeated.
+        """Make changes to different objects, and return an outcome for each. If it raises, all changes may be repeated.
 
-        Raises BusyError, TimedOutError if a later attempt may succeed, UnreachableError if no other call would succeed now either, and
-        ForbiddenError, SourceError if no other call ever would.
+        Raises BusyError or TimedOutError if a later attempt may succeed, UnreachableError if other calls would fail now too, and
+        ForbiddenError or SourceError if all later calls would fail too.
         """
 
     @abstractmethod

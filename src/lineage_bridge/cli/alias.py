@@ -188,7 +188,7 @@ def _parse_line(line: bytes, number: int) -> tuple[str, Json]:
     try:
         statement = json.loads(line)
     except ValueError as error:
-        raise RequestError(f"line {number} is not JSON: {error}") from error
+        raise RequestError(f"line {number} is not JSON: {error}", "write one JSON object in each line") from error
     operation = statement.pop("operation", "alias") if isinstance(statement, dict) else ""
     if operation not in OPERATIONS:
         raise RequestError(

@@ -24,7 +24,7 @@ class StartupBanner:
     """Prints the server's addresses, loads the demo, and reports when the graph is complete. `program` is the command that starts
     LineageBridge.
 
-    With `demo`, the banner also sends the reports of the demo's streams while the server runs.
+    With `demo`, it also sends the heartbeats of the demo's streaming jobs while the server runs.
     """
 
     def __init__(self, settings: Settings, program: str, stop: threading.Event) -> None:
@@ -78,8 +78,8 @@ class StartupBanner:
         return position
 
     def _send_heartbeats(self, client: Client, seconds: float) -> None:
-        """Send the reports of the demo's streams until the server stops, the first one after `seconds`. A report that cannot be sent is
-        left out: the next one also counts its rows.
+        """Send the heartbeats of the demo's streaming jobs until the server stops, the first ones after `seconds`. Heartbeats that cannot
+        be sent are left out; the next ones contain their rows too.
         """
         while not self.stop.wait(seconds):
             seconds = HEARTBEAT_S if self._has_sent(client) else AGAIN_S

@@ -35,9 +35,7 @@ def remove_one(settings: Settings, path: str, line: str, *, as_json: bool) -> No
 
 
 def check_rows(checks: list[Json]) -> list[list[str]]:
-    """The rows of a table with test results: one for each step that succeeded, and one for each reason for which steps failed. Similar
-    steps with the same result share a row.
-    """
+    """The rows of a table with test results: one for each step. Similar steps with the same result, such as the same error, share a row."""
     details = {check["step"]: f"{check['told']} ({check['hint']})" if check["hint"] else check["told"] for check in checks}
     working: dict[tuple[str, str], list[str]] = {}
     for check in checks:

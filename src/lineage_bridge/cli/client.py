@@ -106,7 +106,7 @@ class Client:
         return answer
 
     def lag(self) -> str:
-        """How far answers lag, in words such as "694.8 kB of events are"; empty if answers are complete."""
+        """How far answers lag, as the beginning of a sentence such as "694.8 kB of events are"; empty if answers are complete."""
         lag = self.readiness()["lag"]
         return f"{decimal(lag['bytes'])} of events are" if lag["bytes"] > 0 else ""
 
@@ -139,7 +139,7 @@ class Client:
         return answer
 
     def answers(self, path: str) -> bool:
-        """Whether the server answers a GET of this path with success."""
+        """Send a GET request for this path, and return whether the server answers with success."""
         try:
             return self._http.get(path, timeout=5.0).is_success
         except httpx.HTTPError:
@@ -170,7 +170,7 @@ class Client:
     def _wait_for_events(self, pending: str, *, has_graph: bool) -> bool:
         """Wait until all events are in the answers. Returns whether they are.
 
-        Does not wait for a pipeline that is not running; one that has not started yet is waited for if there is no graph either.
+        Does not wait if the pipeline is not running, unless there is no graph yet either: then the pipeline is expected to start.
         """
         states = ("ok", "starting") if has_graph else ("ok", "starting", "absent")
         if self.readiness()["parts"]["pipeline"]["state"] not in states:
@@ -243,7 +243,7 @@ def error_of(response: httpx.Response) -> LineageBridgeError:
         return ServerError(
             f"{response.url.copy_with(query=None)} returned HTTP {response.status_code}",
             response.status_code,
-            "is this a LineageBridge server of the same version?",
+            "check that it is the address of a LineageBridge server of the same version",
         )
     message, hint = str(problem.get("message", "")), str(problem.get("hint", ""))
     if response.status_code == 404:

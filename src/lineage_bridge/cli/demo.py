@@ -65,7 +65,7 @@ def remove(settings: Settings, as_json: bool) -> None:
 
 
 def load_edition(settings: Settings, client: Client) -> tuple[int, str]:
-    """Send a new edition of the demo. Returns the number of its events and the position that contains them."""
+    """Send the demo's events under new run ids: a new edition. Returns the number of events, and the position after them."""
     loaded_us = now_us()
     edition = f"{secrets.token_hex(8)}@{loaded_us}"
     # The edition is recorded before its events are sent, so that `demo remove` finds all that arrived.
@@ -74,7 +74,9 @@ def load_edition(settings: Settings, client: Client) -> tuple[int, str]:
 
 
 def send_heartbeats(settings: Settings, client: Client) -> int:
-    """Send what the streams of all loaded editions report now. Returns the number of events; 0 if the demo was removed."""
+    """Send the current heartbeats of the demo's streaming jobs, for each time that the demo was loaded. Returns the number of events; 0 if
+    the demo was removed.
+    """
     at_us = now_us()
     loaded = (
         (edition, int(loaded_us)) for edition in state_database(settings).editions() for _, at, loaded_us in [edition.partition("@")] if at

@@ -93,8 +93,8 @@ def _open(name: str) -> Iterator[IO[bytes]]:
 
 
 def _events(stream: IO[bytes], *, lines: bool) -> Iterator[tuple[bytes, bool]]:
-    """Yield the events of a stream, each with whether it was a line. A file whose first line is a whole event is read line by line,
-    whatever its size.
+    """Yield the events of a stream, each with whether it was a line. A file whose first line is a complete event is read line by line, so
+    its size does not matter.
     """
     filled = (line for line in stream if line.strip(_BLANK))
     first, second = next(filled, b""), b""
@@ -124,8 +124,8 @@ def _values(data: bytes) -> list[bytes]:
 
 
 def _original_elements(text: bytes, repaired: bytes, elements: list[bytes]) -> list[bytes]:
-    """The elements of an array as they are written in `text`. `repaired` has valid escapes in place of invalid ones, and each byte at
-    the same position.
+    """The elements of an array as they are written in `text`. `repaired` is the text with invalid escapes replaced; all other bytes have
+    the same positions in both.
     """
     if text == repaired:
         return elements

@@ -113,7 +113,7 @@ def _side(side: Any) -> str:  # noqa: ANN401 - a JSON edge
 
 
 def _lag(hop: Any) -> str:  # noqa: ANN401 - a JSON edge
-    """What the job has not read of the source yet, and how long it takes to; empty if it is unknown."""
+    """How much of the source the job has not read yet, and how long reading it takes; empty if unknown."""
     if "lag" not in hop:
         return f"not reported (needs a source of kind {hop['lag_collector']})" if "lag_collector" in hop else ""
     lag = hop["lag"]

@@ -26,4 +26,4 @@ def explain_variable() -> None:
     no longer the key of the server itself.
     """
     if os.environ.get(API_KEY):
-        print_message(f"{API_KEY} is the key that commands send to a server, not a key of this one: see lineage-bridge key --help")
+        print_message(f"{API_KEY} is the key that commands send to a server, not a key of this server: see lineage-bridge key --help")

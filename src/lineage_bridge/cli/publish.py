@@ -67,7 +67,7 @@ def is_published(report: Json) -> bool:
 @_flags[1]
 @with_settings(*FOLDER)
 def publication(settings: Settings, name: str, plan: bool, prune: bool, overwrite: bool) -> None:
-    """Publish to the target NAME. Anything on standard input, or its end, cancels the publication."""
+    """Publish to the target NAME. A byte on standard input, or the end of standard input, cancels the publication."""
     from lineage_bridge.wiring.processes import configure_telemetry, end_with_parent  # noqa: PLC0415  # `publish` needs none of it
     from lineage_bridge.wiring.targets.publishing import publish as run  # noqa: PLC0415  # as above
 

@@ -52,7 +52,7 @@ def targets_of(client: Client, pushes: tuple[str, ...]) -> list[str]:
 def run_pushes(client: Client, targets: list[str], *, as_json: bool) -> tuple[dict[str, Json], bool]:
     """Publish to targets, one after the other. Returns the report of each, and whether all was published.
 
-    If a publication could not begin, or its end could not be awaited, its report only has `state` (`failed`), `error` and, if there is one,
+    If a publication could not begin, or the command lost sight of it, its report only has `state` (`failed`), `error` and, if there is one,
     `hint`.
     """
     reports = {name: _publish_to(client, name, as_json=as_json) for name in targets}

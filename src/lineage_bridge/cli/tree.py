@@ -16,7 +16,7 @@ WHOLE = "(the whole dataset)"
 class Hop:
     """A hop from a dataset: a job, and the nodes on its other side, each with the marks of the flow to it.
 
-    If the job has no flow, `mark` describes its own input or output.
+    If the job has no flow, `mark` has the marks of its input or output.
     """
 
     job: str
@@ -154,7 +154,7 @@ def format_transformations(transformations: list[Answer]) -> str:
 
 
 def _format_transformation(kind: str, subtype: str) -> str:
-    """Describe one transformation. The type DIRECT is left out if there is a subtype, which readers take to be direct anyway."""
+    """Describe one transformation. The type DIRECT is left out if there is a subtype, because readers then assume it."""
     return " ".join(text.lower() for text in (kind if kind != "DIRECT" or not subtype else "", subtype) if text)
 
 

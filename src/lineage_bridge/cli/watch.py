@@ -47,7 +47,7 @@ def watch(
     Resumes the source if it is paused. --interval and --env change its settings. The server keeps polling after Ctrl+C, but only publishes
     to targets with publish=continuous then.
 
-    The exit code after --polls is 1 if not everything that was found was published.
+    With --polls, the exit code is 1 if a change that was found was not published.
     """
     with connect(settings) as client:
         targets = targets_of(client, pushes)
@@ -61,8 +61,8 @@ def watch(
 def _follow(client: Client, seen: Json, cursor: str | None, left: int | None, targets: list[str], *, as_json: bool) -> bool:
     """Print polls and changes, until `left` polls are printed. Waits for a server that does not respond.
 
-    What polls found is published to `targets` as soon as the graph contains it. What could not be published is tried again after each poll.
-    Returns whether everything was published.
+    Changes that a poll found are published to `targets` as soon as the graph contains them. After each poll, failed publications are tried
+    again. Returns whether everything was published.
     """
     unreachable, is_due, may_try = False, False, False
     while left is None or left > 0 or may_try:

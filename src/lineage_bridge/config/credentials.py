@@ -9,7 +9,9 @@ from lineage_bridge.errors import ConfigError
 
 
 def user_credentials(settings: Settings, environ: Mapping[str, str]) -> str:
-    """The API key in the file that the settings name or, without one, in the environment; empty if there is none. Raises ConfigError."""
+    """The API key in the file that the settings name or, if they name none, in the environment; empty if there is no key. Raises
+    ConfigError.
+    """
     origin, key = API_KEY, environ.get(API_KEY, "")
     if settings.api_key_file:
         origin = settings.api_key_file

@@ -17,7 +17,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class ExternalAddress:
-    """The address at which browsers reach the server. `origin` is in the form of browsers: lower case, without the scheme's default
+    """The address at which browsers reach the server. `origin` is in the form that browsers send: lower case, without the scheme's default
     port. `prefix` is empty or a path such as `/lineage`.
     """
 
@@ -69,4 +69,4 @@ def check_prefix(prefix: str) -> None:
     if not PREFIX.fullmatch(prefix):
         raise ValueError("a path consists of letters, digits and -._~ between slashes")
     if prefix.split("/")[1:2] and prefix.split("/")[1] in _OWN:
-        raise ValueError(f"its path cannot begin with a segment that is reserved for the server's own paths: {', '.join(sorted(_OWN))}")
+        raise ValueError(f"the path must not begin with a segment that the server uses itself: {', '.join(sorted(_OWN))}")

@@ -1,4 +1,4 @@
-"""Loads the settings of a process from their four origins.
+"""Loads the settings of a process from four places.
 
 Flags override environment variables (`LINEAGE_BRIDGE_PORT`), which override the file, which overrides the defaults. The file is the one
 that `--config` or `LINEAGE_BRIDGE_CONFIG` names, or `lineage-bridge.toml` in the current folder.
@@ -35,8 +35,8 @@ _UNPRINTED = frozenset({"store", "store_replica"})
 
 @dataclass(frozen=True)
 class _Origin:
-    """Where settings come from: flags, variables or the file. It has the spelling of a setting's name there, and the text after the
-    name in messages.
+    """One place of settings: flags, variables or the file. It has the spelling of settings' names there, and the text that follows a name
+    in messages.
     """
 
     spelt: Callable[[str], str]
@@ -53,8 +53,8 @@ def load_settings(
     """Load the settings of a process that was started in `folder`. `flags` has the given flags, by setting; `config` is the file of
     `--config`.
 
-    `ignored` are variables with LineageBridge's prefix that configure something else. Raises ConfigError for an unknown or ill-typed
-    setting, with its origin, even if another origin overrides it.
+    `ignored` are variables with LineageBridge's prefix that are not settings. Raises ConfigError for an unknown or ill-typed setting, even
+    if another place overrides it; the message says where the setting is.
     """
     path = _file(environ, folder, config)
     variables = {
@@ -72,7 +72,7 @@ def load_settings(
 
 
 def _validated(values: dict[str, Any], origin: _Origin) -> dict[str, Any]:
-    """The values of one origin, converted to their types. Each origin is validated alone, so that an error can name it."""
+    """The values from one place, converted to their types. Each place is validated separately, so that an error can name it."""
     for name in sorted(values):
         if name not in Settings.model_fields:
             raise ConfigError(f"{origin.named(name)} is not a setting", _near(name, origin))

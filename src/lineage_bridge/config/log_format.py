@@ -17,7 +17,7 @@ _TEXT: Final = "%(asctime)s %(levelname)-7s {program}: %(message)s"
 
 
 class _TextLines(logging.Formatter):
-    """Writes log lines as text. The id of the request follows if there is one."""
+    """Writes log lines as text. If there is a request, its id is added."""
 
     def __init__(self, program: str) -> None:
         super().__init__(_TEXT.format(program=program))

@@ -1,7 +1,7 @@
 """The rules about which addresses this process may connect to on behalf of users.
 
-Addresses come from users, and from the answers of observed systems. The address that is checked is the one a connection has, so a name that
-resolves differently the second time cannot bypass the check (DNS rebinding).
+Addresses come from users, and from the answers of observed systems. The address of the open connection is checked, so a name that resolves
+to another address at the second look-up cannot bypass the check (DNS rebinding).
 """
 
 import socket
@@ -45,7 +45,7 @@ class Outbound:
     """Rules about addresses. By default, all addresses are allowed except link-local, unspecified and multicast ones and the metadata
     addresses of clouds.
 
-    With `networks` or `hosts` (globs), only those are allowed. Only a network can allow an address that is refused by default.
+    With `networks` or `hosts` (globs), only these are allowed. An address that is refused by default can only be allowed by a network.
     """
 
     networks: tuple[_Network, ...] = ()
@@ -80,7 +80,7 @@ class Outbound:
             self.check(host, address)
 
     def check_servers(self, servers: Iterable[tuple[str, int]]) -> None:
-        """Resolve hosts and check all their addresses now, for clients that do not show their connections. Raises SourceError."""
+        """Resolve hosts and check all their addresses now, for client libraries whose connections cannot be checked. Raises SourceError."""
         for host, port in servers:
             try:
                 found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -90,7 +90,7 @@ class Outbound:
                 self.check(host, str(address[0]))
 
     def trace(self, host: str) -> Callable[[str, Any], None]:
-        """Make the extension `trace` of an HTTP request to a host. It closes a connection to a refused address before anything is sent."""
+        """Make the httpx extension `trace` for a request to a host: it closes a connection to a refused address before anything is sent."""
 
         def checked(event: str, info: Any) -> None:  # noqa: ANN401  # httpcore's
             if event == "connection.connect_tcp.complete":
@@ -117,7 +117,7 @@ def _plain(address: _Address) -> _Address:
 
 
 def _literal(host: str) -> str:
-    """The IP address as which a host is written; empty if the host is a name, which has to be looked up."""
+    """The IP address, if a host is written as one; empty if the host is a name, which has to be looked up."""
     bare = unicodedata.normalize("NFKC", unquote(host).translate(_DOTS)).strip("[]").rstrip(".")
     try:
         return str(ip_address(bare.partition("%")[0]))

@@ -29,7 +29,7 @@ class DataFolder:
 
     @property
     def archive(self) -> Path:
-        """The folder of the archive, with the records that inputs of the form stream have read."""
+        """The folder of the archive, with the records that inputs of the form `stream` have read."""
         return self.data_dir / "archive"
 
     @property
@@ -39,12 +39,14 @@ class DataFolder:
 
     @property
     def graph_suspect(self) -> Path:
-        """A marker file: it exists from when damage to the graph store is found until the pipeline has replaced the store."""
+        """A marker file. It is created when the graph store is found to be damaged, and removed once the pipeline has replaced the
+        store.
+        """
         return self.data_dir / "graph.db.suspect"
 
     @property
     def graph_elsewhere(self) -> Path:
-        """A file that exists while the graph is in PostgreSQL. It contains the address."""
+        """A file that exists while the graph is in PostgreSQL. It contains the database's address."""
         return self.data_dir / "graph.store"
 
     @property
@@ -56,7 +58,7 @@ class DataFolder:
 
     @property
     def replayed(self) -> Path:
-        """The file of the graph store that a replay computes. It replaces `graph` in the end."""
+        """The file of the graph store that a replay computes. At the end it replaces the file `graph`."""
         return self.data_dir / "replay.db"
 
     @property
@@ -116,7 +118,9 @@ class DataFolder:
 
     @property
     def streams_report(self) -> Path:
-        """The file with the state of the inputs of the form stream, which the pipeline, as their reader, writes about every second."""
+        """The file with the state of the inputs of the form `stream`. The pipeline reads these inputs, and writes the file about every
+        second.
+        """
         return self.data_dir / "streams.json"
 
     @property
@@ -136,7 +140,7 @@ class DataFolder:
 
     @property
     def followers_report(self) -> Path:
-        """The file with the state of continuous publishing for each target, which that process writes."""
+        """The file with the state of continuous publishing for each target. The process that publishes continuously writes it."""
         return self.data_dir / "publisher.json"
 
     @property

@@ -1,4 +1,4 @@
-"""The settings of issuers, the proxy and roles. By these, the server knows people and programs that have no API key."""
+"""The settings of issuers, the proxy, roles and teams, by which the server recognises people and programs without an API key."""
 
 import re
 from ipaddress import ip_address, ip_network
@@ -56,8 +56,8 @@ def _with_openid(scopes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def check_issuer_names(issuers: "dict[str, IssuerSettings]") -> "dict[str, IssuerSettings]":
-    """Check the names of issuers. Raises ValueError for one that cannot be part of a principal's name, and for an issuer that has two
-    names.
+    """Check the names of issuers. Raises ValueError for a name that cannot be part of a principal's name, and for an issuer that is listed
+    under two names.
     """
     for name in issuers:
         if not _NAME.fullmatch(name) or name == PROXY:
@@ -80,8 +80,8 @@ class IssuerSettings(_Section):
     `issuer` is its identifier, exactly as in its tokens. A token must be meant for one of `audience`. `clients`: the applications whose
     tokens are accepted; empty: any. `roles_claim` may be a path (`realm_access.roles`).
 
-    With a `client_id`, people log in there with a browser: it is the id that the issuer gave this server, `client_secret` a reference to
-    the secret it gave, if any, and `login_scopes` are the scopes that the server requests.
+    With a `client_id`, people can log in at this issuer with a browser. `client_id` is the id that the issuer gave this server,
+    `client_secret` is a reference to the secret that it gave, if any, and `login_scopes` are the scopes that the server requests.
     """
 
     issuer: Annotated[str, AfterValidator(_issuer_url)]
@@ -100,8 +100,8 @@ class IssuerSettings(_Section):
 class RoleSettings(_Section):
     """The scopes that a role, or membership of a group, gives to principals.
 
-    `namespaces` limits what may be sent and seen to these globs, `teams` to the namespaces of these teams. `granted_by` are the issuers
-    that may grant the role; empty: all.
+    What such principals may send and see is limited to the namespaces that match the globs in `namespaces`, and to those of `teams`.
+    `granted_by` are the issuers that may grant the role; empty: all.
     """
 
     scopes: Annotated[_Texts, Field(min_length=1)]
@@ -119,9 +119,9 @@ class TeamSettings(_Section):
 class ProxySettings(_Section):
     """A proxy through which clients reach the server. Without `addresses` there is none.
 
-    Its headers state the client of a request, and the address that the client used (`X-Forwarded-For`, `-Proto`, `-Host`, `-Prefix`).
-    With `user_header` it also names the principal, with `groups_header` the principal's groups. It must replace these two headers in
-    every request, because a header that it passes on unchanged is controlled by the client.
+    Its headers state the client of a request, and the address that the client used (`X-Forwarded-For`, `-Proto`, `-Host`, `-Prefix`). With
+    `user_header` it also names the principal, with `groups_header` the principal's groups. The proxy must set or remove these two headers
+    in every request: a header that it passes on unchanged is under the client's control.
     """
 
     addresses: Annotated[_Texts, AfterValidator(_networks)] = ()

@@ -230,7 +230,7 @@ class Settings(BaseModel):
 
     @property
     def external(self) -> ExternalAddress | None:
-        """The address at which browsers reach the server; None if it is the one where it listens."""
+        """The address at which browsers reach the server; None if it is the address at which the server listens."""
         return ExternalAddress.parse(self.external_url) if self.external_url else None
 
     @property
@@ -244,7 +244,9 @@ class Settings(BaseModel):
         return DataFolder(self.data_dir)
 
     def environment(self) -> dict[str, str]:
-        """The variables that give another process exactly these settings, whatever its folder and settings file."""
+        """The environment variables that give another process exactly these settings, regardless of its current folder and settings
+        file.
+        """
         values = self.model_dump(mode="json").items()
         settings = {variable_of(name): json.dumps(value) if isinstance(value, dict) else str(value) for name, value in values}
         return {**settings, CONFIG_VARIABLE: os.devnull}

@@ -1,4 +1,4 @@
-"""The address of the PostgreSQL database that holds the graph, as settings have it: without secrets."""
+"""Checks the address of the PostgreSQL database that contains the graph. In the settings, it has no secrets."""
 
 from typing import Final
 from urllib.parse import parse_qsl, unquote
@@ -11,8 +11,8 @@ _BESIDE: Final = "_replay"
 
 
 def check_store(address: str) -> str:
-    """Return the address if it is valid. Raises ValueError if it is not PostgreSQL's, has a password or sets `options`; the message
-    does not repeat the address.
+    """Return the address if it is valid. Raises ValueError if it is not an address of PostgreSQL, contains a password, or sets `options`;
+    the message does not repeat the address.
     """
     if not address:
         return address
@@ -24,7 +24,7 @@ def check_store(address: str) -> str:
     texts = ["?".join(rest.split("?")[number:]) for number in range(1, rest.count("?") + 1)]
     names = {name for text in texts for name, _ in parse_qsl(text, keep_blank_values=True)}
     if (at and ":" in before_host) or not names.isdisjoint(SECRETS):
-        raise ValueError("it has a password; give that by a password file (PGPASSFILE) or PGPASSWORD, and write an @ elsewhere as %40")
+        raise ValueError("it contains a password; put that into a password file (PGPASSFILE) or PGPASSWORD, and write any other @ as %40")
     if "options" in names:
         raise ValueError(
             "it has the parameter `options`, which LineageBridge sets itself; to choose a schema, use the setting store_schema"
@@ -33,19 +33,21 @@ def check_store(address: str) -> str:
 
 
 def check_replica(address: str) -> str:
-    """Like `check_store`, for the address of a replica. Raises ValueError if it names several servers as well: each may have applied
-    another position, so that a later answer could reflect less than an earlier one.
+    """Like `check_store`, for the address of a replica. Also raises ValueError if it names several servers: these may have applied
+    different positions, so that a later answer could reflect less than an earlier one.
     """
     address = check_store(address)
     rest, _, parameters = address.partition("://")[2].partition("?")
     hosts = [rest.rpartition("@")[2].partition("/")[0], *(value for name, value in parse_qsl(parameters) if name in ("host", "hostaddr"))]
     if any("," in unquote(host) for host in hosts):
-        raise ValueError("it names several servers; name the one that questions are asked at")
+        raise ValueError("it names several servers; name only the one that should answer questions")
     return address
 
 
 def check_schema(name: str) -> str:
-    """Return the name of a schema if it is valid. Raises ValueError for a name that a schema beside another graph's could have."""
+    """Return the name of a schema if it is valid. Raises ValueError for an invalid name, and for one that LineageBridge uses for second
+    schemas during a replay.
+    """
     if name.endswith(_BESIDE):
-        raise ValueError(f"a name that ends in {_BESIDE} is for the schema that a replay works in")
+        raise ValueError(f"names that end in {_BESIDE} are reserved for replays; use another name")
     return name

@@ -25,8 +25,8 @@ class ServerCertificate:
         self.context = self._read()
 
     def reload(self) -> bool:
-        """Load the files again if they have changed. Returns whether they have. If certificate and key do not match, this is
-        logged, and tried again later.
+        """Load the files again if they have changed. Returns whether they have. If certificate and key do not match, this is logged, and
+        loading is tried again later.
         """
         state = self._state()
         if state in (self._loaded, self._refused):
@@ -71,7 +71,7 @@ def server_certificate(settings: Settings) -> ServerCertificate | None:
 
 
 def trusted_by_clients(settings: Settings) -> ssl.SSLContext | bool:
-    """Which certificates clients of the server in the settings trust, as httpx's `verify`. Raises ConfigError."""
+    """Which certificates clients of the configured server trust, in the form of httpx's `verify`. Raises ConfigError."""
     if not settings.address.startswith("https:"):
         return False
     if settings.url:
@@ -80,10 +80,10 @@ def trusted_by_clients(settings: Settings) -> ssl.SSLContext | bool:
 
 
 def own_server_context(certificate: Path) -> ssl.SSLContext:
-    """The TLS trust of programs on this machine. They only trust a server with the first certificate in a PEM file, under any host
+    """The TLS trust of programs on this machine. They only trust a server that has the first certificate in a PEM file, whatever its host
     name.
 
-    Authorities that follow in the file are not trusted, because they have also issued certificates for other servers. Raises
+    Authorities in the rest of the file are not trusted, because they may have issued certificates for other servers too. Raises
     ConfigError.
     """
     try:

@@ -17,20 +17,20 @@ _RUN_IDS = uuid5(NAMESPACE_URL, PRODUCER)
 def events(now_us: int, edition: str) -> list[bytes]:
     """The demo's RunEvents, each as JSON, ordered by event time, over the two days before `now_us` (UTC microseconds).
 
-    The same arguments give the same bytes. Every edition has its own runs of the same jobs. One event is in the list
-    twice, with the same bytes.
+    The same arguments give the same bytes. Every edition (each time that the demo is loaded) has its own runs of the same jobs. One event
+    is in the list twice, with the same bytes, as after a retry.
     """
     return [_encode(_event(moment, now_us, edition)) for moment in moments()]
 
 
 def heartbeat_events(now_us: int, loaded_us: int, edition: str) -> list[bytes]:
-    """What the streams of an edition that was loaded at `loaded_us` report at `now_us`, each event as JSON."""
+    """The heartbeats of an edition's streaming jobs at `now_us`, each event as JSON. The edition was loaded at `loaded_us`."""
     since_s = max(0, (now_us - loaded_us) // 1_000_000)
     return [_encode(_event(moment, loaded_us, edition)) for moment in heartbeats(since_s)]
 
 
 def run_ids(edition: str) -> list[bytes]:
-    """The 16-byte ids of all runs of an edition, sorted; they do not depend on the time."""
+    """The 16-byte ids of all runs of an edition, sorted. They do not depend on the current time."""
     return sorted({_run_id(moment.run, edition).bytes for moment in moments()})
 
 

@@ -62,8 +62,8 @@ class Dataset:
 class Source:
     """An input column, and how an output column (or every row of the output) depends on it.
 
-    `how` is a transformation subtype of the columnLineage facet: IDENTITY, TRANSFORMATION and AGGREGATION carry the
-    value itself (DIRECT), the others only influence it (INDIRECT).
+    `how` is a transformation subtype of the columnLineage facet. With IDENTITY, TRANSFORMATION and AGGREGATION, the output contains the
+    input's value (DIRECT); with all others, the input only influences the output (INDIRECT).
     """
 
     dataset: Dataset

@@ -1,8 +1,7 @@
 """The two days of the demo: every run, and every event of a run.
 
-Times are ages: seconds before now. The enrichment failed once and was restarted, in a version that writes a column more.
-Some hours ago a rebalance made the CDC connector send part of the orders twice, which is visible in every row count
-downstream.
+Times are given as ages, which are seconds before now. The enrichment job failed once, and was restarted in a version that writes one more
+column. Some hours ago, a rebalance made the CDC connector send some orders twice, which is visible in every row count downstream.
 """
 
 from collections.abc import Iterator
@@ -71,7 +70,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Moment:
-    """One event of a run: its age in seconds, its OpenLineage type, and what it contains besides the run's facets.
+    """One event of a run: its age in seconds, its OpenLineage type, and its content in addition to the run's facets.
 
     `rebalanced`: the ages between which the tasks of the job were distributed anew, if the event reports this.
     """
@@ -93,13 +92,13 @@ def moments() -> list[Moment]:
 
 
 def heartbeats(since_s: int) -> list[Moment]:
-    """What the streams of the demo report some seconds after the demo was loaded: their row counts since their start."""
+    """The heartbeats of the demo's streaming jobs, some seconds after the demo was loaded: row counts since the start of their runs."""
     age_s = -since_s
     return [*_captured(Run(CDC, 0), age_s), _enriching(Run(ENRICHMENT, 1), RESTART_S, age_s), _landed(Run(SINK, 0), age_s)]
 
 
 def _capture() -> Iterator[Moment]:
-    """Yield the events of the CDC connector, which sends them like Debezium: tables and topics are never in one event."""
+    """Yield the events of the CDC connector. Like Debezium, it never names tables and topics in the same event."""
     run = Run(CDC, 0)
     yield Moment(BEGIN_S, "START", run)
     yield Moment(BEGIN_S - 1, "RUNNING", run)

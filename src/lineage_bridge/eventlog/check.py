@@ -1,4 +1,4 @@
-"""Checks a log for damaged or missing segments. Damage is not recorded; it is found from the segments and their headers each time."""
+"""Checks a log for damaged or missing segments. Damage is not stored anywhere: each check finds it from the segments and their headers."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from lineage_bridge.errors import LogError, RecordError
-from lineage_bridge.eventlog.compressed.file import damaged_frames, segment_size, stored_path
+from lineage_bridge.eventlog.compressed.segment_file import damaged_frames, segment_size, stored_path
 from lineage_bridge.eventlog.mark import read_mark
 from lineage_bridge.eventlog.segment import (
     HEADER_BYTES,
@@ -32,9 +32,9 @@ class Damage(NamedTuple):
     """A part of the log that cannot be read: `unreadable` bytes of a segment, a segment that is `shortened` or `missing`, or a damaged
     `header` of a segment.
 
-    `first` and `end` are byte positions in the segment. For a missing segment, `end` is 0 if its length is unknown. Damage of the
-    archive has the path of its `file` in the archive instead of a segment. What is `changed` can be read, but differs from what was
-    written: a file of the archive, or a part of a compressed segment whose bytes are restored from its parity.
+    `first` and `end` are byte positions in the segment. For a missing segment, `end` is 0 if its length is unknown. For damage of the
+    archive, `file` is the path of the file in the archive, and there is no segment. `changed`: the content can be read, but the file
+    differs from what was written. This is a file of the archive, or a part of a compressed segment that was restored from its parity.
     """
 
     kind: Kind
@@ -46,7 +46,7 @@ class Damage(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The values that identify this damage, so that acknowledging it acknowledges no other."""
+        """The values that identify this damage. Acknowledging it does not acknowledge damage with another key."""
         return f"{self.kind} {f'archive/{self.file}' if self.file else self.segment} {self.first} {self.end}"
 
     @property

@@ -23,13 +23,13 @@ class Disk(Protocol):
         """Write the pieces one after the other from `byte` on. Returns the number of bytes written, which may be fewer than given."""
 
     def sync(self, fd: int) -> None:
-        """Make everything written to the file survive a power loss; return when it does."""
+        """Make everything that was written to the file durable, so that it survives a power loss."""
 
     def truncate(self, fd: int, size: int) -> None:
         """Cut the file to `size` bytes."""
 
     def sync_directory(self, directory: Path) -> None:
-        """Make all names created in or removed from the directory survive a power loss; return when they do."""
+        """Make the creation and removal of files in the directory durable, so that it survives a power loss."""
 
 
 def is_linked(fd: int, path: Path) -> bool:
@@ -56,7 +56,7 @@ class LocalDisk:
         return os.pwritev(fd, pieces, byte)
 
     def sync(self, fd: int) -> None:
-        """Make everything written to the file survive a power loss. On macOS only F_FULLFSYNC writes through to the storage medium."""
+        """Make everything that was written to the file durable. On macOS, only F_FULLFSYNC writes through to the storage medium."""
         if _FULL_SYNC is not None:
             fcntl.fcntl(fd, _FULL_SYNC)
         else:
@@ -67,7 +67,7 @@ class LocalDisk:
         os.ftruncate(fd, size)
 
     def sync_directory(self, directory: Path) -> None:
-        """Make all names created in or removed from the directory survive a power loss."""
+        """Make the creation and removal of files in the directory durable."""
         fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(fd)
@@ -91,7 +91,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def write_all(disk: Disk, fd: int, pieces: Sequence[bytes], byte: int) -> None:
-    """Write all pieces. After a short write, the rest is written again, so that the system reports the cause. Raises OSError."""
+    """Write all pieces. If only a part is written, the rest is tried again, so that the system reports the cause. Raises OSError."""
     for first in range(0, len(pieces), _PIECES):
         rest: list[bytes | memoryview] = list(pieces[first : first + _PIECES])
         while rest:

@@ -1,9 +1,9 @@
 """The durable mark: the position up to which the log is durable, published to readers in other processes.
 
-The file `durable` contains the mark and a check value. It is written in place after each sync of a segment, so it is
-never ahead of the durable records, not even after a power loss. A reader detects a half-written mark by the check value
-and reads again. The file is read and written with system calls, not memory-mapped: on a full or failing disk, access to
-a mapping kills the process instead of raising an error.
+The file `durable` contains the mark and a check value. It is written in place after each sync of a segment, so the mark never lies beyond
+the durable records, not even after a power loss. A reader detects a half-written mark by the check value and reads again. The file is read
+and written with system calls, not memory-mapped: on a full or failing disk, access to a mapping kills the process instead of raising an
+error.
 """
 
 import os
@@ -66,7 +66,7 @@ class DurableMark:
             raise OSError("the file `durable` of the log was only partly written")
 
     def heal(self, end: int) -> None:
-        """Publish `end` again if the file has another value, because it was damaged or deleted. Raises OSError."""
+        """Write `end` again if the file has another value because it was damaged or deleted. Raises OSError."""
         if not is_linked(self._fd, self._path) or os.pread(self._fd, _PAIR.size + 1, 0) != _PAIR.pack(end, end ^ _CHECK):
             self.publish(end)
 

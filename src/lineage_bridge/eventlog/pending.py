@@ -43,7 +43,7 @@ class Pending:
             if self._bytes + submission.size > self._max_bytes:
                 raise UnavailableError(
                     f"the write queue of the event log is full: {self._bytes} bytes queued, limit {self._max_bytes}",
-                    "send again later, or in smaller pieces",
+                    "send the events again later, or fewer at once",
                 )
             self._bytes += submission.size
             self._queue.append(submission)
@@ -52,7 +52,7 @@ class Pending:
     def take(self, limit_bytes: int, timeout_s: float | None = None) -> list[Submission] | None:
         """Remove and return the oldest submissions: at least one, and more as long as they have at most `limit_bytes` together.
 
-        Waits for a submission, at most `timeout_s` seconds: an empty list if none came, None if the queue is closed and empty.
+        Waits at most `timeout_s` seconds for a submission. Returns an empty list if none arrived, None if the queue is closed and empty.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._queue or self._closed, timeout_s)

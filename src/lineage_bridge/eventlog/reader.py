@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lineage_bridge.errors import OffsetError
-from lineage_bridge.eventlog.compressed.file import stored_bytes
+from lineage_bridge.eventlog.compressed.segment_file import stored_bytes
 from lineage_bridge.eventlog.mark import read_mark
 from lineage_bridge.eventlog.segment import (
     HEADER_BYTES,
@@ -35,19 +35,21 @@ class Extent(NamedTuple):
 
 
 class LogReader:
-    """Reads the durable records of the log in `directory`. It holds only the path, so it costs little to create, and can be pickled and
+    """Reads the durable records of the log in `directory`. It only contains the path, so it costs little to create, and can be pickled and
     shared.
 
-    A position is the end of the last record consumed, 0 before the first. A range [start, end) contains the records that begin in it.
-    Both ends are positions or offsets of records, and may lie in different segments, at the end of a segment, or in a segment that
-    never existed.
+    A position is the end of the last record consumed, 0 before the first. A range [start, end) contains the records that begin in it. Both
+    ends are positions or offsets of records. They may lie in different segments, at the end of a segment, or in a segment that never
+    existed.
     """
 
     def __init__(self, directory: Path | str) -> None:
         self._directory = Path(directory)
 
     def durable_end(self) -> int:
-        """The end of the last durable record, 0 for an empty log. It is below a consumer's position if part of the log was lost."""
+        """The end of the last durable record, 0 for an empty log. If part of the log was lost, it may be lower than the position of a
+        consumer.
+        """
         return read_mark(self._directory)
 
     def read(self, start: int, end: int) -> Iterator[tuple[int, LogRecord]]:
@@ -89,8 +91,8 @@ class LogReader:
         return durable
 
     def split(self, start: int, end: int, parts: int) -> list[tuple[int, int]]:
-        """Split [start, end) into at most `parts` adjacent ranges of similar size in bytes. Each has a record, unless none can be
-        read.
+        """Split [start, end) into at most `parts` adjacent ranges of similar size in bytes. Each range has at least one record, unless no
+        record can be read.
 
         Reads the records' headers only. Raises OffsetError.
         """
@@ -109,7 +111,7 @@ class LogReader:
         return sum(max(0, extent.stop - extent.first) for extent in self._extents(start, end))
 
     def disk_bytes(self) -> int:
-        """The total size in bytes of all segment files, as they are stored: most are compressed."""
+        """The total size in bytes of all segment files on disk; most of them are compressed."""
         return sum(stored_bytes(segment_path(self._directory, number)) for number in list_segments(self._directory))
 
     def _sizes(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:

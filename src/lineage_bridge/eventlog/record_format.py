@@ -45,7 +45,9 @@ def encode_record(record: LogRecord) -> bytes:
 
 
 def read_head(data: bytes, at: int) -> Head:
-    """Decode the header at `at`; `data` must contain all of it. The parts are not read. Raises RecordError if it is no header."""
+    """Decode the header at `at`; `data` must contain the whole header. The parts of the record are not read. Raises RecordError if the
+    bytes are not a header.
+    """
     head: Head = HEAD.unpack_from(data, at)
     magic, version, _, total, _, channel, principal, note, body, _, _ = head
     if magic != MAGIC:
@@ -58,7 +60,7 @@ def read_head(data: bytes, at: int) -> Head:
 
 
 def read_parts(data: bytes, at: int, head: Head) -> LogRecord:
-    """Decode the record at `at` with the header `head`; `data` must contain all of it. Raises RecordError if it is damaged."""
+    """Decode the record at `at`, whose header is `head`; `data` must contain the whole record. Raises RecordError if it is damaged."""
     _, _, crc, total, kind, channel, principal, note, body, arrival_us, event_id = head
     end = at + total
     if crc32(memoryview(data)[at + CHECKED_FROM : end]) != crc:
@@ -119,8 +121,8 @@ def encode_like(record: LogRecord, size: int) -> bytes:
 
 
 def filler(size: int) -> bytes | None:
-    """Make an empty ERASED record of this many bytes, to be written over unreadable bytes; None if even an empty record has more bytes than
-    that.
+    """Make an empty ERASED record of this many bytes, to be written over unreadable bytes; None if there are fewer bytes than the shortest
+    record has.
     """
     return _seal(RecordKind.ERASED, bytes(16), 0, (b"", b"", b"", b""), length=size) if size >= HEAD.size else None
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from lineage_bridge.errors import LogError, RecordError
 from lineage_bridge.eventlog.compressed.compressor import decompress_segment
-from lineage_bridge.eventlog.compressed.file import open_segment, segment_size
+from lineage_bridge.eventlog.compressed.segment_file import open_segment, segment_size
 from lineage_bridge.eventlog.disk import Disk
 from lineage_bridge.eventlog.mark import DurableMark, read_mark
 from lineage_bridge.eventlog.segment import (
@@ -34,10 +34,10 @@ _COPY_BYTES: Final = 1 << 20
 class Recovery(NamedTuple):
     """The end of the log after recovery.
 
-    `number`, `byte`: the last segment (0: none), and where its durable records end. `is_open`: whether the segment ends at that byte, so
-    that records can be appended there. `end`: the durable end of the log. It is never below `published`, the durable mark as it was before
-    the recovery. `cut_bytes`: how many bytes were cut off. If the durable mark was lost, some of these bytes may have been acknowledged;
-    they are then saved in the file `saved`. `healed`: whether the last segment's header was damaged and written again.
+    `number`, `byte`: the last segment (0: none), and where its durable records end. `is_open`: the segment ends at that byte, so that
+    records can be appended there. `end`: the durable end of the log, which is never lower than `published`, the durable mark before the
+    recovery. `cut_bytes`: how many bytes were cut off. If the durable mark was lost, some of these bytes may have been acknowledged; they
+    are then saved in the file `saved`. `healed`: whether the last segment's header was damaged and written again.
     """
 
     number: int
@@ -77,8 +77,8 @@ def _published(directory: Path) -> int | None:
 def _heal_last_header(directory: Path, published: int, disk: Disk) -> bool:
     """Remove segments without a header at the end of the log: the process stopped while it began them.
 
-    The segment that is then the last is decompressed. If it has or had records and its header is damaged, the header is written again.
-    Returns whether that was done.
+    Then decompress the last remaining segment. If its header is damaged, and it has or had records, write the header again. Returns whether
+    a header was written.
     """
     for number in reversed(list_segments(directory)):
         decompress_segment(directory, number, disk)
@@ -148,7 +148,7 @@ def _durable_byte(path: Path, size: int, number: int, published: int) -> int:
 
 
 def save(path: Path, first: int, end: int, target: Path) -> Path:
-    """Copy the bytes of a segment from `first` up to `end` into a file of their own, durably. Raises OSError."""
+    """Copy the bytes of a segment from `first` up to `end` durably into a separate file. Raises OSError."""
     with open_segment(path) as source, target.open("wb") as copy:
         while first < end and (piece := source.read(min(end - first, _COPY_BYTES), first)):
             copy.write(piece)
@@ -159,7 +159,7 @@ def save(path: Path, first: int, end: int, target: Path) -> Path:
 
 
 def cut_path(directory: Path, number: int, byte: int) -> Path:
-    """The path of the file in which bytes are saved that are cut out of a segment."""
+    """The path of the file for bytes that are cut out of a segment."""
     return directory / f"{number:010d}-{byte:010d}.cut"
 
 
@@ -171,8 +171,8 @@ def _last_record_end(directory: Path, number: int, byte: int) -> int:
 
 
 def _before(directory: Path, number: int) -> tuple[int, int]:
-    """The segment before this one, and the end of its records. Both are in this segment's header; if the header is damaged, they are found
-    from the files.
+    """The number of the segment before this one, and the end of that segment's records. Both are in this segment's header; if the header is
+    damaged, they are determined from the files.
     """
     try:
         return read_header(directory, number)[1:]

@@ -13,7 +13,7 @@ from zlib import crc32
 from lineage_bridge.errors import RecordError
 from lineage_bridge.eventlog.check import Damage, check_log
 from lineage_bridge.eventlog.compressed.compressor import decompress_segment
-from lineage_bridge.eventlog.compressed.file import segment_size
+from lineage_bridge.eventlog.compressed.segment_file import segment_size
 from lineage_bridge.eventlog.disk import Disk
 from lineage_bridge.eventlog.record_format import CHECKED_FROM, HEAD, START, decode_record, filler
 from lineage_bridge.eventlog.recovery import cut_path, save, write_header
@@ -29,7 +29,7 @@ _STEPS: Final = {change >> 24: (change, value) for value, change in enumerate(_T
 
 
 class RepairOutcome(NamedTuple):
-    """What was done about one piece of damage: it was `corrected`; a header was `rewritten`; the bytes were `set aside` in the file
+    """The outcome of repairing one piece of damage: it was `corrected`; a header was `rewritten`; the bytes were `set aside` in the file
     `saved`; or the damage was `left` as it is.
     """
 
@@ -41,7 +41,7 @@ class RepairOutcome(NamedTuple):
 def repair_log(directory: Path, disk: Disk) -> list[RepairOutcome]:
     """Repair all damage of the log in place, and return one outcome per damage. The caller holds the log's lock. Raises OSError.
 
-    Damaged compressed segments are decompressed first, and kept in a file.
+    Damaged compressed segments are decompressed first; the damaged file is kept.
     """
     found = check_log(directory).damage
     saved = {number: decompress_segment(directory, number, disk) for number in sorted({damage.segment for damage in found})}

@@ -15,7 +15,9 @@ class Bytes(Protocol):
     limit: int
 
     def locate(self, byte: int, size: int) -> tuple[bytes, int]:
-        """A buffer, and the index in it of the segment's `byte`. At least `size` bytes follow there; raises RecordError otherwise."""
+        """Return a buffer, and the index in the buffer at which the segment's `byte` is. At least `size` bytes follow at that index;
+        otherwise raises RecordError.
+        """
 
     def find(self, pattern: bytes, start: int) -> int | None:
         """The first byte at or after `start` where a pattern begins; None if it does not occur before the limit."""
@@ -24,8 +26,8 @@ class Bytes(Protocol):
 def next_record(data: Bytes, damaged: int) -> int:
     """The byte where the first complete record after a damaged one begins; the limit if none follows.
 
-    The end that the damaged record itself states is tried first. Only if no record begins there are the bytes searched, because the body of
-    a rejected event can contain what looks like a record.
+    The end that the damaged record itself states is tried first. The bytes are only searched if no record begins there, because the body of
+    a rejected event can contain bytes that look like a record.
     """
     for end in _stated_ends(data, damaged):
         if damaged < end <= data.limit and (end == data.limit or _is_record(data, end)):
@@ -39,7 +41,9 @@ def next_record(data: Bytes, damaged: int) -> int:
 
 
 def _stated_ends(data: Bytes, byte: int) -> list[int]:
-    """The possible ends of the record at `byte`: by its total length and by the sum of its lengths, if its header is plausible."""
+    """The possible ends of the record at `byte`, if its header is plausible: by its total length, and by the sum of the lengths of its
+    parts.
+    """
     try:
         magic, _, _, total, _, *lengths, _, _ = HEAD.unpack_from(*data.locate(byte, HEAD.size))
     except RecordError:

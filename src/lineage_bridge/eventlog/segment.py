@@ -1,8 +1,8 @@
 """Segment files: their names, their headers, and reading the records in them.
 
-A segment `NNNNNNNNNN.log` begins with a header that names the previous segment and the byte where the last durable record of that one
-ended. So a reader knows where every segment but the newest ends, even if a failed write left bytes after that end. An offset is `segment <<
-32 | byte`; segments are numbered from 1.
+A segment `NNNNNNNNNN.log` begins with a header that names the previous segment, and the byte at which the last durable record of the
+previous segment ends. So a reader knows where every segment except the newest ends, even if a failed write left bytes after that end. An
+offset is `segment << 32 | byte`; segments are numbered from 1.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 from lineage_bridge.errors import RecordError
-from lineage_bridge.eventlog.compressed.file import SegmentFile, open_segment, segment_beginning, segment_size
+from lineage_bridge.eventlog.compressed.segment_file import SegmentFile, open_segment, segment_beginning, segment_size
 from lineage_bridge.eventlog.record_format import HEAD, TOTAL, read_head, read_parts
 from lineage_bridge.eventlog.resync import next_record
 from lineage_bridge.graph.log_record import LogRecord
@@ -33,7 +33,9 @@ _NAME: Final = re.compile(r"\d{10}\.log(\.zst)?")
 
 
 class SegmentHeader(NamedTuple):
-    """The header of a segment: its number, the number of the previous segment (0: none), and the byte where that one ends."""
+    """The header of a segment: its number, the number of the previous segment (0: none), and the byte at which the previous segment
+    ends.
+    """
 
     number: int
     previous: int
@@ -63,7 +65,7 @@ def segment_path(directory: Path, number: int) -> Path:
 def list_segments(directory: Path) -> list[int]:
     """The numbers of the existing segments, compressed or not, ascending; empty if the directory does not exist. Raises OSError.
 
-    Of a segment that is being compressed, a listing of a large directory may have neither file. So where a number is missing, the
+    While a segment is being compressed, a listing of a large directory may contain neither of its two files. So if a number is missing, the
     directory is listed again.
     """
     numbers = _listed(directory)
@@ -99,7 +101,9 @@ def read_header(directory: Path, number: int) -> SegmentHeader:
 
 
 def segment_end(directory: Path, number: int, following: int | None) -> int:
-    """The end of the durable records of a closed segment, from the header of the next segment, or else the end of its file."""
+    """The end of the durable records of a closed segment: the end that the next segment's header states or, if there is none, the end of
+    the file.
+    """
     if following is not None:
         with suppress(RecordError):
             header = read_header(directory, following)
@@ -117,7 +121,7 @@ class UnreadableBytes(NamedTuple):
 
 
 class ReadBuffer:
-    """A read buffer over a segment file. It reads pieces of `chunk` bytes at least, and never a byte at or after `limit`."""
+    """A read buffer over a segment file. It reads at least `chunk` bytes at a time, but no byte at or after `limit`."""
 
     def __init__(self, file: SegmentFile, limit: int, chunk: int = CHUNK_BYTES) -> None:
         self._file, self._chunk = file, chunk
@@ -126,7 +130,9 @@ class ReadBuffer:
         self._data = b""
 
     def locate(self, byte: int, size: int) -> tuple[bytes, int]:
-        """Return the buffer, and the index in it of the file's `byte`. At least `size` bytes follow there; raises RecordError otherwise."""
+        """Return the buffer, and the index in the buffer at which the file's `byte` is. At least `size` bytes follow at that index;
+        otherwise raises RecordError.
+        """
         at = byte - self._base
         if at < 0 or at + size > len(self._data):
             self._refill(byte, size)
@@ -159,7 +165,7 @@ class ReadBuffer:
 
 
 def _ignore(_: UnreadableBytes) -> None:
-    """Ignore a gap in the log. Whoever checks the log reports it."""
+    """Do nothing about a gap in the log; checks of the log report gaps."""
 
 
 def walk_records(
@@ -167,7 +173,7 @@ def walk_records(
 ) -> Iterator[tuple[int, int, LogRecord]]:
     """Yield (byte, size, record) for each complete record that begins in [start, stop).
 
-    `start` is the first byte of a record; no byte from `limit` on is read. Bytes that are no complete record are passed to `on_gap`, and
+    `start` is the first byte of a record; no byte from `limit` on is read. Bytes that are not a complete record are passed to `on_gap`, and
     reading continues at the next complete record.
     """
     byte = start
@@ -189,7 +195,7 @@ def walk_records(
 
 
 def walk_sizes(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[int, int]]:
-    """Yield (byte, size) for each record that begins in [start, stop), from the headers alone; damaged ones are skipped."""
+    """Yield (byte, size) for each record that begins in [start, stop), from the headers alone. Damaged records are skipped."""
     byte = start
     with open_segment(path) as file:
         buffer = ReadBuffer(file, limit)
@@ -212,7 +218,9 @@ def _report_gap(buffer: ReadBuffer, byte: int, error: RecordError, on_gap: Calla
 
 
 def record_in(path: Path, byte: int, limit: int) -> LogRecord:
-    """The record that begins at a byte of a segment. Raises RecordError, which names segment and byte, if there is no complete one."""
+    """The record that begins at a byte of a segment. If no complete record begins there, raises RecordError, which names the segment and
+    the byte.
+    """
     with open_segment(path) as file:
         buffer = ReadBuffer(file, limit, _RECORD_BYTES)
         try:

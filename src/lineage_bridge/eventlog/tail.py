@@ -22,10 +22,10 @@ from lineage_bridge.eventlog.segment import (
 
 
 class Tail:
-    """Appends to the open segment. For one thread, which holds the folder's lock. Everything below `end` is durable and readable.
+    """Appends to the open segment. Not thread-safe; the caller holds the folder's lock. Everything before `end` is durable and readable.
 
-    Continues where recovery ended. If the log ends below `floor`, or below what readers could see before, it continues in a new segment
-    above these positions, so that no offset is used twice.
+    Continues at the end that recovery found. If that end is lower than `floor`, or lower than what readers could see before, it continues
+    in a new segment beyond these positions, so that no offset is used twice.
     """
 
     def __init__(self, directory: Path, found: Recovery, *, floor: int, segment_bytes: int, disk: Disk, mark: DurableMark) -> None:
@@ -48,8 +48,8 @@ class Tail:
     def append(self, pieces: Sequence[bytes], size: int) -> int:
         """Write `size` bytes of complete records durably, let readers see them, and return the offset of the first.
 
-        All or nothing: after an OSError none of the records is in the log, and a later call can succeed. All go to one
-        segment, which is a new one if the open one would exceed its size.
+        After an OSError, none of the records is in the log, and a later call can succeed. All records go to one segment: a new one if the
+        open segment would become too large.
         """
         if self._must_roll or self._byte + size > max(self._segment_bytes, HEADER_BYTES + size) or not is_linked(self._fd, self._path):
             self._roll()
@@ -98,8 +98,8 @@ class Tail:
         return True
 
     def _roll(self) -> None:
-        """Open the next segment. From the first attempt on, the old one is no longer written, because the new header states where
-        it ends.
+        """Open the next segment. Once this was tried, the old segment is no longer written, because the new header states where the old
+        segment ends.
         """
         self._must_roll = True
         if self._next_number > MAX_SEGMENT:

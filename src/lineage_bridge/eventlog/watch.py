@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 class _StoppedError(Exception):
-    """The check has to end, because the watch was closed."""
+    """Raised to end a check, because the watch was closed."""
 
 
 class LogWatch:
@@ -38,7 +38,7 @@ class LogWatch:
         self._thread.start()
 
     def found(self) -> LogCheck | None:
-        """The result of the last check, with the present acknowledgements; None before the first check has ended."""
+        """The result of the last check, with acknowledgements made since then; None before the first check has ended."""
         found = self._found
         return None if found is None else found._replace(new=unacknowledged(self._directory, found.damage))
 

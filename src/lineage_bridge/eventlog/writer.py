@@ -35,11 +35,11 @@ _LOCAL_DISK: Final = LocalDisk()
 class LogWriter:
     """The only writer of the log in `directory`. Records that it acknowledges are durable, and readers see them.
 
-    It creates the folder if needed, acquires its lock (within `lock_timeout_s` seconds) and cuts off a torn end, with the result in
-    `recovery`. `floor` is the highest position that the log is known to have issued: the position of the store. All new records get offsets
-    at or above it. A write beyond the process's file size limit is refused like a write to a full disk, provided that SIGXFSZ is ignored,
-    which is Python's default. A fork of the process without exec may keep the lock; an executed program does not. Raises LogLockedError,
-    LogFullError, LogError; ConfigError for impossible sizes.
+    When it is created, it creates the folder if needed, takes its lock (within `lock_timeout_s` seconds), and cuts off an interrupted write
+    at the end of the log (the result is in `recovery`). `floor` is the position of the store: the log has already issued all positions
+    before it, so new records get offsets at or after it. A write beyond the process's file size limit is refused like a write to a full
+    disk, provided that SIGXFSZ is ignored, as is Python's default. A child process that was forked without exec may keep the lock. Raises
+    LogLockedError, LogFullError, LogError; ConfigError for impossible sizes.
     """
 
     def __init__(
@@ -77,13 +77,13 @@ class LogWriter:
         return self._pending.bytes
 
     def end(self) -> int:
-        """The end of the last durable record, 0 for an empty log. It may be below `floor` until the next record is written."""
+        """The end of the last durable record, 0 for an empty log. Until the next record is written, it may be lower than `floor`."""
         return self._tail.end
 
     def submit(self, records: Sequence[LogRecord]) -> Future[list[int]]:
         """Submit records. The future has their offsets, in their order, once all are durable; either all are written or none.
 
-        The future raises LogFullError if the disk is full, LogError if it fails. Cancelling it before the write starts
+        The future raises LogFullError if the disk is full, LogError if the disk fails. Cancelling it before the write starts
         drops the records. Raises UnavailableError if the queue is full, RecordError for a record that exceeds a limit,
         LogError after `close`.
         """
@@ -137,8 +137,8 @@ class LogWriter:
             submission.future.set_result(offsets)
 
     def _log_error(self, error: Exception) -> Exception:
-        """Make the error to report to a waiting caller. Each caller gets a new one, because an error raised in two threads would
-        mix their tracebacks.
+        """Make the error to report to a waiting caller. Each caller gets a new error object, because an error raised in two threads would
+        have a mixed traceback.
         """
         if isinstance(error, LogError):
             return type(error)(str(error), error.hint)
@@ -155,9 +155,15 @@ class LogWriter:
 
 def _check_sizes(segment_bytes: int, max_pending_bytes: int) -> None:
     if not HEADER_BYTES < segment_bytes <= MAX_SEGMENT_BYTES:
-        raise ConfigError(f"the segment size {segment_bytes} is not between {HEADER_BYTES + 1} and {MAX_SEGMENT_BYTES} bytes")
+        raise ConfigError(
+            f"the segment size {segment_bytes} is not between {HEADER_BYTES + 1} and {MAX_SEGMENT_BYTES} bytes",
+            "choose a size within these limits",
+        )
     if not 0 < max_pending_bytes <= MAX_SEGMENT_BYTES:
-        raise ConfigError(f"the size {max_pending_bytes} of the log's write queue is not between 1 and {MAX_SEGMENT_BYTES} bytes")
+        raise ConfigError(
+            f"the size {max_pending_bytes} of the log's write queue is not between 1 and {MAX_SEGMENT_BYTES} bytes",
+            "choose a size within these limits",
+        )
 
 
 def _make_directory(directory: Path, disk: Disk) -> None:

@@ -40,8 +40,8 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
 class RecordNote(msgspec.Struct, frozen=True, omit_defaults=True):
     """The metadata that is stored beside the body of a record.
 
-    `code`, `path` and `message`: why the record was rejected. `namespaces` are the globs that the sender was limited to when the record
-    arrived; without globs, the whole event has effect. For an event that another principal accepted from quarantine, `sender` is the
+    `code`, `path` and `message` state why the record was rejected. `namespaces` are the globs that the sender was limited to when the
+    record arrived; without globs, the whole event has effect. For an event that another principal accepted from quarantine, `sender` is the
     original principal, and `waived` means that the event was accepted although its job or dataset lies outside `namespaces`. `origin` is
     where an input read the record. `releases` is the id of the quarantined record that became this event, if that record has another id.
     `whole`: the body of this rejected record is all that the input read, unchanged.

@@ -43,7 +43,8 @@ class MergeRule(Enum):
 class Column:
     """A column of a relation.
 
-    Columns chosen together have the same `group`; those of it that are `ordinal` are compared, from left to right, to choose the row.
+    Columns that are taken together from one row have the same `group`. The columns of a group that are `ordinal` are compared, from left to
+    right, to choose the row.
     """
 
     name: str
@@ -114,7 +115,7 @@ def relation(name: str, *columns: Column) -> Relation:
 
 
 def groups_of(relation: Relation) -> dict[str, list[Column]]:
-    """The columns of each group that are chosen together, by group name."""
+    """The columns of each group (columns that are taken together from one row), by the group's name."""
     groups: dict[str, list[Column]] = {}
     for column in relation.columns:
         if column.group:
@@ -144,8 +145,8 @@ def _merger(relation: Relation) -> Callable[[Row, Row], Row]:
 
 
 def _choice(values: tuple[Column, ...], first: int) -> str:
-    """The expression that chooses between two rows for a group of columns. These are adjacent and end with their order, which decides
-    which row wins.
+    """The expression that chooses between two rows for a group of columns. The columns are adjacent, and the last ones are the order, which
+    decides.
     """
     group = [column for column in values if column.group == values[first].group]
     end = first + len(group)
@@ -170,7 +171,7 @@ def upsert_sql(relation: Relation, source: str, *, least: str = "min", greatest:
 
 
 def _updates(relation: Relation, least: str, greatest: str) -> tuple[list[str], list[str]]:
-    """The assignments of an upsert and the conditions under which one of them changes something."""
+    """The assignments of an upsert, and for each the condition under which it changes something."""
     table, sets, changes = relation.name, [], []
     for column in relation.columns:
         ours, theirs = f'"{table}"."{column.name}"', f'excluded."{column.name}"'

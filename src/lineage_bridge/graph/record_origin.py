@@ -1,5 +1,5 @@
-"""Where an input read the event of a log record (its origin). The origin is kept in the record's note, so that it becomes durable with the
-event.
+"""The origin of a log record: where an input read its event. The origin is stored in the record's note, so that it becomes durable together
+with the event.
 """
 
 from typing import Final, NamedTuple
@@ -14,7 +14,7 @@ class StreamPartition(NamedTuple):
     """A partition of a stream (a topic).
 
     `life` distinguishes streams that had the same name at different times, such as the id of a topic. Offsets are unique within a partition
-    of a life. `partition` is empty if the stream is one file. Its life is then the file's key, a space, and a text that distinguishes it
+    of a life. If the stream is a file, `partition` is empty, and `life` is the file's key, a space, and a text that distinguishes the file
     from earlier files with the same key.
     """
 
@@ -29,10 +29,10 @@ class StreamPartition(NamedTuple):
 
 
 class EventPosition(NamedTuple):
-    """The position of an event in a partition: number `number`, counted from 0, of the events in the record at `offset`.
+    """The position of an event in a partition: the record at `offset`, and the number of the event in this record, from 0.
 
-    In an aggregated record, the bits of `number` from PART_BITS on are the number of the contained record.
-    Positions compare by their order. Offsets may be larger than 64 bits.
+    In an aggregated record, the bits of `number` from PART_BITS on are the number of the contained record. Positions compare by their
+    order. Offsets may be larger than 64 bits.
     """
 
     offset: int
@@ -57,8 +57,8 @@ class RecordOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where the input `input` read an event: see StreamPartition and EventPosition; the record at `offset` holds `count` events.
 
     `part` is the number of the contained record within an aggregated record (Kinesis' sub-sequence number); `index` and `count` then refer
-    to the events of that record. `at_ms` is when the record was written to the stream, in UTC milliseconds. `key` and `headers` are the
-    record's, as far as they are text, without secrets.
+    to the events of that record. `at_ms` is when the record was written to the stream, in UTC milliseconds. `key` and `headers` are those
+    of the record, without secrets, if they are text.
     """
 
     input: str

@@ -28,7 +28,7 @@ NO_EVENT = b""
 
 
 class Side(IntEnum):
-    """How a node relates to the asserter: an input or output, itself, the run, one access to an input or output, described by a catalog."""
+    """What a facet is about: an input or output, the node itself, the run, one access to an input or output, or what a catalog states."""
 
     INPUT = 0
     OUTPUT = 1

@@ -1,4 +1,4 @@
-"""Masks secrets in a body that was cut off. In such a body, the text by which a secret is recognised may be in the missing part."""
+"""Masks secrets in a body that was cut off. The text by which a secret is recognised may be in the missing part."""
 
 from lineage_bridge.openlineage.json_text import Spend, no_limit, token_of
 from lineage_bridge.openlineage.redaction import mask
@@ -10,14 +10,17 @@ _SIGNS, _SIGN_NS = (b'"', b",", b"[", b"{"), 1_500
 
 
 def mask_beginning(body: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
-    """Mask secrets in the beginning of a body. Also masked is each `value` (and whatever may contain one) of an object that is still
-    open at the end, since its `name` may follow: `{"value": "x", "name": "pass`. `spend` and `key` are those of `mask`.
+    """Mask secrets in the beginning of a body. Also masks each `value`, and each member that may contain one, of an object that is still
+    open at the end, because the object's `name` may be in the missing part: `{"value": "x", "name": "pass`. `spend` and `key` mean the same
+    as for `mask`.
     """
     return mask_open_values(mask(body, spend, key), spend)
 
 
 def mask_open_values(masked: bytes, spend: Spend = no_limit) -> bytes:
-    """Mask such values in the result of `mask`, for a body that may have been cut off, possibly by its sender."""
+    """In the result of `mask`, also mask each `value` of an object that is still open at the end. For a body that may have been cut off,
+    possibly by its sender.
+    """
     spend(sum(map(masked.count, _SIGNS)) * _SIGN_NS)
     pieces: list[bytes] = []
     end = 0

@@ -34,7 +34,7 @@ class TooCostlyError(Exception):
 
 
 class Effort:
-    """The amount of work that something may still cause, in estimated nanoseconds; these are counted, not measured."""
+    """A budget of work, in nanoseconds. The cost of each step is estimated and deducted; no time is measured."""
 
     def __init__(self, left_ns: int) -> None:
         self.left_ns = left_ns
@@ -47,17 +47,17 @@ class Effort:
 
 
 def judging_effort(events: Sequence[bytes]) -> Effort:
-    """The work that a payload may cause, without that of masking secrets."""
+    """The work that a payload may cause, apart from masking its secrets."""
     return Effort(LEAST_NS + sum(map(len, events)) * NS_PER_BYTE)
 
 
 def masking_effort(event: bytes) -> Effort:
-    """The work that finding the secrets in an event may cause. It depends on the event alone, not on what is sent with it."""
+    """The work that finding the secrets in an event may cause. It depends on the event alone, not on other events in the same payload."""
     return Effort(LEAST_MASKING_NS + len(event) * MASKING_NS_PER_BYTE)
 
 
 def naming_effort(event: bytes) -> Effort:
-    """The work that finding the secrets in an event may cause whose facets were masked whole."""
+    """The work that finding the remaining secrets may cause in an event whose facets were masked as a whole."""
     return Effort(LEAST_MASKING_NS + len(event) * NAMING_NS_PER_BYTE)
 
 

@@ -58,9 +58,9 @@ def _take_all(_: Event) -> Rejected | None:
 class Sender(NamedTuple):
     """The channel of a payload, and the principal that sent the payload. The principal may be limited to namespaces.
 
-    `first`: the note of an event in quarantine that is validated again; its sender, limits and origin are kept. `releases` is the id of the
-    quarantined record, if the event was only a part of that record. `origin` is where an input read the payload, and is stored with each of
-    its records. `left_out` returns the reason if an event must not be accepted; it is checked before the sender's limits.
+    If an event in quarantine is validated again, `first` is the note of its record, whose sender, limits and origin are kept, and
+    `releases` is the id of that record if the event was only a part of it. `origin` is where an input read the payload, and is stored with
+    each of its records. `left_out` returns the reason if an event must not be accepted; it is checked before the sender's limits.
     """
 
     channel: str
@@ -72,7 +72,7 @@ class Sender(NamedTuple):
 
     @property
     def note(self) -> RecordNote:
-        """Make the note that the record of an event from this sender has."""
+        """Make the note for the log record of an event from this sender."""
         limits = tuple(sorted(self.principal.namespaces))
         if self.first is None:
             return RecordNote(namespaces=limits, origin=self.origin)
@@ -205,7 +205,7 @@ def _judge_event(raw: bytes, effort: Effort, masking: Effort, sender: Sender, ar
 
 
 def _not_taken(event: Event, masked: bytes, sender: Sender, note: RecordNote, key: bytes) -> Rejected | None:
-    """Reject an event that is not to be taken from this sender, although it can be read."""
+    """Reject a readable event that this sender may not send; None if the sender may send it."""
     if left_out := sender.left_out(event):
         return left_out
     if PUBLICATION_BYTES in masked and (own := own_publication(event, graph_id(key))):
@@ -249,9 +249,7 @@ def _outside(kind: str, namespace: str, note: RecordNote) -> Rejected:
 
 
 def _rejected(body: bytes, verdict: Rejected, sender: Sender, arrival_us: int, *, is_whole: bool = False) -> JudgedEvent:
-    """Make the record of a rejected event. `is_whole`: the body is everything that was read, unchanged, which is noted in records of
-    inputs.
-    """
+    """Make the record of a rejected event. `is_whole`: the body is all that was read, unchanged; for inputs, the record states this."""
     code, path, message = (text[:_NOTE_CHARACTERS] for text in (verdict.code, verdict.path, verdict.message))
     noted, whole = sender.note, is_whole and sender.origin is not None
     note = write_note(msgspec.structs.replace(noted, code=code, path=path, message=message, whole=whole))

@@ -1,4 +1,4 @@
-"""Splits payloads into events, whose bytes stay as they were sent."""
+"""Splits payloads into events, and keeps the bytes of each event as they were sent."""
 
 import zlib
 from collections.abc import Sequence
@@ -69,8 +69,8 @@ class Payload:
 class SplitPayload:
     """The events of a payload, in its order, before they are validated.
 
-    `single`: the payload is one event by itself. `rejected`: the payload is refused as a whole, and its beginning is the only item.
-    `is_cut`: the item is not all of the payload.
+    `single`: the payload is one event by itself. `rejected`: the payload is refused as a whole, and the only item is its beginning.
+    `is_cut`: that item is not the whole payload.
     """
 
     items: Sequence[bytes]
@@ -95,7 +95,7 @@ def split_payload(payload: Payload) -> SplitPayload:
 
 
 def beginning(raw: bytes, most: int) -> bytes:
-    """Cut a payload to at most `most` bytes, at the end of a word. Otherwise half of a secret could remain, which masking does not
+    """Cut a payload to at most `most` bytes, at the end of a word. A cut within a word could leave half of a secret, which masking does not
     recognise.
     """
     if len(raw) <= most:
@@ -109,10 +109,10 @@ def _refused(data: bytes, code: str, message: str) -> SplitPayload:
 
 
 def _unpack(data: bytes, limit: int) -> tuple[bytes, bool, bool]:
-    """Decompress at most `limit` bytes of a gzip or zlib stream. Returns also whether there is more, and whether the stream is damaged.
+    """Decompress at most `limit` bytes of a gzip or zlib stream. Also returns whether there is more, and whether the stream is damaged.
 
-    The time is proportional to the bytes, however many gzip members there are: each member is given pieces that are small at its
-    beginning.
+    The time is proportional to the bytes, even if the stream has many gzip members: the first pieces passed to the decompressor of each
+    member are small.
     """
     unpacked, at = bytearray(), 0
     while at < len(data):
@@ -161,7 +161,7 @@ def _check_count(events: Sequence[object], most: int) -> None:
 
 
 def _enveloped(text: bytes) -> bytes | None:
-    """The array in the member `events`, if the text is an object that is not an event itself."""
+    """The array in the member `events`, if the text is an object that has one and is not an event itself."""
     envelope = _ENVELOPE.decode(text)
     if isinstance(envelope.events, UnsetType) or not all(
         isinstance(member, UnsetType) for member in (envelope.run, envelope.job, envelope.dataset)

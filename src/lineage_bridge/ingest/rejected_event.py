@@ -21,9 +21,7 @@ class EventSender(Struct, frozen=True):
 
 
 def sender_of(raw: bytes) -> EventSender:
-    """Read the job and the producer of an event, from its members before the first that cannot be read. Pure; never raises, whatever
-    the bytes.
-    """
+    """Read the job and the producer of an event, up to the first member that cannot be read. Pure; never raises, whatever the bytes are."""
     members = dict(_members(raw.decode("utf-8", "replace")))
     job = members.get("job")
     named = job if isinstance(job, dict) else {}

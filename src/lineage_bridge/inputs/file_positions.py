@@ -1,4 +1,4 @@
-"""The positions of an input in its files. They are rows of the state database, of which few are in memory."""
+"""The positions of an input in its files. They are stored in the state database; only a few are in memory."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,8 +12,8 @@ _FIRST: Final = EventPosition(0, 0)
 
 
 class FilePositions:
-    """The positions of the input `name` in files. There is one for each key, for the latest file with that key. For one thread at a
-    time.
+    """The positions of the input `name` in files: one position for each key, which belongs to the latest file with this key. Not
+    thread-safe.
     """
 
     def __init__(self, name: str, repository: InputRepository) -> None:
@@ -44,7 +44,7 @@ class FilePositions:
         return found.at if found and found.where.life == where.life else _FIRST
 
     def advance(self, where: StreamPartition, position: EventPosition, mark: str = "") -> None:
-        """Record that the log has everything in a file before a position; with `mark`, that the file was read completely."""
+        """Record that the log has everything in a file before a position. With `mark`, also record that the file was read completely."""
         key = where.file_key
         found = self._of(key)
         if found and found.where.life == where.life:

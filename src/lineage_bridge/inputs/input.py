@@ -1,4 +1,4 @@
-"""The interface of an input: it reads records of streams from given positions on, and is independent of events and of the log."""
+"""The interface of an input, which reads records of streams, starting at given positions. It knows nothing of events and of the log."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,9 +16,9 @@ from lineage_bridge.ports.streams import SparkRead, StreamRange
 class IncomingRecord(NamedTuple):
     """A record of a stream; `at_ms` is when it was written to the stream, in UTC milliseconds. Records without a value contain no event.
 
-    Each record within an aggregated record is an IncomingRecord of its own; `part` is its number, from 0 on. If `is_whole` is false,
-    further parts may follow, and the position after this record is that of the next part. `mark` is stored with the position after a record
-    of a file; `refused` is why a damaged record contains no event.
+    Each record within an aggregated record is an IncomingRecord of its own; `part` is its number, from 0 on. If `is_whole` is false, more
+    parts may follow, and the position after this record is that of the next part. `mark` is stored with the position after a record of a
+    file. `refused` is the reason why a damaged record contains no event.
     """
 
     where: StreamPartition
@@ -39,9 +39,9 @@ class IncomingRecord(NamedTuple):
 
 
 class ReadingState(NamedTuple):
-    """The state of an input: partitions that it reads, records after the acknowledged ones (None: unknown), records that were deleted
-    before they were read, problems that do not stop the rest, the lag in seconds, if the stream reports it, and, for inputs that read
-    files, files and bytes that are not read yet.
+    """The state of an input: the partitions that it reads, the number of records after the last acknowledged one (None: unknown), the
+    number of records that were deleted before they were read, the problems that affect only a part of the input, the lag in seconds, if the
+    stream reports one, and, for inputs that read files, the files and bytes that are not read yet.
     """
 
     partitions: int = 0
@@ -125,7 +125,9 @@ class Input(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def acknowledge(self, ends: Mapping[StreamPartition, int]) -> None:
-        """Record that the log has everything before these offsets. Offsets committed to the stream are only a copy for its own tools."""
+        """Record that the log has everything before these offsets. An input may commit them to the stream, but only as a copy for the
+        stream's own tools.
+        """
 
     @abstractmethod
     def keep_alive(self) -> None:
@@ -133,7 +135,7 @@ class Input(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def reading_state(self) -> ReadingState:
-        """The current state. Called about every second; does no input or output."""
+        """The current state. It is requested about every second, so this must do no input or output."""
 
     @abstractmethod
     def close(self) -> None:
@@ -159,11 +161,13 @@ class StreamInput(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def is_same(self, ranges: Sequence[StreamRange]) -> bool:
-        """Whether the streams are still those that the ranges were planned for. Called after the ranges have been read."""
+        """Whether the streams are still the ones for which the ranges were planned (and not others of the same name). Called after the
+        ranges were read.
+        """
 
     @abstractmethod
     def read(self, ranges: Sequence[StreamRange], parallelism: int) -> SparkRead:
-        """Make the Spark read of ranges, in about the given number of tasks."""
+        """Describe how Spark reads these ranges, in about the given number of tasks."""
 
     @abstractmethod
     def taken(self, ranges: Sequence[StreamRange]) -> None:
@@ -171,7 +175,7 @@ class StreamInput(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def postpone(self, given: StreamRange, error: LineageBridgeError) -> None:
-        """Skip the partition of a range that cannot be read for a while, and report it in the state."""
+        """A range cannot be read: leave out its partition for a while, and report the problem in the state."""
 
     @abstractmethod
     def reading_state(self) -> ReadingState:
@@ -186,7 +190,7 @@ class StreamInput(ABC, Generic[SettingsT]):
 class InputKind:
     """A kind of input: its settings, how to create it, and one line that describes it in lists.
 
-    `channel` is that of its records. `stream` creates the form that Spark reads, if the kind has one.
+    `channel` is the channel of its log records. `stream` creates the input in the form that Spark reads, if the kind has this form.
     """
 
     settings: type[InputSettings]

@@ -25,8 +25,8 @@ _ERRORS: Final[Mapping[int, type[NotFoundError | GoneError]]] = {404: NotFoundEr
 class IntakeClient:
     """Implements `ports.InputLog` over HTTP, for several threads.
 
-    `key` returns the API key of LineageBridge's own processes, `trusted` which servers are trusted, as httpx's `verify`. Every call raises
-    UnavailableError if it has to be repeated, GoneError if the API was restarted, NotFoundError if the input was removed.
+    `key` returns the API key of LineageBridge's own processes, `trusted` which servers are trusted, as httpx's `verify`. All methods raise
+    UnavailableError if the call should be repeated, GoneError if the API was restarted, NotFoundError if the input was removed.
     """
 
     def __init__(self, address: str, key: Callable[[], str], trusted: Callable[[], ssl.SSLContext | bool] = lambda: True) -> None:

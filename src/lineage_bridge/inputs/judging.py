@@ -47,10 +47,11 @@ class CollectingLog:
 
 
 class RecordJudge(NamedTuple):
-    """Validates records of the input `name`, whose events are limited to `namespaces` and `jobs`; `key` is the installation's. Can be
-    pickled.
+    """Validates records of the input `name`. The settings may limit events to `namespaces` and `jobs`; `key` is the installation's key. Can
+    be pickled.
 
-    With `restores`, records that LineageBridge wrote to the stream keep their earlier verdicts, because the stream is its log.
+    With `restores`, records that LineageBridge itself wrote to the stream keep their earlier verdicts, because the stream is its log of
+    received events.
     """
 
     name: str
@@ -66,7 +67,7 @@ class RecordJudge(NamedTuple):
         return cls(name, channel, tuple(settings.namespaces), key, restores, settings.jobs)
 
     def __call__(self, record: IncomingRecord, clock_us: Callable[[], int]) -> JudgedRow:
-        """Convert a record of the input to log records; there are none if it has no value. Returns also how many of its events the
+        """Convert a record of the input to log records; a record without a value gives none. Also returns how many of its events the
         setting `jobs` leaves out.
         """
         if record.value is None:
@@ -87,13 +88,13 @@ class RecordJudge(NamedTuple):
 
 
 def is_left_out(event: JudgedEvent) -> bool:
-    """Whether the settings of the input leave out the job of an event."""
+    """Whether the settings of the input leave out an event because of its job."""
     return isinstance(event.verdict, Rejected) and event.verdict.code == LEFT_OUT
 
 
 def why_left_out(input_name: str, jobs: JobPatterns, event: Event) -> Rejected | None:
-    """The reason why an input does not accept an event, because of the name of its job; None if it accepts it. A DatasetEvent has no
-    job, and is accepted.
+    """The reason why the name of an event's job keeps an input from accepting the event; None if the input accepts it. A DatasetEvent has
+    no job, so it is accepted.
     """
     name = _pipeline_name(event) if jobs.include or jobs.exclude else None
     if name is None or jobs.lets_pass(name):

@@ -30,7 +30,7 @@ class StreamSide(NamedTuple):
 
 
 class _Running:
-    """An input that is read in a thread. `basis` is the record that it was created from."""
+    """An input that is read in a thread. `basis` is the configuration from which its reader was created."""
 
     def __init__(self, reader: SessionReader, basis: object) -> None:
         self.reader, self.basis = reader, basis
@@ -42,8 +42,8 @@ class _Running:
 class InputManager:
     """Reads the inputs that `records` lists, unless they are paused, and passes a report to `report` about every second.
 
-    With `stream`, it reads those of the form `stream`, without it the others. `intake` names the input whose topic is the log of received
-    events, if there is one.
+    With `stream`, it only reads inputs of the form `stream`, without it only the others. `intake` names the input whose topic is the log of
+    received events, if there is one.
     """
 
     def __init__(

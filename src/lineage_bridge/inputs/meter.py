@@ -14,7 +14,9 @@ WINDOW_S: Final = 10.0
 
 
 class ReadingMeter:
-    """The status of an input, and its allowance of records. One thread changes the status, others read it. `clock` is a monotonic one."""
+    """The status of an input, and how many records it may read now. One thread changes the status, others read it. `clock` returns
+    monotonic seconds.
+    """
 
     def __init__(self, clock_us: Callable[[], int], clock: Callable[[], float]) -> None:
         self._clock_us, self._clock = clock_us, clock
@@ -32,7 +34,7 @@ class ReadingMeter:
             return self._status
 
     def change(self, state: str, error: str | None = None) -> None:
-        """Record the state of the input, since when it has lasted, and the error that is the reason."""
+        """Record a state of the input, since when it is in this state, and the error that caused it."""
         with self._lock:
             since = self._status.since_us if state == self._status.state else self._clock_us()
             more = {} if error is None else {"error": error, "hint": "", "failed_us": self._clock_us()}
@@ -78,8 +80,8 @@ class ReadingMeter:
             self._settle_rate()
 
     def watch(self, state: ReadingState) -> None:
-        """Record the state of the input. The lag in seconds is the age of the newest record that was read, while further records wait,
-        unless the stream reports a lag itself.
+        """Record the state of the input. The lag in seconds is the one that the stream reports or, if it reports none, the age of the
+        newest record that was read, while more records wait.
         """
         with self._lock:
             lag_s = state.lag_s

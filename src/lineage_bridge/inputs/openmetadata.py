@@ -1,7 +1,7 @@
 """Translates the settings of OpenMetadata's OpenLineage connector to those of an input. Pure.
 
 Options have the names and meanings of OpenMetadata 2.0 (the broker's options are in `brokerConfig`) and of versions before 1.13 (the
-broker's options are at the top level). An option that LineageBridge cannot honour is an error, never ignored.
+broker's options are at the top level). An option that LineageBridge cannot honour causes an error; it is never ignored.
 """
 
 from collections.abc import Callable, Mapping
@@ -71,7 +71,7 @@ def _kinesis(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _made(options: dict[str, Any], translated_: Mapping[str, _Translate], required: set[str]) -> dict[str, Any]:
-    """The settings for the options. Raises if an option is missing, unknown or cannot be honoured."""
+    """Make the settings from the options. Raises if an option is missing, unknown or cannot be honoured."""
     _check({key: value for key, value in options.items() if key not in translated_}, _CONNECTION)
     if missing := sorted(key for key in required if options.get(key) is None):
         raise _RefusedOptionError(f"{missing[0]} is missing")
@@ -114,8 +114,8 @@ def _ssl(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
 
 
 def _aws(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
-    """Translate the settings of the connection to AWS. In OpenMetadata, `enabled` says that keys may be missing; in LineageBridge they
-    always may.
+    """Translate the settings of the connection to AWS. In OpenMetadata, the option `enabled` allows keys to be missing; in LineageBridge,
+    keys may always be missing.
     """
     if not isinstance(value, dict):
         raise _RefusedOptionError("awsConfig is not an object")
@@ -140,7 +140,7 @@ def _renamed(option: str, value: Any, names: Mapping[str, str]) -> dict[str, Any
     if not isinstance(value, dict):
         raise _RefusedOptionError(f"{option} is not an object")
     if unknown := sorted(value.keys() - names.keys()):
-        raise _RefusedOptionError(f"unknown option {option}.{unknown[0]}")
+        raise _RefusedOptionError(f"unknown option {option}.{unknown[0]}: remove it")
     return {names[key]: found for key, found in value.items() if found is not None}
 
 

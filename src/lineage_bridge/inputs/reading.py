@@ -112,7 +112,9 @@ class SessionReader(ABC):
 
 
 class _Portion(NamedTuple):
-    """A portion of log records, the offset up to which the portion covers each partition, and the number of events that are left out."""
+    """Log records that are sent together, the offset up to which they cover each partition, and the number of events that the settings
+    leave out.
+    """
 
     judged: list[LogRecord]
     ends: dict[StreamPartition, int]
@@ -122,7 +124,7 @@ class _Portion(NamedTuple):
 class InputReader(SessionReader):
     """Reads an input until it is stopped. After a failure it waits, and continues at the log's positions.
 
-    `key` is the installation's, `clock` a monotonic one in seconds.
+    `key` is the installation's key; `clock` returns monotonic seconds.
     """
 
     def __init__(
@@ -171,7 +173,7 @@ class InputReader(SessionReader):
         self.meter.count(records, filtered)
 
     def _portions(self, records: Sequence[IncomingRecord]) -> Iterator[_Portion]:
-        """The log records of the events, in portions."""
+        """Yield the log records of these records' events, in portions."""
         judged: list[LogRecord] = []
         ends: dict[StreamPartition, int] = {}
         size = filtered = 0

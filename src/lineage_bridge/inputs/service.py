@@ -30,9 +30,9 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 class InputService:
     """Implements `ports.InputService` over the inputs of the settings file (name to settings, with `kind`) and those that users added.
 
-    `progress` returns the counts of an input's events in the log and the archive, `report` the last report of the process that reads
-    inputs, `streams` the report of the pipeline, which reads those of the form `stream`; None if it does not run. `installation` and `key`
-    are this installation's.
+    `progress` returns the counts of an input's events in the log and the archive. `report` returns the last report of the process that
+    reads inputs, `streams` that of the pipeline, which reads the inputs of the form `stream`; each returns None if the process does not
+    run. `installation` and `key` are the id and the key of this installation.
     """
 
     def __init__(
@@ -135,7 +135,9 @@ class InputService:
         return why_left_out(name, JobPatterns.model_validate(settings.get("jobs", {})), event)
 
     def events_in(self, value: bytes) -> Sequence[bytes]:
-        """Read the events in the value of a record, as inputs read values now. If that is not possible, the value itself is returned."""
+        """Split the value of a record into events, in the way in which inputs now read values. If that is not possible, return the value
+        itself.
+        """
         payload = payload_of(value)
         events = payload if isinstance(payload, SplitPayload) else split_payload(payload)
         return [value] if events.rejected or not events.items else events.items
@@ -158,7 +160,7 @@ class InputService:
         return f"failing: {', '.join(failing)}" if failing else ""
 
     def _current(self, read: Callable[[], InputsReport | None]) -> Mapping[str, InputStatus]:
-        """The states of inputs in a report; none if it is too old."""
+        """The states of inputs in a report; empty if the report is too old."""
         report = read()
         return report.inputs if report and self._clock_us() - report.beat_us <= SILENT_US else {}
 

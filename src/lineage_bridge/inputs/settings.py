@@ -75,7 +75,7 @@ def _compiled(pattern: str) -> Any:  # noqa: ANN401  # re2 has no types
 
 
 def _grouped(pattern: str) -> str:
-    r"""A pattern as a group of a longer one. A quotation (`\Q`) that the pattern leaves open ends with the pattern."""
+    r"""A pattern as a group of a longer one. If the pattern has a quotation (`\Q`) without an end, the quotation ends with the pattern."""
     group = f"(?:{pattern})"
     return rf"(?:{pattern}\E)" if _problem(group) else group
 

@@ -23,7 +23,7 @@ _FIRST = EventPosition(0, 0)
 
 
 class StreamPositions(Positions):
-    """The positions of an input in the store, and in the log if the input was read in the form `embedded` before."""
+    """The positions of an input in the store; also in the log, if the input was read in the form `embedded` before."""
 
     def __init__(self, name: str, feed: StreamFeed, event_log: InputLog) -> None:
         self._name, self._feed = name, feed

@@ -27,9 +27,9 @@ Headers = Sequence[tuple[str, bytes]]
 
 
 def headers_of(record: LogRecord, request: str = "") -> list[tuple[str, bytes]]:
-    """The headers of a record in a topic; `request` is the id of the request that brought it.
+    """The headers of a record in a topic; `request` is the id of the request that contained the event.
 
-    `lineagebridge-received` is the arrival in UTC microseconds, `lineagebridge-note` a RecordNote as JSON, absent if it is empty.
+    `lineagebridge-received` is the time of arrival in UTC microseconds; `lineagebridge-note` is a RecordNote as JSON, absent if empty.
     """
     found = [
         (_KIND, _NAMES[record.kind].encode()),
@@ -48,10 +48,8 @@ def size_of(record: LogRecord) -> int:
 
 
 def restored(name: str, incoming: IncomingRecord, key: bytes) -> LogRecord | None:
-    """Read back the log record that LineageBridge wrote, with the origin of the input `name`; None for a record that another program
-    wrote.
-
-    `key` is the installation's, for digests of secrets in headers.
+    """Restore the log record that LineageBridge wrote, with an origin in the input `name`; None for a record that another program wrote.
+    `key` is the installation's key, which digests of secrets in headers depend on.
     """
     found = {header: value for header, value in incoming.headers if header in _OWN}
     try:

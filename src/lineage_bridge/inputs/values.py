@@ -28,7 +28,7 @@ def payload_of(value: bytes, refused: str = "") -> Payload | SplitPayload:
     """Make the payload from the value of a record: JSON, plain or compressed by gzip or zlib, possibly after the header of a schema
     registry (byte 0 and a 4-byte id).
 
-    With `refused`, the value contains no event, for that reason.
+    If `refused` is given, the payload is rejected for that reason.
     """
     if refused:
         return _refused(value, Rejected("not_json", "$", refused))
@@ -51,7 +51,7 @@ def _plain(value: bytes) -> Payload:
 
 
 def _is_zlib(value: bytes) -> bool:
-    """Whether a value has the header of zlib, and the first bytes can be unpacked."""
+    """Whether a value has the header of zlib, and its first bytes can be decompressed."""
     if value[:1] != b"x" or len(value) < 8 or int.from_bytes(value[:2], "big") % 31:
         return False
     try:
@@ -62,7 +62,7 @@ def _is_zlib(value: bytes) -> bool:
 
 
 def origin_of(name: str, record: IncomingRecord, key: bytes) -> RecordOrigin:
-    """Make the origin of a record: where an input read it. `key` is the installation's, for digests of secrets."""
+    """Make the origin of a record: where an input read it. `key` is the installation's key, which digests of secrets depend on."""
     where = record.where
     origin = RecordOrigin(name, where.stream, where.life, where.partition, record.offset, at_ms=record.at_ms, part=record.part)
     if not record.key and not record.headers:

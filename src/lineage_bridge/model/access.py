@@ -40,7 +40,7 @@ class Visibility:
         return matches(namespace, self.namespaces)
 
     def owned(self, namespaces: Iterable[str]) -> frozenset[str]:
-        """Those of these namespaces that are the principal's own."""
+        """The namespaces among these that are the principal's own."""
         return frozenset(filter(self.owns, namespaces))
 
 
@@ -52,8 +52,9 @@ NOWHERE = Visibility((), neighbours=False)
 class Principal:
     """The sender of a request. `name` is stored in the log records of its events; it is empty for a program without credentials.
 
-    `namespaces` are globs: the namespace of each event's job (of a DatasetEvent: of its dataset) must match one of them, if there are any.
-    `visibility` is what it sees of the graph, None for everything. `is_internal`: it is a process of LineageBridge's own.
+    `namespaces` are globs. If there are any, the namespace of each event's job (for a DatasetEvent, of its dataset) must match one of them.
+    `visibility` says what the principal may see of the graph; None: everything. `is_internal`: the principal is one of LineageBridge's own
+    processes.
     """
 
     name: str
@@ -71,9 +72,9 @@ class Principal:
 class ApiKey:
     """An API key without its secret. Keys with the same name are one principal.
 
-    `digest` recognises the secret. `namespaces` (globs) and those of `teams` limit what it may send and see, if there are any. Times
-    are UTC microseconds; `used_us` is at most a minute behind. `created_by` is a principal, empty for the command line on the server's
-    machine. `is_internal`: only LineageBridge's own processes have it.
+    `digest` is the digest of the secret. If there are any, `namespaces` (globs) and the namespaces of `teams` limit what the key's
+    principal may send and see. Times are UTC microseconds; `used_us` is at most a minute behind. `created_by` is a principal, empty for the
+    command line on the server's machine. `is_internal`: only LineageBridge's own processes have it.
     """
 
     id: str
@@ -111,7 +112,9 @@ class KeyOptions:
 
 @dataclass(frozen=True)
 class LoginIdentity:
-    """Who has logged in: the principal's name, the issuer that knows it, and those of the principal's roles that are configured."""
+    """Who has logged in: the principal's name, the issuer at which the login took place, and the principal's roles that are in the
+    settings.
+    """
 
     principal: str
     issuer: str
@@ -120,7 +123,7 @@ class LoginIdentity:
 
 @dataclass(frozen=True)
 class BrowserSession:
-    """The session of a browser, without the secret in its cookie, which `digest` recognises.
+    """The session of a browser, without the secret in its cookie. `digest` is the digest of that secret.
 
     Times are UTC microseconds; `used_us` is at most a minute behind.
     """

@@ -11,9 +11,9 @@ from lineage_bridge.model.graph import Node
 class GraphTable(Enum):
     """The tables that contain the whole graph for the batch analysis.
 
-    Columns of node: id, head (the id of the node that stands for the group of names), kind, preferred namespace and name, dashboard (1 or
-    0). Of flow: source, target. Of hub: hub, side, dataset. Of shape_io: shape, side, dataset. Of job_shape: job, shape, last (when the
-    shape was last seen, in UTC microseconds).
+    Columns of node: id, head (the id of the canonical node of the group), kind, preferred namespace and name, dashboard (1 or 0). Of flow:
+    source, target. Of hub: hub, side, dataset. Of shape_io: shape, side, dataset. Of job_shape: job, shape, last (when the shape was last
+    seen, in UTC microseconds).
     """
 
     NODE = "node"

@@ -28,7 +28,7 @@ class AuditEntry(NamedTuple):
 
 
 class AuditHead(NamedTuple):
-    """The head of the chain: number and digest of the last entry. Of an empty chain, 0 and zeros."""
+    """The head of the chain: number and digest of the last entry. For an empty chain, the number is 0 and the digest consists of zeros."""
 
     sequence: int
     digest: bytes

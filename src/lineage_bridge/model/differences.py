@@ -42,7 +42,7 @@ class Drift:
 
 @dataclass(frozen=True)
 class DriftPage:
-    """One page of drift, in the order of the jobs' names. `next` is the job that the next page begins with, None on the last page."""
+    """One page of drift, in the order of the jobs' names. `next` is the job with which the next page begins; None on the last page."""
 
     drifts: tuple[Drift, ...]
     jobs: int
@@ -103,7 +103,7 @@ class ChangeRecord:
 class ChangePage:
     """One page of the change feed. `following` is the cursor after the page, `oldest` the cursor before the oldest change that is kept.
 
-    `behind` is how many changes of any kind there are after the cursor that was given.
+    `behind` is how many changes, of any kind, follow the requested cursor.
     """
 
     changes: tuple[ChangeRecord, ...]

@@ -46,7 +46,7 @@ class Edge(NamedTuple):
 
 
 class Port(NamedTuple):
-    """A dataset as an input or output (`side`) of a job. `only_failed`: only failed runs named it."""
+    """A dataset as an input or output (`side`) of a job. `only_failed`: only failed runs named the dataset there."""
 
     job: Node
     dataset: Node
@@ -80,11 +80,10 @@ class Walk:
     """The result of a walk: what lies up- or downstream of `origin`.
 
     - `distances`: the number of hops (flows) to each node, by node id; 0 for the origin's group.
-    - `canonical`: for each node that is one of several names of a dataset, the id of the node that stands for the dataset.
-    - `truncated`: the limit that ended the walk early, or empty; `hidden`: the number of edges not followed because of it.
+    - `canonical`: for each node that is one of several names of a dataset, the id of the canonical node.
+    - `truncated`: the limit that ended the walk early, or empty; `hidden`: how many edges were not followed because of that limit.
     - `at`: the time that the walk shows (UTC microseconds), None for now.
-    - `resolution`: "exact", or "day" if an asserter may have stated several facet sets within that day, and the one used may not be the
-      last before `at`.
+    - `resolution`: "exact", or "day" if the last of several facet sets that an asserter stated on that day may be unknown.
     - `dropped`: the nodes that were dropped and have not been created or written since.
     - `ended`: how many flows were left out because they have ended.
     """

@@ -66,7 +66,9 @@ class FacetEntry:
 
 @dataclass(frozen=True)
 class FacetHistory:
-    """Versions of a facet, the most recently stated first. `truncated`: only the newest days were read. `more`: others follow these."""
+    """Versions of a facet, the most recently stated first. `truncated`: only the newest days were read. `more`: there are further
+    versions.
+    """
 
     entries: tuple[FacetEntry, ...]
     truncated: bool
@@ -90,7 +92,9 @@ class LifeEntry:
 
 @dataclass(frozen=True)
 class AliasFilter:
-    """Which aliases to list: with one `kind` of evidence (or `veto`), of datasets or jobs, with this namespace or name at either end."""
+    """Which aliases to list: those with this `kind` of evidence (or vetoes: `veto`), of datasets or of jobs, with this namespace or name at
+    either end.
+    """
 
     kind: str | None = None
     entity: NodeKind | None = None
@@ -114,12 +118,12 @@ class LinkAsserter:
 
 @dataclass(frozen=True)
 class AliasRecord:
-    """An alias: two names (namespace, name) of one dataset or job; with `whole`, two namespaces, where the name in `b` is a prefix of
-    names.
+    """An alias: two names (namespace, name) of one dataset or job. With `whole`, it joins two namespaces, and the name in `b` is a prefix
+    of names.
 
-    `kind` and `evidence` are the reason. `standing`: neither vetoed nor contradicted. `parts`: the alias applies only to names of this
-    many dotted parts, 0 for all names. `by` and `at_us`: the operator who stated it, and when, in UTC microseconds. `asserters`: how
-    many state a symlink; `asserted_by`: those who did so last, the latest first.
+    `kind` and `evidence` are the reason for the alias. `standing`: it is neither vetoed nor contradicted. `parts`: the alias applies only
+    to names of this many dotted parts, 0 for all names. `by` and `at_us`: the operator who stated it, and when, in UTC microseconds. For a
+    symlink, `asserters` is how many asserters state it; `asserted_by` has those that stated it last, the latest first.
     """
 
     entity: int
@@ -137,7 +141,9 @@ class AliasRecord:
 
 
 class ForeignFilter(NamedTuple):
-    """Which foreign assertions to list: about a dataset or job, by a job, by a principal; None matches any."""
+    """Which foreign assertions to list: those about a dataset or job, of events of a job, of a principal. A member that is None matches
+    everything.
+    """
 
     node: Node | None = None
     job: Node | None = None
@@ -149,7 +155,7 @@ class ForeignStatement:
     """A facet without effect: its sender was limited to `namespaces` at the time, and may not state the facet about `node`. See
     graph/facts/foreign.py for `why`.
 
-    `job` is the sender's; None for a DatasetEvent. Times are UTC microseconds.
+    `job` is the job of the event; None for a DatasetEvent. Times are UTC microseconds.
     """
 
     principal: str
@@ -168,7 +174,7 @@ class ForeignStatement:
 
 @dataclass(frozen=True)
 class ForeignPage:
-    """Foreign assertions, the most recent first. `truncated`: only the newest were read. `more`: whether others follow these."""
+    """Foreign assertions, the most recent first. `truncated`: only the newest were read. `more`: there are further assertions."""
 
     statements: tuple[ForeignStatement, ...]
     truncated: bool

@@ -9,12 +9,12 @@ from lineage_bridge.model.graph import Node
 
 @dataclass(frozen=True)
 class InventoryEntry:
-    """A dataset or job: the node that stands for it, all its names (`members`), and what was stated under any of them.
+    """A dataset or job: its canonical node, all its names (`members`), and what was stated under any of these names.
 
-    `named` is the same node in LineageBridge's own name style. `facets` maps facet key to JSON text, and may read a text from the store
-    only when it is looked up. `first` is when it was first named, None where that is not known. `last` is the time of the latest run or
-    declaration that names it, None if there is none; `last_written` and `last_read` are those of the latest run that names the dataset as
-    its output and as its input. Times are UTC microseconds.
+    `named` is the same node under its name in LineageBridge's own style. `facets` maps facet key to JSON text, and may read a text from the
+    store only when it is looked up. `first` is when it was first named, None if unknown. `last` is the time of the latest run or
+    declaration that names it, None if there is none. `last_written` is the time of the latest run that names the dataset as its output,
+    `last_read` that of the latest run that names it as its input. Times are UTC microseconds.
     """
 
     node: Node

@@ -5,8 +5,8 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from lineage_bridge.graph.relations import Evidence, Origin
-from lineage_bridge.graph.runs.ledger import HopAmounts, LedgerWindow
 from lineage_bridge.graph.runs.onset import Onset
+from lineage_bridge.graph.runs.path_ledger import HopAmounts, LedgerWindow
 from lineage_bridge.model.graph import Node
 
 
@@ -40,8 +40,9 @@ NONE_HIDDEN = HiddenCounts(0, 0)
 
 @dataclass(frozen=True)
 class ImpactFlow:
-    """Data moves from `source` to `target` through `job`, in the direction of the data. A job that only reads, or writes only what it
-    reads, is itself the `target`. A job at which the impact starts is itself the `source`. `only_failed`: only failed runs stated it.
+    """Data moves from `source` to `target` through `job`, in the direction of the data. For a job that only reads, or only writes what it
+    reads, `target` is the job itself. For a job at which the impact starts, `source` is the job itself. `only_failed`: only failed runs
+    stated it.
     """
 
     source: Node
@@ -57,7 +58,7 @@ class Impact:
 
     Nodes that only failed runs stated come last. `ended` is how many flows were left out because they have ended. `beyond` counts nodes
     that are affected too, but not in `affected`, because the principal may not see them. `flows` lead from the origins to the affected
-    nodes, as ids; in them, the ids `heads` stand for the origins, in the same order.
+    nodes, given as ids. They contain the canonical ids of the origins, which are in `heads`, in the order of `origins`.
     """
 
     origins: tuple[Node, ...]
@@ -114,8 +115,8 @@ class LedgerHop:
 class Ledger:
     """How much each hop of a path read and wrote in a window, compared with a baseline.
 
-    `found` is the number of paths found from source to target; `more`: there may be others. `onset` is when the ratio of the hops that
-    diverged left the baseline; None if none did, or if that cannot be found.
+    `found` is the number of paths found from source to target; `more`: there may be others. `onset` is when the ratio of the diverged hops
+    left the baseline; None if no hop has diverged, or if the time cannot be found.
     """
 
     source: Node
@@ -152,8 +153,8 @@ class Proof:
 
 
 class Arrival(IntEnum):
-    """How values get from one column to another: as they were or derived from that, only masked, or not at all: they only decide over rows.
-    Upstream, masking does not count: the values are at the source as they were.
+    """How values get from one column to another: unmasked, only masked, or not at all, because the source only affects which rows there
+    are. In a trace upstream, masking does not count, because the source has the unmasked values.
     """
 
     CLEAR = 0
@@ -165,8 +166,8 @@ class Arrival(IntEnum):
 class TracedColumn:
     """A column in a trace, `distance` hops from the column at which the trace starts.
 
-    If the trace ended before it reached this column, `distance` is None and `end` is the reason. `arrival` is how the values come to it
-    from the start of the trace (for a trace upstream: from it to the start).
+    If the trace ended before it reached this column, `distance` is None and `end` is the reason. `arrival` is how values get from the start
+    of the trace to this column (in a trace upstream: from this column to the start).
     """
 
     node: Node
@@ -179,8 +180,8 @@ class TracedColumn:
 @dataclass(frozen=True)
 class TracedFlow:
     """A flow that a trace found: one column is derived from another through a job. `masked`: the values flow only in masked form.
-    `indirect`: the source column affects the target column, but its values do not become part of it. `descriptions` are those of the
-    producers, sorted.
+    `indirect`: the source column affects the target column, but its values do not become part of it. `descriptions` are the producers'
+    descriptions of the transformation, sorted.
     """
 
     source: Node

@@ -90,8 +90,8 @@ class Dependency:
 class RunLink:
     """A link between runs: the run `consumer` read from `dataset` what the run `producer` had written.
 
-    `by` is the evidence: both runs name the same `version`; the writer shares a parent or root with the reader (`same_root`); otherwise
-    it is the `latest` writer before the reader, or the two overlap in time (`overlap`).
+    `by` is the evidence: `version` (both runs name the same version of the dataset), `same_root` (the runs have the same parent or root),
+    else `latest` (the producer is the last writer before the consumer) or `overlap` (the runs overlap in time).
     """
 
     producer: str

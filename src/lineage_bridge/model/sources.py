@@ -18,8 +18,9 @@ class UnseenRecord(msgspec.Struct, frozen=True):
 class SourceState(msgspec.Struct, frozen=True):
     """The state of a source. Times are UTC microseconds, None if there is none yet.
 
-    `polls` counts the polls that ended, successful or not; `failures` those that failed since the last success. `error` and `hint`
-    belong to the last failure and stay after a later success, when `failures` is 0. `address` is that of the system in the snapshot.
+    `polls` counts the polls that ended, successful or not; `failures` those that failed since the last success. `error` and `hint` belong
+    to the last failure and stay after a later success, when `failures` is 0. `address` is the address of the system from which the snapshot
+    comes.
     """
 
     polls: int = 0
@@ -98,11 +99,11 @@ class InputProgress(msgspec.Struct, frozen=True):
 class InputStatus(msgspec.Struct, frozen=True):
     """What the process that reads an input is doing. Times are UTC microseconds; counts begin with that process.
 
-    `state` is `starting`, `reading`, `idle` (it has closed its connection for a while), `waiting` (the log takes no records now) or
-    `failing`; `error` and `hint` belong to the last failure, and stay. `lag_records` records have not been read yet, and the oldest of them
-    has waited about `lag_s` seconds; of an input from files, `lag_files` files with `lag_bytes` bytes have not been read yet. None if
-    unknown. `skipped` records have no value, `lost` ones were deleted before they were read. `filtered` events were left out by the names
-    of their jobs.
+    `state` is `starting`, `reading`, `idle` (it has closed its connection for a while), `waiting` (the log accepts no records now) or
+    `failing`. `error` and `hint` belong to the last failure, and are kept after it. `lag_records` records have not been read yet, and the
+    oldest of them has waited about `lag_s` seconds; for an input that reads files, `lag_files` files with `lag_bytes` bytes have not been
+    read yet. A lag is None if unknown. `skipped` records have no value, `lost` ones were deleted before they were read. `filtered` events
+    were left out by the names of their jobs.
     """
 
     state: str = "starting"

@@ -30,9 +30,9 @@ class Credential(NamedTuple):
 class ExtractionOptions:
     """What to extract: a `source` (empty: the only one), restricted to environments and clusters by id (empty: all).
 
-    `off`: planes to leave out. `hours`: how far back metrics go. `addresses`: those of schema registries, by environment. `credentials`: by
-    plane and scope (`kafka`, `lkc-1`); the scope is empty if there is only one. `enrich`: read the catalogs too, in tasks of their own;
-    those whose reading costs money only with `enrich_at_cost`.
+    `off`: planes to leave out. `hours`: for how many past hours metrics are read. `addresses`: the addresses of schema registries, by
+    environment. `credentials`: by plane and scope (`kafka`, `lkc-1`); the scope is empty if there is only one. `enrich`: also read the
+    catalogs, in separate tasks; catalogs that cost money to read are only read with `enrich_at_cost`.
     """
 
     source: str = ""
@@ -117,7 +117,7 @@ class TaskRecord(msgspec.Struct, frozen=True):
 
     @property
     def unknown(self) -> tuple[PlaneRecord, ...]:
-        """The planes of which something could not be read."""
+        """The planes that could not be read completely."""
         return tuple(plane for plane in self.planes if plane.state not in SEEN)
 
 

@@ -1,6 +1,7 @@
 """Builds the events that LineageBridge sends: events and their facets as JSON values. Pure.
 
-Facet versions are those of OpenLineage 1.53; each method takes what the JSON schema of its facet requires and a little more.
+The versions of facets are those of OpenLineage 1.53. Each method takes the members that the JSON schema of its facet requires, and a few
+optional ones.
 """
 
 import json
@@ -146,8 +147,8 @@ class EventBuilder:
         return self.own_facet("1-0-0", "LineageBridgeConsoleJobFacet", title=title, url=url)
 
     def rebalance(self, since_us: int, until_us: int, what: str, **counts: int) -> Json:
-        """Build a `kafka_rebalance` job facet: what was distributed anew (MEMBERS, ASSIGNMENT or TASKS), after `since_us`, and at
-        `until_us` at the latest.
+        """Build a `kafka_rebalance` job facet: what was distributed anew (MEMBERS, ASSIGNMENT or TASKS), and the interval in which that
+        happened: after `since_us`, and not later than `until_us`.
         """
         return self.own_facet(
             "1-0-0", "KafkaRebalanceJobFacet", since=format_time(since_us), until=format_time(until_us), what=what, **counts
@@ -213,14 +214,16 @@ class EventBuilder:
         return self._facet("1-2-0", "ColumnLineageDatasetFacet", fields=named, dataset=dataset)
 
     def lineage(self, entries: Iterable[Json]) -> Json:
-        """Build the facet with all flows of a job. Each entry is a target with its `inputs` and, by column, its `fields`. There are
-        no other flows.
+        """Build the facet with all flows of a job. Each entry is a target with its `inputs` and, by column, its `fields`. The facet states
+        that there are no other flows.
         """
         url = "https://openlineage.io/spec/facets/1-0-0/LineageFacet.json#/$defs/LineageJobFacet"
         return {"_producer": self.producer, "_schemaURL": url, "entries": list(entries)}
 
     def dataset_lineage(self, inputs: Iterable[Json], fields: Mapping[str, list[Json]]) -> Json:
-        """Build the facet of a DatasetEvent with what flows into the dataset: its sources and, by column, those of the columns."""
+        """Build the facet of a DatasetEvent that states what flows into the dataset: the sources of the dataset and, by column, the sources
+        of its columns.
+        """
         url = "https://openlineage.io/spec/facets/1-0-0/LineageFacet.json#/$defs/LineageDatasetFacet"
         columns = {"fields": {name: {"inputs": sources} for name, sources in fields.items()}} if fields else {}
         return {"_producer": self.producer, "_schemaURL": url, "inputs": list(inputs), **columns}
@@ -236,7 +239,7 @@ class EventBuilder:
     def job_type(self, processing: str, integration: str, kind: str, period_s: int | None = None, mode: str = "ACCUMULATIVE") -> Json:
         """Build the facet with the type of a job. `period_s` is the promised time between its events in seconds, if there is one.
 
-        `mode` says what its counters count: ACCUMULATIVE since the start of the run, DELTA since the last event.
+        `mode` says what the counters in its events count: ACCUMULATIVE since the start of the run, DELTA since the previous event.
         """
         members: Json = {"processingType": processing, "integration": integration, "jobType": kind}
         if period_s is not None:

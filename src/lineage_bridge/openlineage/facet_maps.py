@@ -55,7 +55,7 @@ _read_cached = lru_cache(_CACHED_MAPS)(_read)
 
 
 def place_facets(side: Where, facets: Facets, access: Facets) -> tuple[Facets, Facets, list[str]]:
-    """Put each facet where OpenLineage defines it: with the dataset itself, or with one access to the dataset. Returns also the paths of
+    """Put each facet where OpenLineage defines it: with the dataset itself, or with one access to the dataset. Also returns the paths of
     the facets that were misplaced.
     """
     moved = _misplaced(facets, "dataset", side)

@@ -40,13 +40,15 @@ _LARGEST_CONTAINER = 1 << 14
 
 
 def _container(levels: int) -> str:
-    """Build a pattern for an object or array that contains at most `levels` further levels. It can match in one way only."""
+    """Build a pattern for an object or array that contains at most `levels` further levels. It never matches the same text in two ways, so
+    matching takes linear time.
+    """
     inside = f"(?:{_STRING}|{_container(levels - 1)})" if levels else _STRING
     return rf'[{{\[][^"{{}}\[\]]*(?:{inside}[^"{{}}\[\]]*)*[}}\]]'
 
 
 def compiled_re2(pattern: str) -> Any:  # noqa: ANN401  # re2 has no types
-    """Compile a pattern for bytes with RE2, which reads them once, whatever is in them."""
+    """Compile a pattern for bytes with RE2, which reads any input only once."""
     options = re2.Options()
     options.encoding, options.dot_nl = re2.Options.Encoding.LATIN1, True
     return re2.compile(pattern.encode(), options)
@@ -65,9 +67,8 @@ def no_limit(_: int) -> None:
 
 
 class PlainParts:
-    """Finds parts of a JSON text that contain none of the given byte offsets, so that their tokens need not be read.
-
-    `offsets` are sorted; None if they are unknown, in which case no part is skipped.
+    """Finds plain parts of a JSON text: parts that contain none of the given byte offsets, so that their tokens need not be read. `offsets`
+    are sorted; None if they are unknown, in which case no part is skipped.
     """
 
     def __init__(self, raw: bytes, offsets: Sequence[int] | None) -> None:
@@ -83,7 +84,7 @@ class PlainParts:
         return self.offsets is not None and self._next_offset(start) >= end
 
     def flat_end(self, opening: bytes, start: int) -> int:
-        """The end of the object or array whose content starts here, if it contains no other and no escapes; else 0."""
+        """The end of the object or array whose content starts here, if it contains no other object or array and no escapes; else 0."""
         closes = _ENDS.get(opening)
         if self.offsets is None or closes is None:
             return 0
@@ -139,7 +140,7 @@ class PlainParts:
 
 
 def is_json(raw: bytes) -> bool:
-    """Whether bytes are JSON in UTF-8, as far as that can be seen: what is nested too deeply to be read counts as JSON."""
+    """Whether bytes are JSON in UTF-8. Bytes that are nested too deeply to be read count as JSON."""
     try:
         _ANY.decode(raw)
         raw.decode()
@@ -220,7 +221,7 @@ def member_path(path: str, key: str) -> str:
 
 
 def text_of(token: bytes) -> str:
-    """The text of a token: the value of a JSON string, or the token itself if it is no string."""
+    """The text of a token: the value of a JSON string, or the token itself if it is not a string."""
     text = _string(token) if b"\\" in token else None
     return token.strip(b'"').decode("utf-8", "surrogateescape") if text is None else text
 
@@ -245,7 +246,9 @@ def token_of(text: str) -> bytes:
 
 
 def edited(raw: bytes, edits: Mapping[int, tuple[int, bytes]]) -> bytes:
-    """Replace parts of a text. `edits`: for the start of each, its end and what replaces it; one inside another is left out."""
+    """Replace parts of a text. `edits` maps the start of each part to its end and the replacement. A part inside another part is
+    ignored.
+    """
     pieces: list[bytes] = []
     end = 0
     for start in sorted(edits):

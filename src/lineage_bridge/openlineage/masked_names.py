@@ -26,10 +26,11 @@ _QUERY_PART = re.compile(
 
 
 def mask_name(name: str, key: bytes = b"") -> str:
-    """Remove credentials from a name or namespace of a dataset or job; they do not belong to what it names.
+    """Remove credentials from a name or namespace of a dataset or job.
 
-    Users and passwords, signatures, keys and what expires with them are removed. Any other secret becomes a short digest, so that
-    different names stay different. The digest depends on `key`, the installation's: without it, no guess of a secret can be checked.
+    Users and passwords, signatures, keys and expiry times are removed, because they do not identify the dataset or job. Any other secret is
+    replaced by a short digest, so that different names stay different. The digest depends on `key`, the installation's key, so that nobody
+    without the key can test a guess of the secret.
     """
     if ":" not in name and "=" not in name:
         return mask_with(name, partial(_digest, key=key))

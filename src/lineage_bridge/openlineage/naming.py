@@ -119,8 +119,8 @@ def table(scheme: str, host: str, *parts: str) -> DatasetName:
 def dataset(namespace: str, name: str) -> DatasetName:
     """The dataset with this namespace and name, after adding the default port.
 
-    In an object store the name is a key without surrounding slashes, in a file system a path that begins with a slash. An ARN has the
-    partition of its region; only Glue's has `aws` everywhere, as OpenLineage's integrations write it.
+    In an object store, the name is a key without surrounding slashes; in a file system, a path that begins with a slash. An ARN contains
+    the AWS partition of its region, except for Glue, where it is always `aws`, as OpenLineage's integrations write it.
     """
     if region := _ARN.match(namespace):
         return f"arn:{_PARTITIONS[region['partition']]}:{namespace[len('arn:aws:') :]}", name
@@ -158,7 +158,7 @@ def as_stored(scheme: str, name: str) -> str:
 
 
 def snowflake_identifier(part: str) -> str:
-    """Return an identifier as Snowflake stores it. Quotes are only kept where they make a difference."""
+    """Return an identifier as Snowflake stores it. Quotes are only kept if the identifier would denote something else without them."""
     if not part.startswith('"'):
         return part.upper()
     inner = part[1:-1]

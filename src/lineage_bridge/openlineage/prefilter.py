@@ -33,7 +33,7 @@ class Texts:
         self._automaton = AhoCorasick(self._texts, implementation=Implementation.DFA)
 
     def __getitem__(self, number: int) -> str:
-        """The text with this number."""
+        """The text of the set that has this number."""
         return self._texts[number]
 
     def numbers(self, folded: str) -> frozenset[int]:
@@ -49,7 +49,7 @@ class Texts:
                 yield at + start
 
     def _matches(self, folded: str) -> Iterator[tuple[int, list[tuple[int, int, int]]]]:
-        """Yield the matches piece by piece of a text, so that their number is bounded."""
+        """Yield the matches for one piece of a text after the other, so that the number of matches in memory is bounded."""
         for at in range(0, max(1, len(folded)), _AT_ONCE):
             piece = folded[at : at + _AT_ONCE + self._most] if len(folded) > _AT_ONCE else folded
             yield at, self._automaton.find_matches_as_indexes(piece, overlapping=True)
@@ -58,8 +58,8 @@ class Texts:
 class Rule:
     """A pattern that is only tried on texts that can match it, and only at offsets at which it can match.
 
-    `required`: sets of strings; a matching text contains one string of each set. `also`: a further such set, besides those found from
-    the pattern.
+    `required`: sets of strings; a text that matches contains at least one string of each set. `also`: one more such set, in addition to
+    those derived from the pattern.
     """
 
     def __init__(self, pattern: "re.Pattern[str]", also: Alternatives | None = None) -> None:
@@ -71,13 +71,15 @@ class Rule:
 
     @cached_property
     def _first(self) -> Texts | None:
-        """The texts with which matches begin; None if they are unknown. Built for the first text that is not short, as it takes a while."""
+        """The texts with which matches begin; None if they are unknown. Computed when the first text arrives that is not short, because
+        this takes a while.
+        """
         first = first_texts(self.pattern)
         return Texts(first) if first else None
 
     @cached_property
     def _wider(self) -> Any:  # noqa: ANN401  # re2 has no types
-        """The pattern for RE2, or None. Built for the first long text, as it takes a while."""
+        """The wider pattern for RE2; None if there is none. Compiled when the first long text arrives, because this takes a while."""
         return wider_pattern(self.pattern)
 
     def sub(self, replaced: Callable[["re.Match[str]"], str], text: str) -> str:
@@ -124,7 +126,9 @@ class _WordRule(NamedTuple):
 
 
 class _WordRules(NamedTuple):
-    """The rules that can match a text with certain words, and the single characters that rule some of them out."""
+    """The rules that can match a text that contains certain words, and the single characters without which some of these rules cannot
+    match.
+    """
 
     words: frozenset[str]
     rules: list[_WordRule]
@@ -132,9 +136,8 @@ class _WordRules(NamedTuple):
 
 
 class Prefilter:
-    """Chooses the rules worth trying on a text, by the texts without which they cannot match.
-
-    Longer texts are searched in one pass; single characters are searched only for the rules that remain.
+    """Chooses the rules that are worth trying on a text: those whose required strings it contains. All required strings are searched in one
+    pass; single characters are only searched for the rules that then remain.
     """
 
     def __init__(self, groups: Mapping[str, Sequence[Rule]]) -> None:

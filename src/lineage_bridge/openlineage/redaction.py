@@ -1,7 +1,5 @@
-"""Masking secrets in received bytes, before anything of them is written.
-
-The bytes are read token by token, so everything but the secrets is kept byte for byte, at any depth, and also in bytes that
-are not valid JSON.
+"""Masks secrets in received bytes, before any of them are written. The bytes are read token by token, so everything except the secrets is
+kept byte for byte, at any depth, even in bytes that are not valid JSON.
 """
 
 import re
@@ -120,7 +118,9 @@ class _Scan:
         return at
 
     def passes_over(self, token: "re.Match[bytes]") -> int:
-        """The end of a container that need not be read: one with nothing suspicious in it, or a long array of secrets; else 0."""
+        """The end of an object or array that need not be read, because nothing in it is suspicious or because it is a long array of
+        secrets; else 0.
+        """
         outer, start = self.frames[-1], token.end()
         if not (outer.sink is not None or outer.key == "value" or holds_secrets(outer) or self.plain.may_end(token[0], start)):
             return 0
@@ -140,7 +140,7 @@ class _Scan:
         return self.plain.flat_run_end(end) if plain else 0 if end else self.plain.nested_end(token.start())
 
     def passes_secrets(self, start: int, end: int, *, is_long: bool) -> int:
-        """The end of what is empty, and of a long array, which becomes one mask, among secrets; else 0."""
+        """Among secrets: the end of empty containers, or of a long array, which is masked as a whole; else 0."""
         if end == start + 1:
             return self.plain.empty_run_end(end)
         if is_long:
@@ -148,7 +148,7 @@ class _Scan:
         return end if is_long else 0
 
     def passes_weak(self, start: int, end: int) -> int:
-        """The end of a plain container without escapes, in which only what looks like a secret is one; else 0."""
+        """The end of a plain container without escapes in which a value is only a secret if it looks like one; else 0."""
         if end <= start or not self.plain.is_plain(start, end) or b"\\" in self.raw[start:end]:
             return 0
         self.spend((end - start) * _TEXT_BYTE_NS)
@@ -202,7 +202,7 @@ class _Scan:
                 self.edit_secret(start, end)
 
     def edit_companions(self, frame: Container, end: int) -> None:
-        """Mask the values of a closed object or array that other values in it declare to be secrets."""
+        """In an object or array that has ended, mask the values that other values in it declare to be secrets."""
         self.spend((end - frame.start) * 2 * _TEXT_BYTE_NS)
         for span in secrets_beside(frame, self.raw, end):
             self.edit_secret(*span)

@@ -1,6 +1,6 @@
 """Derives from a pattern the strings that every match must contain.
 
-Searching them first, for all patterns in one pass, shows which of many patterns may match a text.
+One search for the strings of many patterns shows which of the patterns may match a text.
 """
 
 import re
@@ -24,14 +24,16 @@ _NOTHING = frozenset(("",))
 
 
 def fold(text: str) -> str:
-    """Convert a text so that letters are equal if a pattern that ignores case takes them as equal. The length stays the same."""
+    """Fold a text: letters that a pattern treats as equal when it ignores case become equal. The length stays the same."""
     if not text.isascii():
         text = _SURROGATE.sub("\ufffd", text).replace("\u0131", "i").replace("\u0130", "i").replace("\u017f", "s")
     return text.lower()
 
 
 def required_texts(pattern: "re.Pattern[str]") -> list[Alternatives]:
-    """Sets of texts, the most distinctive first: of each set, at least one text is in every folded text in which the pattern matches."""
+    """Sets of texts, the most distinctive set first. Every folded text in which the pattern matches contains at least one text of each
+    set.
+    """
     parts = _parts(pattern)
     found = {frozenset(text for text in texts if not any(other in text for other in texts - {text})) for texts in parts.required}
     return sorted(found, key=lambda texts: (_worth(texts), sorted(texts)), reverse=True)
@@ -76,7 +78,7 @@ def _characters(items: Iterable[tuple[Any, Any]]) -> Alternatives:
 class _Parts:
     """The parts of a pattern, one after the other.
 
-    `exact`: all texts that they match, if these are known and few. `first`: texts of which every match begins with one; if one of them is
+    `exact`: all texts that they match, if these are known and few. `first`: every match begins with one of these texts; if one of them is
     empty, the beginnings are unknown. `required`: sets of texts; every match contains at least one text of each set.
     """
 

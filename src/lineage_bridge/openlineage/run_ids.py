@@ -1,4 +1,4 @@
-"""Determines the UUID of a run, also if a producer sends an id of another kind."""
+"""Determines the UUID of a run, even if the producer sends an id of another kind."""
 
 from uuid import UUID, uuid5
 

@@ -94,7 +94,7 @@ RULES = Prefilter(
 
 
 def mask_text(text: str) -> str:
-    """The text with the secrets in it masked; equal to `text` if there are none. Short texts are cached: producers repeat themselves."""
+    """The text with its secrets masked; equal to `text` if there are none. Results for short texts are cached."""
     return _mask_text_cached(text) if len(text) <= _CACHED_CHARACTERS else _mask_text(text)
 
 
@@ -133,7 +133,7 @@ def mask_with(text: str, mask: Mask) -> str:
 
 
 def _masked_pairs(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
-    """A text that is not a statement, with masked values where a value follows its name without an operator."""
+    """Mask values that follow their name without an operator. For texts that are not SQL statements."""
     for pattern in worth_trying["arguments"]:
         text = pattern.sub(lambda found: _masked_call(found, mask), text)
     for pattern in worth_trying["spaced"]:
@@ -162,7 +162,7 @@ def _masked_statement(text: str, mask: Mask, worth_trying: Mapping[str, Sequence
 
 
 def _masked_functions(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
-    """A text that is not a statement, with the credentials of ClickHouse's functions in it masked."""
+    """Mask credentials in calls of ClickHouse's functions. For texts that are not SQL statements."""
     return mask_arguments(text, mask, CONNECTIONS) if worth_trying["functions"] else text
 
 

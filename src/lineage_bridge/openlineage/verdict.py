@@ -1,7 +1,7 @@
 """The verdict on received bytes: one function decides, for every transport, whether and how an event is used.
 
-An accepted event is valid JSON throughout, so reading its facets later cannot fail for syntax. A repaired event is used as the codes of its
-repairs describe; a rejected one has a code, the JSON path of the cause, and a message. `ingest/` decides who may send it, and at what cost.
+An accepted event is completely valid JSON, so reading its facets cannot fail. A repaired event is used as the codes of its repairs
+describe; a rejected one has a code, the JSON path of the cause, and a message. `ingest/` decides who may send it, and at what cost.
 """
 
 from collections.abc import Mapping
@@ -90,7 +90,7 @@ _TOO_DEEP = Rejected("too_deep", "$", "the event is nested too deeply")
 def judge(raw: bytes, arrival_us: int, spend: Spend = no_limit) -> Verdict:
     """Return the verdict on the bytes of an event that arrived at `arrival_us` (UTC microseconds).
 
-    Pure; never raises, whatever the bytes, except what `spend` raises.
+    Pure; raises nothing, whatever the bytes are, except the errors of `spend`.
     """
     try:
         return _EventReader(arrival_us, spend).verdict(raw)
@@ -101,7 +101,7 @@ def judge(raw: bytes, arrival_us: int, spend: Spend = no_limit) -> Verdict:
 
 
 def unreadable(raw: bytes) -> Rejected | None:
-    """The verdict, as `judge` returns it, on bytes that are no JSON, too large or nested too deeply; else None. Native, in one pass."""
+    """The verdict of `judge` on bytes that are not JSON, too large or nested too deeply; None for all others. Native, in one pass."""
     try:
         check_syntax(readable_text(raw))
     except RejectedEventError as error:
@@ -235,7 +235,7 @@ class _EventReader:
         return tuple([self.dataset(wire, wire.output_facets, "output", path) for wire, path in listed])
 
     def without_query_names(self, job: Job, inputs: tuple[Dataset, ...], outputs: tuple[Dataset, ...]) -> tuple[Dataset, ...]:
-        """Return the outputs without column sources that are names which exist only within the job's query."""
+        """Return the outputs without those column sources that only exist within the job's query."""
         if "sql" not in job.facets:
             return outputs
         found = replace_query_names(job, inputs, outputs, self.spend)

@@ -1,6 +1,5 @@
-"""Derives from a pattern one for RE2 that matches wherever the pattern does, and possibly elsewhere.
-
-RE2 reads a text once, whatever is in it, so a long text in which the wider pattern matches nowhere need not be searched with `re`.
+"""Derives a wider pattern for RE2 from a pattern: it matches wherever the pattern matches, and possibly elsewhere. RE2 reads any text only
+once, so a long text without a match of the wider pattern need not be searched with `re`.
 """
 
 import re
@@ -30,8 +29,8 @@ _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 
 
 def wider_pattern(pattern: "re.Pattern[str]") -> Any:  # noqa: ANN401  # re2 has no types
-    """A compiled pattern of RE2 that matches somewhere in every folded text, in UTF-8, in which the given pattern matches; None if it
-    would match nearly everywhere, or cannot be expressed.
+    """Compile a wider pattern with RE2: it matches in every folded text (in UTF-8) in which the given pattern matches. None if it would
+    match nearly everywhere, or cannot be expressed.
     """
     options = re2.Options()
     options.log_errors, options.never_capture = False, True
@@ -101,7 +100,7 @@ def _members(kind: str, argument: Any) -> str:  # noqa: ANN401  # a part of a cl
 
 
 def _without(items: "Iterable[tuple[Any, Any]]") -> str:
-    """A class of all characters but those that no character outside of the given class becomes when it is folded."""
+    """A class of all characters except those in this class. A character of it stays if a character outside of it is folded to it."""
     left_out = "".join(_excluded(str(kind), argument) for kind, argument in items)
     return f"[^{left_out}]" if left_out else "(?s:.)"
 

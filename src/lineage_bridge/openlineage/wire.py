@@ -66,7 +66,9 @@ class WireEvent(WireBody, gc=False, rename="camel"):
 
 
 class LooseWireEvent(WireBody, gc=False, rename="camel"):
-    """An event with other types in members where they do not matter: whatever is not a string counts as absent."""
+    """An event in which members that may have any type have other types than in the specification: a value that is not a string counts as
+    absent.
+    """
 
     event_time: Raw = ABSENT
     producer: Raw = ABSENT
@@ -95,7 +97,7 @@ def reject(code: str, path: str, message: str) -> NoReturn:
 
 
 def decode(raw: bytes) -> WireEvent | LooseWireEvent:
-    """The event; the syntax of all of `raw` has then been checked. Raises RejectedEventError."""
+    """Decode an event, and check the syntax of all of `raw`. Raises RejectedEventError."""
     try:
         return _EVENT.decode(raw)
     except msgspec.ValidationError:

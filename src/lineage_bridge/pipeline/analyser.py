@@ -1,4 +1,4 @@
-"""Runs an analysis in a Spark process of its own, over rows that were written to a folder."""
+"""Runs an analysis, over rows that were written to a folder, in a separate Spark process."""
 
 from pathlib import Path
 

@@ -25,7 +25,8 @@ _SHARED: Final = "the data folder must be on storage that the driver and all exe
 
 
 def check_executors(session: SparkSession, master: str, scratch: Path) -> None:
-    """Run a small task in each slot of the executors, which reads a file that was just written in `scratch`, and writes another there.
+    """Run a small task in each slot of the executors. The task reads a file that the driver has just written in `scratch`, and writes
+    another file there.
 
     Does nothing for a local master, whose workers are processes of this machine. Raises UnavailableError.
     """
@@ -49,8 +50,8 @@ def check_executors(session: SparkSession, master: str, scratch: Path) -> None:
 
 
 class ExecutorReport(NamedTuple):
-    """What a task says of the executor that ran it: its machine, its LineageBridge, its Python, why it has no access to the folder, and the
-    name of the file that it has written there.
+    """What a task reports about its executor: the machine, the versions of LineageBridge and Python, why the executor cannot use the folder
+    (empty if it can), and the name of the file that the task wrote there.
     """
 
     host: str
@@ -61,7 +62,7 @@ class ExecutorReport(NamedTuple):
 
 
 def first_problem(reports: Sequence[ExecutorReport], answered: AbstractSet[str], own: str, scratch: Path) -> UnavailableError | None:
-    """The error of the first executor that cannot do its work. `answered` are the files that the driver sees."""
+    """The error of the first executor that cannot do its work; None if all can. `answered` are the files of tasks that the driver sees."""
     for report in reports:
         if report.version != own:
             return UnavailableError(
@@ -75,7 +76,9 @@ def first_problem(reports: Sequence[ExecutorReport], answered: AbstractSet[str],
 
 
 def reporting(probe: Path, token: str) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Make the task that reports on its executor: it reads the token that the driver has written in `probe`, and writes a file there."""
+    """Make the task that reports about its executor. It reads the token that the driver has written to `probe`, and writes a file beside
+    it.
+    """
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for _ in batches:

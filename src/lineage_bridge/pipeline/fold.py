@@ -28,7 +28,7 @@ _ROWS = msgspec.msgpack.Decoder(list[tuple[object, ...]])
 
 
 def fold_rows(records: DataFrame, *, key: bytes, refused: Refused = frozenset()) -> DataFrame:
-    """Fold RECORDS to FACTS. `key` is the installation's key; the names in `refused` share a node id with another name."""
+    """Fold a frame of RECORDS to FACTS. `key` is the installation's key; `refused` are names that share their node id with another name."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         ranges: set[RangeRow] = set()
@@ -58,7 +58,9 @@ def fold_partition(records: Iterable[StoredRecord], ranges: Iterable[RangeRow], 
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Disable garbage collection: all objects of a fold live until they are packed, and scanning them costs a tenth of the fold's time."""
+    """Disable garbage collection within the block. All objects of a fold live until they are packed, and scanning them would cost a tenth
+    of the fold's time.
+    """
     gc.disable()
     try:
         yield
@@ -91,13 +93,13 @@ def _records_of(batch: pa.RecordBatch) -> Iterator[StoredRecord]:
 
 
 def collect(facts: DataFrame) -> tuple[Batch, list[int]]:
-    """Collect FACTS into one batch for the store. Returns also the process ids of the workers that made it. Runs one Spark job."""
+    """Collect FACTS into one batch for the store. Also returns the process ids of the workers that made it. Runs one Spark job."""
     table = facts.toArrow()
     return gather(zip(table.column("relation").to_pylist(), table.column("rows").to_pylist(), strict=True))
 
 
 def gather(packed: Iterable[tuple[str, bytes]]) -> tuple[Batch, list[int]]:
-    """Combine the rows of all Spark partitions into one batch. Returns also the workers' process ids. Raises StoreError if the offset
+    """Combine the rows of all Spark partitions into one batch. Also returns the workers' process ids. Raises StoreError if the offset
     ranges leave a gap.
     """
     rows: dict[str, list[Row]] = {}

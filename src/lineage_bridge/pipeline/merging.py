@@ -1,8 +1,8 @@
 """The merge rules as Spark aggregations, with the same results as in plain Python and in SQL.
 
 For each group of columns, the greatest (or least) struct of its order columns and then its value columns wins. Spark compares structs from
-left to right, text by its UTF-8 bytes and bytes as unsigned, as Python does. The order columns are never NULL and define a total order, so
-the values only decide between rows that are equal in it. A value may be NULL.
+left to right, text by its UTF-8 bytes and bytes as unsigned, as Python does. The order columns are never NULL and define a total order. The
+value columns, which may be NULL, only decide between rows with equal order columns.
 """
 
 from collections.abc import Callable, Iterable, Iterator

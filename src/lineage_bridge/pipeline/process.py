@@ -74,11 +74,13 @@ class SparkProcess:
 
 
 def _pass_over(request: object, address: object) -> None:
-    """Ignore an error of a broken connection."""
+    """A context manager that ignores errors of a broken connection to the Java process."""
 
 
 def _fresh(folder: Path) -> Path:
-    """Create a folder for this process only, so that a Java process left by a killed pipeline cannot touch it. Deletes earlier folders."""
+    """Create a folder for this process only, because a Java process that a killed pipeline left behind may still write to the earlier one.
+    Deletes earlier folders.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     scratch = folder / str(os.getpid())
     scratch.mkdir(parents=True, exist_ok=True)
@@ -109,8 +111,8 @@ def _ending(code: int) -> str:
 
 
 def text_of(error: Exception) -> str:
-    """The message of an error, or its type if the message cannot be read: an error of Java asks the Java process for its message, and that
-    process may have ended.
+    """The message of an error, or its type if the message cannot be read. The message of a Java error is fetched from the Java process,
+    which may have ended.
     """
     try:
         return str(error) or type(error).__name__

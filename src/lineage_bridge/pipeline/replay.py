@@ -79,7 +79,7 @@ def _read(session: SparkSession, directory: Path, start: int, end: int, parts: i
 
 
 def _apply(store: GraphStore, ranges: DataFrame, read: RangeReader, key: bytes) -> None:
-    """Fold and apply one chunk. A name whose id belongs to another name is refused, and its events are set aside."""
+    """Fold and apply one chunk. If a name has the same id as another name, the name is refused, and its events are put into quarantine."""
     refused: Refused = frozenset()
     while True:
         try:

@@ -43,7 +43,7 @@ def run_pipeline(
 ) -> None:
     """Run until SIGTERM or SIGINT. While Spark starts, a signal ends the process at once with SystemExit.
 
-    `streams` are the inputs that are read beside the log.
+    `streams` are the inputs of the form `stream`, which are read while the log is folded.
 
     Raises StoreLockedError if another pipeline runs in the data folder, UnavailableError if Spark cannot start or dies, or if its query
     fails. The status file contains the same error.
@@ -187,7 +187,7 @@ def _counter(status: StatusFile) -> Callable[[Batch, list[int], int], None]:
 
 @contextmanager
 def _beating(status: StatusFile) -> Iterator[None]:
-    """Write the status every second from a thread, during a `with` block."""
+    """A context manager that writes the status every second, from a thread."""
     done = threading.Event()
 
     def beat() -> None:

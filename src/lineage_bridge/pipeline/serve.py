@@ -24,8 +24,8 @@ from lineage_bridge.tracing import span, traceparent
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a micro-batch: bytes, records, and rows for derived values in addition to its own. `trigger_ms`: the time between
-    batches.
+    """The limits of a micro-batch: bytes, records, and how many rows of derived values from earlier batches may be computed with it.
+    `trigger_ms`: the time between batches.
     """
 
     batch_bytes: int = 48 * 1024 * 1024
@@ -96,7 +96,7 @@ class Serve:
             return self.store.settle(Budget(self.limits.derived_rows))
 
     def check(self) -> None:
-        """Raise the error with which a write to the store failed. May be called while a commit is under way."""
+        """Raise the error with which a write to the store failed, if one did. May be called while a commit is under way."""
         self.store.check()
 
     def commit(self, batch: Batch, workers: list[int], parent: str = "") -> None:
@@ -119,9 +119,8 @@ class Serve:
         return collect(ranges.transform(fold_ranges, read=self.reader, key=self.key, refused=refused))
 
     def _finish(self) -> None:
-        """Wait for the current commit. If names share an id, fold the batch again with these refused: their events are set aside.
-
-        Batches folded in the meantime stay valid, because no fold depends on another.
+        """Wait for the current commit. If it fails because names share an id, fold the batch again with these names refused; their events
+        are put into quarantine. Batches that were folded in the meantime remain valid, because no fold depends on another.
         """
         refused: Refused = frozenset()
         while self.under_way:

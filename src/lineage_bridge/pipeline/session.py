@@ -1,4 +1,6 @@
-"""The Spark session: one driver, with local workers or the executors of a cluster, no user interface, no dependency resolution at start."""
+"""The Spark session: one driver, with local workers or with the executors of a cluster. It has no user interface, and resolves no
+dependencies when it starts.
+"""
 
 import os
 import socket
@@ -44,8 +46,8 @@ def is_local(master: str) -> bool:
 def start_session(scratch: Path, *, master: str, memory: str, driver_host: str = "", jars: Sequence[Path] = ()) -> SparkSession:
     """Start a session that keeps its files in `scratch`. `memory` is the size of the driver's heap in Java's notation (1g).
 
-    `driver_host` is where the executors of a cluster reach the driver; empty: the name of this machine. `jars` are Java archives beside
-    Spark's own.
+    `driver_host` is the host at which the executors of a cluster reach the driver (empty: this machine's name). `jars` are additional Java
+    archives.
     """
     scratch.mkdir(parents=True, exist_ok=True)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable

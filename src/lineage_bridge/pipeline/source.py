@@ -2,8 +2,8 @@
 
 Its rows are offset ranges, not records: the worker that folds a range reads the records itself.
 
-Spark 4.1 asks a Python source only for its newest offset, without a limit. So the reader remembers the last offset it planned and offers at
-most one batch beyond it. It starts at the store's position and ignores Spark's checkpoint.
+Spark 4.1 asks a Python source only for its newest offset, without a limit. So the reader remembers the last offset that it planned, and
+returns an offset at most one batch later. It starts at the store's position and ignores Spark's checkpoint.
 """
 
 from collections.abc import Iterator
@@ -89,9 +89,7 @@ class LogStreamReader(DataSourceStreamReader):
         return {"offset": self.start}
 
     def latestOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
-        """The offset at which the next micro-batch ends. It is durable, and at most one batch, by the limits, beyond the last
-        planned offset.
-        """
+        """The offset at which the next micro-batch ends. All records before it are durable, and the batch is within the limits."""
         if self.log.durable_end() > self.planned:
             self.planned = max(self.planned, self.log.cut(self.planned, self.limit_bytes, self.limit_records))
         return {"offset": self.planned}

@@ -18,7 +18,7 @@ class Status:
 
     `workers`: process ids of the Python workers that folded the last batch. `position` maps "source/partition" to offset. `left`: the
     number of keys still to be derived. Since its start, the pipeline has committed `batches` with `events` records of events; the commits
-    took `commit_us`. The last commit was at `committed_us`, when the oldest event in it had waited `freshness_us`.
+    took `commit_us`. The last commit was at `committed_us`; its oldest event had then waited for `freshness_us`.
     """
 
     state: State
@@ -47,7 +47,7 @@ class StatusFile:
         self.status = Status("starting", os.getpid(), now, now)
 
     def change(self, **values: object) -> None:
-        """Change the status in memory; the next `write` puts it in the file."""
+        """Change the status in memory; the next `write` stores it in the file."""
         with self.lock:
             self.status = replace(self.status, **values)  # type: ignore[arg-type]  # fields by name
 

@@ -1,7 +1,7 @@
 """The daemon that forks Spark's Python workers (`spark.python.daemon.module`). It keeps the cost of a task close to that of its fold.
 
-With Spark's own daemon every task does two expensive things. It reads Spark's archives again, once for every package imported from them
-(importlib.invalidate_caches), although their code is installed; and its garbage collection scans everything that was imported. Together
+With Spark's own daemon every task does two expensive things. First, it reads Spark's archives again for every package imported from them
+(importlib.invalidate_caches), although their code is installed. Second, its garbage collection scans everything that was imported. Together
 this takes 0.2 s of CPU, many times the fold of a small batch.
 """
 

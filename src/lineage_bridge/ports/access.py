@@ -15,7 +15,7 @@ class Authenticator(Protocol):
         """Determine the principal of a request with these headers (by lower-case names) from this address.
 
         None if the request has no credentials of the kind that this authenticator knows. Raises RefusedError (401) if it has such
-        credentials and they are not valid. Runs in the server's event loop: it must not wait.
+        credentials, but they are invalid. Runs in the server's event loop, so it must not wait.
         """
 
 
@@ -28,8 +28,8 @@ class KeyRepository(Protocol):
     def add(self, key: ApiKey, expire_others_us: int | None = None) -> bool:
         """Store an API key. Returns whether it was stored.
 
-        Without `expire_others_us`, no key of its name may be active. With it, one has to be, and the active keys of the name expire
-        at that time at the latest.
+        Without `expire_others_us`, no other key of this name may be active. With it, another key of this name must be active, and all such
+        keys expire no later than at that time.
         """
 
     def revoke(self, name: str, now_us: int) -> int:
@@ -81,13 +81,12 @@ class AuditRepository(Protocol):
         """All entries, the oldest first."""
 
     def erase(self, is_erased: Callable[[Change], bool], make: Callable[[AuditHead], AuditEntry]) -> tuple[int, AuditEntry]:
-        """Erase changes, but leave their links in the chain, and store the entry that `make` returns, durably.
-
-        All of this happens or nothing. Returns how many entries were erased, and the new entry.
+        """Erase the content of entries, but keep their hashes in the chain, and store the entry that `make` returns, durably, in one
+        transaction. Returns how many entries were erased, and the new entry.
         """
 
     def overwrite(self) -> None:
-        """Overwrite in the files what was erased. Raises StoreError if that cannot be done now."""
+        """Overwrite erased content in the database's files. Raises StoreError if that is impossible at the moment."""
 
 
 class AuditTrail(Protocol):

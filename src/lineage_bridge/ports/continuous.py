@@ -20,9 +20,9 @@ class FollowState(msgspec.Struct, frozen=True):
     """The cursor of a target in the change feed, and the results of its publications. Times are UTC microseconds.
 
     `basis` is a digest of the target's kind and settings. All changes up to `cursor` were published, and the ledger has them; without a
-    cursor, the whole graph is to be compared. `behind_us` is when an unpublished change was first noticed. After `failures` in a row, the
-    next attempt is not before `due_us`; `error`, `hint` and `code` give the reason. `done` and `failed` count publications, `complete`
-    those that compared the whole graph with the target, `operations` the changes made there.
+    cursor, the whole graph is to be compared. `behind_us` is when an unpublished change was first noticed. After `failures` failed attempts
+    in a row, the next attempt is not before `due_us`; `error`, `hint` and `code` give the reason. `done` and `failed` count publications,
+    `complete` those that compared the whole graph with the target, `operations` the changes made there.
     """
 
     basis: str

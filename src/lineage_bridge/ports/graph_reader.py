@@ -6,7 +6,7 @@ from typing import Protocol
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.runs.distinct import DistinctCount
 from lineage_bridge.graph.runs.lag import DatasetLag
-from lineage_bridge.graph.runs.ledger import LedgerWindow
+from lineage_bridge.graph.runs.path_ledger import LedgerWindow
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineCounts, QuarantineRecord
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.model.history import AliasFilter, AliasRecord
@@ -36,7 +36,7 @@ class NodeReader(Protocol):
         """The node of exactly this name."""
 
     def by_spelling(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
-        """The node that a name denotes in any spelling: one that was seen, or one that the naming rules or an alias give."""
+        """The node that a name denotes: the node with exactly this name, or else a node to which naming rules or aliases lead from it."""
 
     def near(self, kind: NodeKind, namespace: str, name: str, limit: int = 5) -> list[Node]:
         """Nodes with similar names, the most similar first."""
@@ -105,7 +105,9 @@ class LineageReader(Protocol):
     def impact(
         self, origins: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None = None, *, flows: bool = True
     ) -> Impact:
-        """The nodes that a change of any of these nodes affects, or that any of these nodes depends on; with `flows`, the ways to them."""
+        """The nodes that a change of any of these nodes affects, or that any of these nodes depends on; with `flows`, also the flows that
+        lead to them.
+        """
 
     def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:
         """The paths that data takes from one node to another, at most `most` of them."""
@@ -114,7 +116,7 @@ class LineageReader(Protocol):
         """How much each hop of one of these paths (`number` from 0) read and wrote in a window, compared with a baseline window."""
 
     def upstream_ledger(self, walk: Walk, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
-        """How much each hop of a walk upstream that this reader returned read and wrote, sources first."""
+        """How much each hop of a walk upstream (which this reader has returned) read and wrote, sources first."""
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
         """The columns from which a column is derived, or which are derived from it, with the events that prove it."""
@@ -144,7 +146,7 @@ class RunReader(Protocol):
         """
 
     def latest(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
-        """The newest run of a job; with `with_datasets`, the newest that named a dataset."""
+        """The newest run of a job; with `with_datasets`, the newest run that named a dataset."""
 
     def latest_of(self, jobs: Iterable[Node], *, with_datasets: bool) -> dict[int, RunRecord]:
         """The newest run of each of these jobs that has one, by job id."""
@@ -185,7 +187,9 @@ class EventReader(Protocol):
         """A page of quarantined records, newest first, without those accepted since; with `event`, only those with that event id."""
 
     def quarantine_counts(self, of: Callable[[str], bool] | None = None) -> QuarantineCounts:
-        """The newest 10,000 quarantined records, counted by reason; with `of`, only those whose sample it accepts."""
+        """How many of the newest 10,000 quarantined records there are for each reason. With `of`, only records are counted whose beginning
+        the function `of` accepts.
+        """
 
 
 class InventoryReader(Protocol):
@@ -203,8 +207,8 @@ class InventoryReader(Protocol):
         """The datasets or jobs of which a name matches globs, each once, as the canonical node of its group; in portions, like those of
         `heads`.
 
-        `offset` counts the names that match: a group is in the place of the first of its own. Each node comes with its own offset, and each
-        portion with the offset behind it.
+        `offset` counts matching names. A group is listed at the position of its first matching name. Each node comes with its offset, and
+        each portion with the offset after it.
         """
 
     def quiet(self) -> "Iterator[tuple[GraphReader, list[Node]]]":
@@ -225,7 +229,7 @@ class InventoryReader(Protocol):
         """The canonical nodes that a node id may denote. There are several if the id is ambiguous."""
 
     def ran(self, jobs: Sequence[Node]) -> list[Node]:
-        """Those of these canonical jobs that have an observed run."""
+        """The jobs among these canonical jobs that have an observed run."""
 
     def ports(self, jobs: Iterable[Node], *, now_us: int) -> list[Port]:
         """The inputs and outputs of these jobs, under all their names, without those that have ended."""

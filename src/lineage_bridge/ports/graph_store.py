@@ -21,9 +21,8 @@ class Batch:
 
 @dataclass(frozen=True)
 class Budget:
-    """How many rows one transaction may read and write to derive values, beyond those its batch brought.
-
-    At least one key is always derived.
+    """How many rows one transaction may read and write to derive values, in addition to the rows of its batch. At least one key is always
+    derived.
     """
 
     rows: int
@@ -50,8 +49,8 @@ class GraphStore(Protocol):
         """Derive what earlier batches left in the queues. Returns how many keys are still left."""
 
     def check(self) -> None:
-        """Check the store. Raises StoreDamagedError if it is known to be damaged or was replaced, StoreError if it does not answer
-        as it should.
+        """Check the store. Raises StoreDamagedError if it is known to be damaged or was replaced, StoreError if it does not answer or lacks
+        its tables.
 
         May be called from another thread at any time.
         """

@@ -23,7 +23,7 @@ class HistoryReader(Protocol):
     def foreign(self, which: ForeignFilter, limit: int, offset: int, max_bytes: int) -> ForeignPage:
         """Foreign assertions of limited principals, the most recent first.
 
-        A page ends early if its texts reach the limit of bytes, but has at least one.
+        A page ends early if its texts reach the limit of bytes, but it has at least one assertion.
         """
 
     def diff(self, node: Node, direction: str, depth: int, limits: WalkLimits, between: Between, *, now_us: int) -> GraphDiff:

@@ -22,7 +22,7 @@ class PartitionPosition(NamedTuple):
 class FilePosition(NamedTuple):
     """The position in a file: the next event to read.
 
-    `mark` tells whether the file has changed since everything in it was read; empty if that is not known.
+    `mark` is the version of the file when everything in it had been read, to detect later changes; empty if unknown.
     """
 
     where: StreamPartition
@@ -34,7 +34,7 @@ class InputPositions(msgspec.Struct, frozen=True):
     """The positions from which to continue reading an input.
 
     `opened`: the input was opened before, so a partition without a position is new. `session` identifies the API process that answers;
-    later requests must name it. `files` only has the files that were asked for.
+    later requests must name it. `files` only has the files that the request named.
     """
 
     session: str
@@ -53,7 +53,7 @@ class InputStart(msgspec.Struct, frozen=True):
 class InputBatch(msgspec.Struct, frozen=True):
     """Records to append, in the order of their positions in each partition, and the positions up to which everything was read.
 
-    `files` are files of which everything was read.
+    `files` are files that were read completely.
     """
 
     session: str
@@ -118,13 +118,15 @@ class InputRepository(Protocol):
         """The last saved positions and counts of each input, by name."""
 
     def save_ledger(self, name: str, ledger: bytes, files: Sequence[FilePosition] = (), *, replaces: bool = False) -> None:
-        """Save positions and counts of an input, and the positions of files that have changed; with `replaces`, others are deleted."""
+        """Save positions and counts of an input, and the positions of files that have changed. With `replaces`, the positions of all other
+        files are deleted.
+        """
 
     def file_positions(self, name: str, keys: Sequence[str]) -> list[FilePosition]:
         """The saved positions of files with these keys, at most one for each key."""
 
     def save_files(self, name: str, files: Sequence[FilePosition], *, replaces: bool) -> None:
-        """Save positions of files, like `save_ledger`, but nothing else."""
+        """Save only the positions of files, in the way of `save_ledger`."""
 
 
 class InputService(Protocol):
@@ -146,7 +148,7 @@ class InputService(Protocol):
         """Add an input."""
 
     def remove(self, name: str) -> None:
-        """Remove an input. The events that it brought stay."""
+        """Remove an input. The events that it has read stay."""
 
     def pause(self, name: str, *, paused: bool) -> InputRecord:
         """Pause or resume an input."""
@@ -160,7 +162,9 @@ class InputService(Protocol):
         """
 
     def events_in(self, value: bytes) -> Sequence[bytes]:
-        """Read the events in the value of a record, as inputs read values now. If that is not possible, the value itself is returned."""
+        """Split the value of a record into events, in the way in which inputs now read values. If that is not possible, return the value
+        itself.
+        """
 
     def problem(self, records: Sequence[InputRecord]) -> str:
         """The reason why these inputs are not read; empty if they are."""

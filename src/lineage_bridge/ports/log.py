@@ -41,7 +41,7 @@ class RecordReader(Protocol):
         """The end of the last durable record of the log; 0 when the log is empty."""
 
     def record_at(self, address: RecordAddress) -> LogRecord:
-        """The record at an address. Raises OffsetError where there is none, RecordError where it is damaged."""
+        """The record at an address. Raises OffsetError if there is none, RecordError if it is damaged."""
 
     def size_between(self, start: int, end: int) -> int:
         """The size in bytes of the records in [start, end), which is how far a consumer lags. Raises OffsetError."""

@@ -6,7 +6,9 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Pin:
-    """An address of a view, relative to the page, under an id. It refers to the view and holds no data of it. Time in UTC microseconds."""
+    """An address of a view, relative to the page, under an id. It refers to the view and contains none of its data. The time is in UTC
+    microseconds.
+    """
 
     id: str
     address: str
@@ -25,8 +27,8 @@ class PinRepository(Protocol):
         """The pin with an id."""
 
     def keep(self, address: str, name: str, author: str, now_us: int) -> tuple[Pin, bool]:
-        """A pin of this address, name and author: the one that there is, or a new one; and whether it is new. Raises RequestError if there
-        are too many, of this author or of all.
+        """Find or create the pin with this address, name and author. Returns the pin, and whether it is new. Raises RequestError if this
+        author has too many pins, or if there are too many in all.
         """
 
     def remove(self, pin_id: str) -> bool:

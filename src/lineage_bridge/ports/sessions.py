@@ -13,7 +13,7 @@ class SessionRepository(Protocol):
         """All sessions, the oldest first."""
 
     def replace(self, ended: Collection[bytes], session: BrowserSession | None = None) -> None:
-        """Delete the sessions with these digests, and store a new one if it is given: both or neither."""
+        """In one transaction, delete the sessions with these digests, and store a new session if one is given."""
 
     def note_uses(self, uses: Mapping[bytes, int]) -> None:
         """Store when sessions were last used, by digest."""

@@ -43,7 +43,8 @@ class SourceRepository(Protocol):
     def save_poll(self, name: str, state: SourceState, snapshot: bytes | None, messages: Sequence[tuple[str, bytes]]) -> bool:
         """Store the result of a poll, all or nothing: state, snapshot (None keeps the previous one), and messages as (path, body).
 
-        Returns False, and stores nothing, if the source has been removed or polled since: `state.polls` must be one more than before.
+        Returns False, and stores nothing, if the source was removed or polled meanwhile: `state.polls` must be one more than the stored
+        number.
         """
 
     def pending_messages(self, limit: int) -> list[OutboxMessage]:

@@ -19,8 +19,8 @@ class StreamRange(NamedTuple):
 class SparkRead(NamedTuple):
     """A Spark read of ranges: the name of the data source, its options, and the columns of its rows as SQL.
 
-    The columns are stream, partition (text), offset, value, at_ms (UTC milliseconds, or NULL), key, and headers (key and value), as those
-    of IncomingRecord.
+    The columns are stream, partition (text), offset, value, at_ms (UTC milliseconds, or NULL), key, and headers (key and value). They mean
+    the same as the members of IncomingRecord.
     """
 
     format: str
@@ -42,7 +42,7 @@ class StreamRow(NamedTuple):
 class JudgedRow(NamedTuple):
     """The records of a row's events, and the number of its events that were left out because of their jobs' names.
 
-    `size` is the bytes of the bodies of all its events, also of those that were left out.
+    `size` is the number of bytes in the bodies of all its events, including those that were left out.
     """
 
     records: list[LogRecord]
@@ -55,12 +55,12 @@ JudgeRow = Callable[[StreamRow], JudgedRow]
 
 
 class TakenRows(NamedTuple):
-    """What was read and folded: the number of rows, of rows without a value, and of their bytes, and when the newest row was written to
-    the stream. `filtered` events were left out. The bytes are those of the rows or of the records in them, whichever is more, also of
-    what was left out.
+    """What was read and folded: the number of rows, the number of rows without a value, the number of bytes, and when the newest row was
+    written to the stream. `filtered` is the number of events that were left out. The bytes are those of the rows or of the records in them,
+    whichever is more, and include events that were left out.
 
-    `is_cut`: the ranges hold more bytes than are taken in at once. Then nothing was taken in: plan fewer rows, as `read` and `size`
-    suggest.
+    `is_cut`: the ranges have more bytes than can be folded at once, so nothing was folded. Plan fewer rows next time, in the ratio of
+    `read` and `size`.
     """
 
     read: int
@@ -74,8 +74,8 @@ class TakenRows(NamedTuple):
 class StreamFeed(Protocol):
     """Reads, validates, archives, folds and commits the ranges that inputs of the form stream have planned.
 
-    Raises SourceError when ranges cannot be read, UnavailableError when it has to be tried again, and errors of the store, which end
-    the pipeline.
+    Raises SourceError if ranges cannot be read, UnavailableError if the call has to be repeated, and errors of the store, which end the
+    pipeline.
     """
 
     parallelism: int
@@ -87,16 +87,17 @@ class StreamFeed(Protocol):
     def advance(self, name: str, positions: Mapping[StreamPartition, EventPosition]) -> None:
         """Durably store the position at which each partition is read next.
 
-        Everything before it was read, is not wanted, or can no longer be read.
+        Records before it were read, or need not be read, or can no longer be read.
         """
 
     def take(
         self, name: str, ranges: Sequence[StreamRange], read: SparkRead, judge: JudgeRow, still: Callable[[], bool]
     ) -> TakenRows | None:
-        """Archive ranges, each from the archived end of its partition. Returns when the archive has them; the commit may be pending.
+        """Archive ranges, each of which begins at the archived end of its partition. Returns when the archive has them; the commit to the
+        store may still be pending.
 
-        After reading, `still` says whether the streams are the same as when the ranges were planned. If not, nothing is archived, and None
-        is returned.
+        After reading, `still` is called and returns whether the streams are the same as when the ranges were planned. If not, nothing is
+        archived, and None is returned.
         """
 
     def finish(self, name: str) -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class LedgerEntry(NamedTuple):
     """An entry of the ledger, about one published object. `key` is JSON: kind (`job`, `dataset`), namespace and name, as in the target.
 
-    `state` is `published`; `sending` or `deleting` while the outcome is unknown; `refused` if the target refuses it (`detail` says
-    why). `ours`: LineageBridge created it. `fingerprint` is the digest of the sent content, `visible` of the part that can be read
+    `state` is `published`; `sending` or `deleting` while the outcome is unknown; `refused` if the target refuses the object (`detail` says
+    why). `ours`: LineageBridge created the object. `fingerprint` is the digest of the sent content, `visible` of the part that can be read
     back. `revision` counts how often it was sent; `changed_us` is the time of the last change, in UTC microseconds.
     """
 
@@ -59,12 +59,12 @@ class PublicationReport(msgspec.Struct, frozen=True):
 
     Times are UTC microseconds.
 
-    `counts` are of the planned operations by action, `outcomes` by outcome. `operations` and `drift` have the first ones only;
-    `operations_left_out` and `drift_left_out` are how many more there are. `unchanged` objects are at the target as they should be, `kept`
-    are no longer in the graph but were not deleted, by reason; `not_expressible` is what the target cannot represent, by kind. `written` is
-    how many things were created or changed there, by kind, if one object can become several things there. `code` is the kind of `error`;
-    `given_up`: the rest was not tried, because every other call would have failed too, and `retry_after_s` is how long the target asks to
-    wait.
+    `counts` has the planned operations by action, `outcomes` the operations by outcome. `operations` and `drift` only have the first ones;
+    `operations_left_out` and `drift_left_out` are how many more there are. `unchanged` is how many objects are at the target as they should
+    be, `kept` how many are no longer in the graph but were not deleted, by reason; `not_expressible` counts what the target cannot
+    represent, by kind. If one object can become several things at the target, `written` is how many things were created or changed, by
+    kind. `code` is the kind of `error`. `given_up`: the remaining operations were not tried, because they would have failed too;
+    `retry_after_s` is how long the target asks to wait.
     """
 
     state: str
@@ -97,8 +97,8 @@ class TargetRecord(NamedTuple):
 
     `origin` is `file` (the settings file), `environment` (its variables) or `added`.
 
-    `published` is how many objects were published to it, by state; `report` is of the last requested plan or publication. `continuous` is
-    the state of continuous publishing, if it is on.
+    `published` is how many objects were published to it, by state; `report` is the report of the last requested plan or publication.
+    `continuous` is the state of continuous publishing, if it is on.
     """
 
     name: str
@@ -183,7 +183,7 @@ class TargetService(Protocol):
         """Try each step of publishing, without changing anything at the target."""
 
     def start(self, name: str, *, plan_only: bool, prune: bool, overwrite: bool) -> TargetRecord:
-        """Start a plan or a publication. Raises RequestError if the target is paused or one is under way."""
+        """Start a plan or a publication. Raises RequestError if the target is paused, or if a plan or publication is already running."""
 
     def cancel(self, name: str) -> TargetRecord:
         """Cancel the running plan or publication that was requested. Raises RequestError if there is none."""

@@ -11,7 +11,7 @@ class TaskRepository(Protocol):
     """Stores tasks and the results of their steps. Safe for many threads at once."""
 
     def add(self, task: TaskRecord) -> None:
-        """Store a new task; the oldest ended ones beyond a limit are deleted."""
+        """Store a new task. If there are then too many tasks, the oldest ended ones are deleted."""
 
     def record(self, task: str) -> TaskRecord | None:
         """The task with this id; None if there is none."""
@@ -34,8 +34,8 @@ class TaskRepository(Protocol):
     ) -> bool:
         """Store the result of a task's steps, all or nothing: task, source state, snapshot (None keeps the previous one), messages.
 
-        Returns False, and stores nothing, if the source has been removed or polled since: it must have had this many `polls`, and have
-        been stored before if the task has `begun`.
+        Returns False, and stores nothing, if the source was removed or polled meanwhile: the stored number of polls must be `polls`, and if
+        the task has `begun`, earlier steps of it must be stored.
         """
 
     def newest_message(self, source: str) -> int:
@@ -55,8 +55,8 @@ class TaskService(Protocol):
         """Start an extraction."""
 
     def enrich(self, name: str) -> list[TaskRecord]:
-        """Start to read catalogs, each in a task of its own: that of the source `name`, those that sources read of the target `name`, or,
-        if the name is empty, those of all sources that are not paused.
+        """Start to read catalogs, each in a separate task. `name` is a source that reads a catalog, or a target whose catalog sources read;
+        if it is empty, the catalogs of all sources that are not paused are read.
         """
 
     def resume(self, task_id: str, credentials: ExtractionOptions) -> TaskRecord:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class WholeGraphReader(Protocol):
-    """Reads everything the store holds, to export, verify or analyse it."""
+    """Reads the whole store, to export, verify or analyse it."""
 
     def lines(self, only: frozenset[str], *, now_us: int) -> Iterator[bytes]:
         """The graph as sorted NDJSON lines of some types (all if empty), with labels as of `now_us`."""

@@ -1,4 +1,4 @@
-"""Edges of the graph in LineageBridge's own JSON format."""
+"""Builds the edges of the graph in LineageBridge's own JSON format."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
@@ -21,9 +21,8 @@ _CONFIDENCE: Final = {Origin.OBSERVED: 1.0, Origin.DECLARED: 0.9, Origin.INFERRE
 
 
 class GraphLink:
-    """An edge between two nodes that stand for their groups, with the best evidence for it.
-
-    `side` is None if the edge is not between a job and its input or output.
+    """An edge between the canonical nodes of two groups, with the best evidence for it. `side` is None if the edge is not between a job and
+    its input or output.
     """
 
     __slots__ = ("confidence", "dst", "label", "last", "origin", "side", "src")
@@ -78,7 +77,7 @@ class EdgeBuilder:
         self._facets: dict[int, ImportFacet | None] = {}
 
     def edge(self, link: GraphLink) -> LineageEdge:
-        """The edge of a link. If the edge was only declared, and an import stated it, it has the values that the import stated."""
+        """Make the edge of a link. If the edge was only declared, by an import, it has the values that the import stated."""
         src, dst = self.entries[link.src.id], self.entries[link.dst.id]
         imported = self._imported(link, src, dst) if link.origin == Origin.DECLARED else None
         return LineageEdge(
@@ -94,7 +93,7 @@ class EdgeBuilder:
         )
 
     def edge_with_columns(self, reader: GraphReader, link: GraphLink) -> LineageEdge:
-        """The edge of a link. If it leads from a job to an output, it has the job's statements about columns."""
+        """Make the edge of a link, with the job's statements about columns if the edge leads from a job to an output."""
         edge = self.edge(link)
         if link.side != Side.OUTPUT:
             return edge

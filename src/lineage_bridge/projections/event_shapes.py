@@ -1,4 +1,4 @@
-"""The events of views (see `views.py`), as values: OpenLineage events with the members that a view fills in."""
+"""The classes for the events of views (see `views.py`): OpenLineage events with the members that views use."""
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 

@@ -17,8 +17,8 @@ Heads = Mapping[int, Node]
 
 @dataclass(frozen=True)
 class Hops:
-    """The nodes that a walk reached, nearest first, with the origin; the links between them; and the number of edges from the origin to
-    each node, by node id.
+    """The nodes that a walk reached, including the origin, nearest first; the links between them; and by node id, the number of edges from
+    the origin.
     """
 
     nodes: list[Node]
@@ -51,7 +51,7 @@ def hops_of_walk(reader: GraphReader, walk: Walk, hops: int) -> Hops:
 
 
 def is_direct(edge: Edge) -> bool:
-    """Whether a flow is shown as a single edge between its two ends, because no job reads the one and writes the other."""
+    """Whether a flow is shown as a single edge between its two ends, because it does not go through a job."""
     source, target, job = edge[:3]
     is_between_jobs = any(end.kind == NodeKind.JOB and end != job for end in (source, target))
     return is_between_jobs or job.kind == NodeKind.DATASET or edge.evidence == Evidence.RENAMED

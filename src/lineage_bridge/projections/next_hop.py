@@ -17,8 +17,8 @@ class NextHop(NamedTuple):
 
 
 def cut_walk(walk: Walk, depth: int) -> tuple[Walk, Mapping[int, NextHop]]:
-    """The walk without nodes further away than `depth` hops. Returns also, for each node at the cut, how many nodes lie beyond it, by
-    node id.
+    """Return the walk without nodes further away than `depth` hops, and, by the id of each node next to removed ones, how many nodes were
+    removed behind it.
     """
     far = {id_ for id_, distance in walk.distances.items() if distance > depth}
     if not far:

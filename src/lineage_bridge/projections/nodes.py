@@ -1,4 +1,4 @@
-"""Nodes of the graph in LineageBridge's own JSON format."""
+"""Builds the nodes of the graph in LineageBridge's own JSON format."""
 
 from collections.abc import Mapping
 from functools import lru_cache

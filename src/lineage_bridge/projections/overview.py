@@ -64,7 +64,9 @@ MOST_JOBS: Final = 10_000
 
 @dataclass(frozen=True)
 class JobFilter:
-    """Which jobs to list, by their type and state as the overview counts them, and by globs on any of their names. None filters nothing."""
+    """Which jobs to list: by type and state, as the overview counts them, and by globs for any of a job's names. A member that is None
+    filters nothing.
+    """
 
     type: str | None = None
     state: str | None = None
@@ -78,8 +80,8 @@ class JobFilter:
 
 @dataclass(frozen=True)
 class JobPage:
-    """Jobs, each with its offset, and the offset at which the next page begins, None if there is none. Offsets count names of jobs that
-    match the globs, whatever their types and states.
+    """A page of jobs, each with its offset, and the offset of the next page (None: this is the last). Offsets count the names of jobs that
+    match the globs, whatever the types and states of the jobs.
     """
 
     jobs: tuple[tuple[int, Node], ...]
@@ -87,7 +89,7 @@ class JobPage:
 
 
 def read_jobs(graph: GraphReader, which: JobFilter, now_us: int, limit: int, offset: int = 0) -> JobPage:
-    """A page of the jobs that pass a filter, each in the place of the first of its names that matches.
+    """A page of the jobs that pass a filter. A job is listed at the position of the first of its names that matches.
 
     Reads up to MOST_JOBS names of jobs (and the rest of a portion), so a page may have fewer jobs than `limit` and still have a next one.
     """

@@ -10,12 +10,11 @@ from lineage_bridge.projections.shapes import PushResult
 
 
 class PushProvider(NamedTuple):
-    """A catalog to which pushes can go, through targets of the kind `kind`. These targets need the package's extra `extra`, which installs
-    `library`.
+    """A catalog to which pushes can go, through targets of the kind `kind`. These targets need the extra `extra` of the Python package,
+    which installs `library`.
 
-    `options` are the options of the prototype, each with the setting of the target that decides its value (with several settings: whether
-    all are set), or with its only allowed value.
-    `takes_events`: one event is published to the catalog for each object.
+    `options` are the options of the prototype. Each comes with its only allowed value, or with the setting of the target that decides its
+    value (with several settings: whether all of them are set). `takes_events`: one event is published to the catalog for each object.
     """
 
     name: str
@@ -74,7 +73,7 @@ _COUNTED: Final = {
 def check_options(provider: PushProvider, options: Mapping[str, Any], settings: Mapping[str, Any], target: str) -> None:
     """Raise RequestError if an option differs from the settings of the target.
 
-    Only settings decide what is published; otherwise a push and a publication with different options would undo each other.
+    Only the target's settings decide what is published: otherwise a push and a publication with different options would undo each other.
     """
     for name, value in options.items():
         if name not in provider.options:

@@ -1,4 +1,6 @@
-"""The graph as a list of nodes and edges, as values. Absent values of the members that LineageBridge's users know are null."""
+"""The classes for the graph as a list of nodes and edges. Members that the LineageBridge prototype also had are null if they have no
+value.
+"""
 
 from typing import Any
 
@@ -15,8 +17,8 @@ class Name(Struct, frozen=True):
 class LineageNode(Struct, frozen=True, omit_defaults=True):
     """A dataset or a job, under all its names.
 
-    `attributes` are the members of its `confluent_...` facets, its description, its SQL. `namespace` and `name` are OpenLineage's, as
-    producers wrote them; `aliases` other names of the same. `id` is the node's id in all other answers.
+    `attributes` are the members of its `confluent_...` facets, its description, its SQL. `namespace` and `name` are the OpenLineage name,
+    as producers wrote it; `aliases` are the node's other names. `id` is the node's id in all other answers.
     """
 
     node_id: str
@@ -43,8 +45,8 @@ class LineageNode(Struct, frozen=True, omit_defaults=True):
 
 
 class LineageEdge(Struct, frozen=True, omit_defaults=True):
-    """An edge: data moves from one node to another. A dataset is read by a job, a job writes a dataset, or a dataset is derived from
-    another directly.
+    """An edge: data moves from one node to another. An edge leads from a dataset to a job that reads it, from a job to a dataset that it
+    writes, or from a dataset directly to one derived from it.
 
     `confidence` (0 to 1) follows from `origin` (`observed`, `declared`, `inferred`), or was stated by an import. `facets`, in an
     export, is what the job states about the columns of its outputs.
@@ -74,9 +76,10 @@ class GraphStats(Struct, frozen=True):
 class PushResult(Struct, frozen=True):
     """The result of a push, as numbers of what was written in the catalog.
 
-    `tables_updated` counts events for catalogs that take events. `errors` are what failed or was refused; `skipped` what was left alone, or
-    cannot be expressed there. `bridge_rows_inserted` is always 0, since nothing is written beside the catalog. `targets` are the names of
-    the targets that were published to, `unchanged` counts the objects that already were as they should be.
+    `tables_updated` counts events for catalogs that take events. `errors` lists what failed or was refused, `skipped` what was left
+    unchanged or cannot be expressed in the catalog. `bridge_rows_inserted` is always 0, because nothing is written outside of the catalog's
+    own objects. `targets` are the names of the targets that were published to, `unchanged` counts the objects that already were as they
+    should be.
     """
 
     tables_updated: int = 0

@@ -1,6 +1,6 @@
 """Converts the present graph to OpenLineage events: one for each job, and one for each dataset that no job's event describes completely.
 
-Unlike a view, which summarizes a job by its newest run, these events have what a job reads and writes in the graph.
+A view summarizes a job by its newest run; these events state everything that the job reads and writes in the graph.
 """
 
 from collections.abc import Callable, Iterator, Sequence

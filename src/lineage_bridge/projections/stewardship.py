@@ -14,8 +14,8 @@ _NEWEST = FacetPage(1, 0, 1_000_000)
 
 
 def read_stewardship(graph: GraphReader, nodes: Iterable[Node], at_us: int | None, seconds: float) -> tuple[dict[Node, Stewardship], bool]:
-    """Read owners and retention of those of the nodes that are datasets, in the order of their names; empty for a dataset of which the
-    principal may only see the name. Stops after `seconds`, between two datasets. Returns also whether all datasets were read.
+    """Read the owners and the retention of the datasets among these nodes, in the order of their names. A dataset of which the principal
+    may only see the name gets empty values. Stops after `seconds`. Also returns whether all datasets were read.
     """
     ends = time.monotonic() + seconds
     datasets = sorted((node for node in nodes if node.kind is NodeKind.DATASET), key=lambda node: (node.namespace, node.name))

@@ -20,7 +20,9 @@ Scale = Literal["system", "environment"]
 
 
 class EnvironmentKey(NamedTuple):
-    """An environment of a system: one that Confluent's namespaces name, or else a namespace. Empty for the whole system."""
+    """An environment of a system: an environment of Confluent Cloud, if the namespace contains one, or else the namespace; empty for the
+    system as a whole.
+    """
 
     system: str
     environment: str
@@ -42,7 +44,9 @@ def environment_at(namespace: str, scale: Scale) -> EnvironmentKey:
 
 @dataclass
 class EnvironmentContents:
-    """What an environment has: its datasets by namespace, and the jobs that only read (`readers`) or only write (`writers`) there."""
+    """The contents of an environment: the number of datasets by namespace, and the jobs that only read (`readers`) or only write
+    (`writers`) these datasets.
+    """
 
     namespaces: Counter[str] = field(default_factory=Counter)
     readers: int = 0
@@ -60,8 +64,8 @@ class EnvironmentContents:
 
 @dataclass
 class EnvironmentFlow:
-    """What moves between two environments: how many jobs read in the one and write in the other, and how many flows without a job there
-    are.
+    """The data flow from one environment to another: how many jobs read in the first and write in the second, and how many flows without a
+    job there are.
     """
 
     jobs: int = 0
@@ -69,8 +73,8 @@ class EnvironmentFlow:
 
 
 class SystemFlows:
-    """At most `most` environments, those with the most datasets, and what flows between them; the others are counted together, as REST.
-    `others` is how many environments with datasets REST stands for.
+    """The environments with the most datasets, at most `most` of them, and the flows between them. All others are counted together, as the
+    environment REST; `others` is how many environments with datasets that are.
     """
 
     def __init__(self, scale: Scale, counts: Mapping[tuple[EnvironmentKey, str], int], most: int) -> None:
@@ -86,7 +90,7 @@ class SystemFlows:
             self.contents.setdefault(item if item in self.contents else REST, EnvironmentContents()).namespaces[namespace] += count
 
     def home(self, dataset: Node) -> EnvironmentKey:
-        """The environment in which a dataset counts."""
+        """The environment under which a dataset is counted: its own, or REST."""
         item = environment_at(dataset.namespace, self.scale)
         if item not in self.contents and len(self.contents) >= self.most:
             item = REST
@@ -142,7 +146,7 @@ def read_system_flows(graph: GraphReader, scale: Scale, most: int, now_us: int) 
 
 
 def _ends(systems: SystemFlows, links: Iterable[GraphLink]) -> dict[int, JobEnds]:
-    """Where each job reads and writes, by the job's node id."""
+    """The environments in which each job reads and writes, by the job's node id."""
     found: dict[int, JobEnds] = {}
     for link in links:
         ends = found.setdefault(_job_of(link).id, JobEnds())

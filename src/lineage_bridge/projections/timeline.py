@@ -32,7 +32,8 @@ _FAILED: Final = frozenset({"FAIL", "ABORT"})
 class Mark:
     """A change at a node and its time in UTC microseconds. `text` gives details: a version, the key of a facet, or a run's id.
 
-    The change of a flow and a rebalance happened after `since`, and at `at` at the latest; `node` is then the job, and `text` is empty.
+    For a change of a flow and for a rebalance, only an interval is known: it happened after `since`, and not later than `at`. `node` is
+    then the job, and `text` is empty.
     """
 
     at: int
@@ -120,7 +121,8 @@ def read_timeline(reader: GraphReader, around: Surroundings, between: Between, *
 class _Walks:
     """Walks around a node at different times, at most one for each time.
 
-    `is_spent`: the maximum number of walks is reached; `is_cut`: because of it, the time of some change was narrowed down less.
+    `is_spent`: the maximum number of walks is reached. `is_cut`: because of that maximum, the interval of some change is longer than it
+    could be.
     """
 
     def __init__(self, reader: GraphReader, around: Surroundings, now_us: int) -> None:
@@ -176,8 +178,8 @@ def _code_marks(reader: GraphReader, job: Node) -> Iterator[Mark]:
 
 
 def _rebalance_marks(reader: GraphReader, job: Node, since: int) -> tuple[list[Mark], bool]:
-    """The marks of the newest rebalances that observers reported, each within the bounds that its facet states; and whether there may be
-    others after `since`.
+    """The marks of the newest rebalances that sources reported, each with the interval that its facet states. Also returns whether there
+    may be others after `since`.
     """
     if not reader.nodes.facets(job, keys=(KAFKA_REBALANCE,)):
         return [], False
@@ -188,7 +190,7 @@ def _rebalance_marks(reader: GraphReader, job: Node, since: int) -> tuple[list[M
 
 
 def _run_marks(job: Node, runs: Iterable[RunRecord]) -> Iterator[Mark]:
-    """The marks of failed runs, and of the starts of streaming runs. Starts of batch runs are routine, and left out."""
+    """The marks of failed runs, and of the starts of streaming runs. Starts of batch runs are left out, because they are routine."""
     for run in runs:
         if run.state in _FAILED:
             yield Mark(run.ended if run.ended is not None else run.last, "failed", job, run.run_id)

@@ -1,4 +1,4 @@
-"""Makes views, which are the graph as OpenLineage events. A receiver of OpenLineage understands each of them by itself."""
+"""Makes views: the graph as OpenLineage events. A receiver can understand each event without the others."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -46,8 +46,8 @@ def run_events(graph: GraphReader, now_us: int, style: str, includes: ViewFilter
 
 
 def _newest_runs(reader: GraphReader, jobs: Sequence[Node], now_us: int) -> dict[int, RunRecord]:
-    """The newest run of each job that named a dataset, by job id. If none did, the newest run, with what the job is declared to read
-    and write.
+    """For each job, by id, the newest run that named a dataset. If no run did, the newest run, with the inputs and outputs that the job
+    declares.
     """
     newest_runs = reader.runs.latest_of(jobs, with_datasets=True)
     # The newest "run" that named datasets may be a design-time statement, which has no run events.
@@ -201,7 +201,7 @@ class ViewEventBuilder:
 
 
 def _stated_at(entry: InventoryEntry) -> str:
-    """The time at which a job or dataset was last stated, but not before it was first named."""
+    """The time of the last statement about a job or dataset, but not earlier than its first mention."""
     return format_time(entry.last if entry.last is not None else entry.first or 0)
 
 

@@ -84,7 +84,7 @@ def _not_found(reader: GraphReader, node_id: str) -> NotFoundError:
 
 
 def read_links(graph: GraphReader, now_us: int) -> Iterator[tuple[GraphReader, list[GraphLink]]]:
-    """The links of all edges, each once, in portions; each portion with a reader that has read its nodes."""
+    """The links of all edges, each once, in portions. Each portion comes with a reader that has loaded the portion's nodes."""
     for reader, jobs in graph.inventory.heads((NodeKind.JOB,)):
         yield reader, links_of_ports(reader, reader.inventory.ports(jobs, now_us=now_us))
     yield graph, links_of_ports(graph, graph.inventory.unnamed_ports(now_us=now_us))
@@ -94,13 +94,15 @@ def read_links(graph: GraphReader, now_us: int) -> Iterator[tuple[GraphReader, l
 
 
 def links_of_ports(reader: GraphReader, ports: Sequence[Port]) -> list[GraphLink]:
-    """The links of ports, each once, between nodes that stand for their groups."""
+    """The links of ports, each once, between the canonical nodes of groups."""
     heads = reader.inventory.canonical_nodes(end for port in ports for end in (port.job, port.dataset))
     return merge_links(port_links(ports, heads))
 
 
 def read_edges(graph: GraphReader, now_us: int, *, facets: bool = False) -> Iterator[LineageEdge]:
-    """All edges: those of jobs, portion by portion, then those directly between two nodes. `facets`: with statements about columns."""
+    """All edges: first the edges of jobs, portion by portion, then the edges directly between two nodes. With `facets`, edges have the
+    statements about columns.
+    """
     for reader, links in read_links(graph, now_us):
         builder = EdgeBuilder(reader.inventory.described(end_nodes(links)))
         for link in links:
@@ -139,7 +141,7 @@ class GraphCounter:
         self.parents[self._root(src_id)] = self._root(dst_id)
 
     def _root(self, id_: str) -> str:
-        """The node that represents a node's component."""
+        """The node that represents the connected component of a node."""
         while (parent := self.parents.setdefault(id_, id_)) != id_:
             self.parents[id_] = id_ = self.parents[parent]
         return id_

@@ -46,7 +46,9 @@ class SqlglotScript:
             self.catalog.add_table(Table(name, [TableColumn(column) for column in columns]))
 
     def read(self, text: str) -> Iterator[tuple[str, Lineage]]:
-        """Each statement of a script with its lineage. One that cannot be parsed still yields an error and the tables that it names."""
+        """Yield each statement of a script with its lineage. For a statement that cannot be parsed, the lineage has an error and the tables
+        that the statement names.
+        """
         try:
             found = self._dialect.tokenize(text)
         except SqlglotError:
@@ -203,7 +205,7 @@ class SqlglotScript:
 
 
 def _hinted(message: str, tokens: list[PlainToken], line: int, column: int) -> Fault:
-    """The error of a statement at this position in the script, with a suggestion if the mistake is a known one."""
+    """Make the error of a statement at this position in the script, with a suggestion if the mistake is a known one."""
     texts = ["" if token.token_type in _QUOTED else token.text for token in tokens]
     template = template_at(texts)
     if template is not None:

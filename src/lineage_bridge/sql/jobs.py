@@ -33,7 +33,7 @@ class StartedJob:
 
 
 class _OpenJob:
-    """A job to which further statements of the script may still belong."""
+    """A job that is not complete yet: further statements of the script may belong to it."""
 
     def __init__(self, set_head: str = "") -> None:
         self.set_head = set_head
@@ -43,7 +43,7 @@ class _OpenJob:
 
 
 def jobs_of(script: StreamingScript, text: str) -> Iterator[StartedJob]:
-    """The jobs that a script starts, in order. `script` is the reader to use; it may already know tables."""
+    """The jobs that a script starts, in order. `script` is the reader to use, which may already know tables."""
     name, job = "", _OpenJob()
     for piece in _pieces(text):
         cursor = Cursor(piece)
@@ -85,7 +85,9 @@ def _begins(cursor: Cursor) -> bool:
 
 
 def _named(cursor: Cursor, before: str) -> str:
-    """The name of the jobs that follow a statement: `SET 'pipeline.name' = 'x'` sets it, RESET removes it, others leave it as it was."""
+    """The name that jobs get after a statement: `SET 'pipeline.name' = 'x'` sets it, RESET removes it, all other statements leave it
+    unchanged.
+    """
     if cursor.takes("RESET"):
         return "" if cursor.token is None or cursor.token.text == _NAME_SETTING else before
     if not cursor.takes("SET"):

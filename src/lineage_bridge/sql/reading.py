@@ -28,7 +28,7 @@ def lineage_of(text: str, dialect: str, tables: Mapping[Name, Sequence[str]] | N
 
 
 def tables_of(text: str, dialect: str) -> dict[Name, tuple[str, ...]]:
-    """The tables that a script defines, with their columns. A table is left out if it has columns that the script does not list."""
+    """The tables that a script defines, with their columns. A table is left out if the script does not list all of its columns."""
     script = _script(dialect, None)
     for _ in script.read(text):
         pass

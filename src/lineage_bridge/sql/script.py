@@ -59,7 +59,9 @@ class StreamingScript:
             self.catalog.add_outside(Table(name, [TableColumn(column) for column in columns]))
 
     def read(self, text: str) -> Iterator[tuple[str, Lineage]]:
-        """Each statement of a script with its lineage. One that cannot be parsed still yields an error and the tables that it names."""
+        """Yield each statement of a script with its lineage. For a statement that cannot be parsed, the lineage has an error and the tables
+        that the statement names.
+        """
         broken: TokenError | None = None
         try:
             found = tokens(text)

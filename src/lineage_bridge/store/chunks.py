@@ -13,8 +13,8 @@ def chunks(ids: Iterable[int]) -> Iterator[list[int]]:
 
 
 def batches(items: Sequence[Item]) -> Iterator[list[Item]]:
-    """Split values into lists of only a few different lengths, so that the database prepares few different statements. To fill a list, its
-    last value may be repeated.
+    """Split values into lists of only a few different lengths, so that the database prepares few different statements. A list may repeat
+    its last value to reach its length.
     """
     start, end = 0, len(items)
     while start < end:

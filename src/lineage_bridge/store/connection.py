@@ -53,7 +53,7 @@ class Driver(Protocol):
 
 @runtime_checkable
 class BulkDriver(Protocol):
-    """A driver whose `execute` fetches all rows of a query at once. It has other methods to read and to add many rows."""
+    """A driver whose `execute` fetches all rows of a query at once, with extra methods to read many rows and to add many rows."""
 
     def scan(self, sql: str, values: Values = (), /) -> RowCursor:
         """Run a query, fetching its rows as they are read."""
@@ -82,9 +82,7 @@ class StoreConnection:
     __slots__ = ("_execute", "_executemany", "_rendered", "_scan", "dialect", "raw")
 
     def __init__(self, raw: Any, dialect: Dialect = SQLITE) -> None:  # noqa: ANN401 - a Driver with further methods
-        """`raw` is the driver's connection. Use the driver's connection directly only for operations that a single database has, such as
-        copying a file.
-        """
+        """`raw` is the driver's connection. Use it directly only for operations that only one database has, such as copying a file."""
         driver: Driver = raw
         self.raw, self.dialect = raw, dialect
         self._execute, self._executemany = driver.execute, driver.executemany

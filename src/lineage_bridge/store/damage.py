@@ -1,4 +1,4 @@
-"""Recognises damaged database files. A damaged file that can be computed again is renamed, and so set aside."""
+"""Recognises damaged database files. A damaged file whose content can be computed again is set aside by renaming it."""
 
 import logging
 import os
@@ -13,20 +13,21 @@ _BESIDE = ("-wal", "-shm", "-journal", "")
 """Suffixes of the files of one database. The main file is the last to be renamed, so that a write-ahead log is never combined with a new
 main file.
 """
+_HINT = "start the server, which computes a damaged graph again; restore a damaged state.db with lineage-bridge restore --state"
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
 def damage_reported(path: Path) -> Iterator[None]:
-    """A context in which SQLite's errors about a damaged file become StoreDamagedError. Other errors are not changed."""
+    """A context manager that turns SQLite's errors about a damaged file into StoreDamagedError. Other errors are not changed."""
     try:
         yield
     except UnicodeDecodeError as error:
-        raise StoreDamagedError(f"the database {path} is damaged: {error}") from error
+        raise StoreDamagedError(f"the database {path} is damaged: {error}", _HINT) from error
     except sqlite3.DatabaseError as error:
         # SQLITE_CORRUPT and SQLITE_NOTADB raise this class itself, all others its subclasses. Undecodable text has no code of its own.
         if type(error) is sqlite3.DatabaseError or "decode to UTF-8" in str(error):
-            raise StoreDamagedError(f"the database {path} is damaged: {error}") from error
+            raise StoreDamagedError(f"the database {path} is damaged: {error}", _HINT) from error
         raise
 
 
@@ -40,7 +41,9 @@ def is_sound(path: Path) -> bool:
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """Copy a database into a file, even while others write it. The copy is replaced as a whole, and only its owner may read it."""
+    """Copy a database into a file, even while others write to the database. The new copy replaces an older one as a whole, and only its
+    owner may read it.
+    """
     fresh = target.with_name(f"{target.name}.new")
     fresh.unlink(missing_ok=True)
     with closing(sqlite3.connect(source, timeout=30)) as read, closing(sqlite3.connect(fresh)) as write, damage_reported(source):
@@ -54,8 +57,8 @@ def copy_database(source: Path, target: Path) -> None:
 
 @contextmanager
 def suspected_on_damage(path: Path) -> Iterator[None]:
-    """Like `damage_reported`. It also marks the file as damaged, so that the process that writes the file replaces it. The mark is left out
-    if the file has been replaced meanwhile.
+    """Like `damage_reported`, and marks the database file as damaged, so that the process that writes it replaces it. A file that has been
+    replaced meanwhile is not marked.
     """
     before = file_identity(path)
     try:
@@ -90,7 +93,7 @@ def file_identity(path: Path) -> tuple[int, int] | None:
 
 
 def suspicion(path: Path) -> Path:
-    """The path of a marker file. While it exists, the database at `path` is known to be damaged."""
+    """The path of a marker file for the database at `path`. While the marker exists, the database is known to be damaged."""
     return path.with_name(f"{path.name}.suspect")
 
 

@@ -1,7 +1,7 @@
 """The differences between databases in SQL; no other module depends on them.
 
-Statements of the store are written once, in portable SQL: what SQLite and PostgreSQL both understand, and the following forms, which each
-dialect translates:
+Statements of the store are written once, in portable SQL: the SQL that SQLite and PostgreSQL both understand, with the following forms,
+which each dialect translates:
 
 - `?` and `:name`: a statement's values, by position or by name
 - `x'00ff'`: bytes
@@ -12,7 +12,7 @@ dialect translates:
 - `INSTR(a, b)`: where a text contains another, from 1; 0 if it does not
 - `CREATE TEMP TABLE t (a BIGINT, b TEXT, c BLOB)`: a table of this connection only
 
-Full-text search differs too much for that, so each dialect has statements of its own for it.
+Full-text search differs too much between databases, so each dialect has its own statements for it.
 """
 
 import re
@@ -31,7 +31,7 @@ class FullText(Protocol):
     """Statements for a full-text index, which indexes some columns of a table's rows under their integer keys."""
 
     def matching(self, index: str, value: str) -> tuple[str, str]:
-        """The column of `index` that holds the key, and the condition that a row matches the query in the placeholder `value`."""
+        """Return the column of `index` with the key, and an SQL condition for rows that match the query. The query is bound as `value`."""
 
     def rank(self, index: str, value: str) -> str:
         """The expression by which rows that match the query in the placeholder `value` are sorted, best match first."""
@@ -43,13 +43,13 @@ class FullText(Protocol):
         """Build a query for a text, taken literally; with `prefix`, its last word may be the beginning of a longer word."""
 
     def all_of(self, queries: Sequence[Query]) -> Query:
-        """Build a query that matches where all of these queries match."""
+        """Build a query that matches if all of these queries match."""
 
     def any_of(self, queries: Sequence[Query]) -> Query:
-        """Build a query that matches where at least one of these queries matches."""
+        """Build a query that matches if at least one of these queries matches."""
 
     def beginning(self, column: str, phrase: Query) -> Query:
-        """Build a query that matches where a column begins with a phrase."""
+        """Build a query that matches if a column begins with a phrase."""
 
     def within(self, columns: Sequence[str], query: Query) -> Query:
         """Limit a query to some of the columns."""
@@ -64,11 +64,11 @@ class FullText(Protocol):
         """The parameters of the statements that add or remove a row: its key, and the texts of all columns."""
 
     def keys(self, index: str) -> str:
-        """The SQL query for the keys of all rows, as the column `id`."""
+        """The SQL query that returns the keys of all rows, in a column `id`."""
 
 
 class Dialect(Protocol):
-    """The differences between databases: what the portable SQL of the store is in one of them."""
+    """A database's dialect of SQL: translates the store's portable SQL to it."""
 
     full_text: FullText
     merges_sets: bool
@@ -84,7 +84,7 @@ class Fts5:
     """Full-text search in SQLite (FTS5), with indexes that do not store their texts."""
 
     def matching(self, index: str, value: str) -> tuple[str, str]:
-        """The column of `index` that holds the key, and the condition that a row matches the query in the placeholder `value`."""
+        """Return the column of `index` with the key, and an SQL condition for rows that match the query. The query is bound as `value`."""
         return "rowid", f"{index} MATCH {value}"
 
     def rank(self, index: str, value: str) -> str:  # noqa: ARG002 - SQLite ranks by the condition
@@ -100,15 +100,15 @@ class Fts5:
         return '"' + text.replace("\x00", "\ufffd").replace('"', '""') + ('" *' if prefix else '"')
 
     def all_of(self, queries: Sequence[str]) -> str:
-        """Build a query that matches where all of these queries match."""
+        """Build a query that matches if all of these queries match."""
         return " AND ".join(f"({query})" for query in queries)
 
     def any_of(self, queries: Sequence[str]) -> str:
-        """Build a query that matches where at least one of these queries matches."""
+        """Build a query that matches if at least one of these queries matches."""
         return " OR ".join(f"({query})" for query in queries)
 
     def beginning(self, column: str, phrase: str) -> str:
-        """Build a query that matches where a column begins with a phrase."""
+        """Build a query that matches if a column begins with a phrase."""
         return f"{column} : ^ {phrase}"
 
     def within(self, columns: Sequence[str], query: str) -> str:
@@ -130,7 +130,7 @@ class Fts5:
         return key, *texts
 
     def keys(self, index: str) -> str:
-        """The SQL query for the keys of all rows, read from the table in which SQLite keeps the sizes of their texts."""
+        """The SQL query that returns the keys of all rows. It reads the table in which SQLite keeps the sizes of the rows' texts."""
         return f'SELECT id FROM "{index}_docsize"'
 
 

@@ -29,7 +29,8 @@ class Schema:
 
 
 def migrate(path: Path, schema: Schema, to: str | None = None) -> None:
-    """Bring the file at `path` to a revision, the newest by default; a missing file is created. Raises StoreVersionError for a newer one.
+    """Bring the file at `path` to a revision, the newest by default; a missing file is created. Raises StoreVersionError if the file has a
+    newer revision than this program knows.
 
     All steps are one transaction: a process killed before its end leaves the file as it was. Safe in many processes at once.
     """
@@ -42,7 +43,9 @@ def migrate(path: Path, schema: Schema, to: str | None = None) -> None:
 
 
 def _create_copy(path: Path, schema: Schema) -> bool:
-    """Whether the file could be created as a copy of an empty one; not if it exists by now, or if the file system has no links."""
+    """Try to create the file as a copy of an empty database. Returns False if the file exists by now, or if the file system does not
+    support hard links.
+    """
     copy = path.with_name(f".{path.name}-{os.getpid()}-{threading.get_ident()}")
     try:
         with closing(sqlite3.connect(copy)) as connection:
@@ -95,7 +98,7 @@ def _upgrade(path: Path, schema: Schema, target: str) -> None:
 def version(path: Path) -> str | None:
     """The schema revision of the file at `path`; None if the file does not exist or has no tables of LineageBridge.
 
-    Raises StoreDamagedError for a file that is no database.
+    Raises StoreDamagedError for a file that is not a database.
     """
     if not path.exists() or path.stat().st_size == 0:
         return None

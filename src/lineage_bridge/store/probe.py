@@ -28,7 +28,8 @@ class Probe(Generic[_Answer]):
         """Return the answer to the question. Raises the errors that the question raises, and StoreUnreachableError if there is no answer by
         the deadline.
 
-        While an earlier question is still unanswered, no other one is asked: calls raise at once until it ends.
+        While an earlier call of the question is still unanswered after its deadline, the question is not asked again, and calls raise at
+        once.
         """
         with self._lock:
             if self._asked is None or self._asked.done():
@@ -42,8 +43,8 @@ class Probe(Generic[_Answer]):
             if asked.done():
                 return asked.result()
             raise StoreUnreachableError(
-                f"PostgreSQL does not answer: nothing came within {self._deadline_s:g} s",
-                "check that the server runs, and what it waits for",
+                f"PostgreSQL did not answer within {self._deadline_s:g} s",
+                "check that the server runs, and whether a lock blocks it",
             ) from None
 
     def _run(self, asked: "Future[_Answer]") -> None:

@@ -31,12 +31,12 @@ REMEMBERED = 5_000
 class StoreReader:
     """Implements ports.GraphReader over one connection, inside one read transaction.
 
-    All its parts share one cache of nodes and runs. What they have loaded holds as long as the store does not change.
+    All its parts share one cache of nodes and runs, which is valid as long as the store does not change.
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes | None = None, processing: ProcessingTypes | None = None) -> None:
-        """`processing` says which jobs are streaming (default: this store's tables). A store that was computed as of an earlier time may
-        not know that yet.
+        """`processing` returns whether a job is streaming; by default, this is read from the store's tables. A store computed as of an
+        earlier time may not contain that fact yet, so its reader gets another `processing`.
         """
         self.nodes = nodes or Nodes(connection)
         runs = Runs(connection, self.nodes, processing)
@@ -76,7 +76,7 @@ class StoreLocation(Protocol):
         """A number that is the same in two transactions of a connection only if the store did not change in between; None if unknown."""
 
     def watched(self) -> AbstractContextManager[None]:
-        """A context around a question. If the question finds damage, the store is marked as damaged."""
+        """A context manager around a question: if the question finds damage, the store is marked as damaged."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class _File:
 
 @dataclass
 class _Idle:
-    """A connection between two transactions, with the reader of the last one and the version of the store that the reader has read."""
+    """An idle connection, with the reader of its last transaction and the version of the store that this reader has read."""
 
     connection: StoreConnection
     identity: object
@@ -109,14 +109,16 @@ class _Idle:
     version: int | None = None
 
     def reader_of(self, version: int | None) -> StoreReader:
-        """A reader for a transaction that sees this version: the last one, if nothing has changed since."""
+        """A reader for a transaction that sees this version of the store: the previous reader if the version is the same, else a new
+        one.
+        """
         if self.reader is None or version is None or version != self.version:
             self.reader = StoreReader(self.connection)
         self.version = version
         return self.reader
 
     def forget(self, remembered: int) -> None:
-        """Keep no memory for a reader that will not be used again: one that has loaded too much, or whose version is unknown."""
+        """Drop the reader if it will not be used again, because it has loaded too much or the store's version is unknown."""
         if self.reader and (self.version is None or self.reader.nodes.size > remembered):
             self.reader = None
 
@@ -155,7 +157,9 @@ class ReaderPool:
             begun.connection.close()
 
     def _begun(self) -> _Idle:
-        """A connection in a read transaction: an idle one if it is still connected to the present store, otherwise a new one."""
+        """A connection that has begun a read transaction: an idle connection if it is still connected to the store in use, otherwise a new
+        one.
+        """
         identity = self.location.identity()
         if identity != self._identity:
             self.close()

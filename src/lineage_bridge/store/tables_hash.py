@@ -1,4 +1,4 @@
-"""Computes a hash of the tables that a database file really has. The hash shows whether somebody edited a migration after its release."""
+"""Computes a hash of the tables that a database file actually has. It reveals a migration that was edited after its release."""
 
 import hashlib
 import json

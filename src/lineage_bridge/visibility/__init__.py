@@ -1,3 +1,3 @@
-"""Limits what principals see who are limited to namespaces: one rule for each question of `ports.GraphReader`. docs/glossary.md explains
-"own".
+"""Limits what a limited principal sees: one rule for each question of `ports.GraphReader`. docs/glossary.md explains own nodes, neighbours
+and places.
 """

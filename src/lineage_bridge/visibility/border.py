@@ -18,10 +18,11 @@ Flow: TypeAlias = tuple[Node, Node, Node]
 
 @dataclass
 class Beyond:
-    """The nodes beyond the border that one answer contains, by the id of their group of names: a neighbour's name, or a place.
+    """How one answer shows nodes beyond the border, by the id of the group of names: as a neighbour with a name, or as a place.
 
-    Shared by all readers of a question, so that one dataset is the same node in all parts of an answer. Places are numbered by
-    answer: a number that was the same in all answers would reveal which place is a node that has a name in another answer.
+    All readers of a question share this object, so that a dataset is the same node in all parts of an answer. Places are numbered anew for
+    each answer: if a node had the same number in all answers, a place could be recognised as a node that another answer shows with its
+    name.
     """
 
     neighbours: dict[int, Node] = field(default_factory=dict)
@@ -31,9 +32,7 @@ class Beyond:
 
 
 class Border:
-    """Decides on which side of the border nodes are, by the names of their groups, once for each group. `own` are the principal's
-    namespaces.
-    """
+    """Decides which nodes are own nodes, by the names of their groups; each group is decided once. `own` are the principal's namespaces."""
 
     def __init__(self, nodes: NodeReader, visibility: Visibility, own: frozenset[str], beyond: Beyond | None = None) -> None:
         self.nodes, self.visibility, self.own = nodes, visibility, own
@@ -42,7 +41,7 @@ class Border:
         self._groups: dict[int, int] = {}
 
     def load(self, nodes: Iterable[Node]) -> None:
-        """Decide for many nodes at once on which side of the border they are."""
+        """Decide for many nodes at once whether they are own nodes."""
         fresh = {node.id: node for node in nodes if node.id not in self._is_own and node.id not in self.beyond.behind}
         several = self.nodes.names_of(fresh.values()) if fresh else {}
         for id_, node in fresh.items():
@@ -110,7 +109,7 @@ class Border:
         return {id_: node if self.is_own(node) else self._beyond(self.group(node)) for id_, node in every.items()}
 
     def known(self, node: Node) -> Node | None:
-        """The neighbour or place that the answer has for a node beyond the border so far; None if it has neither."""
+        """The neighbour or place by which the answer already shows a node beyond the border; None if it does not show the node yet."""
         group = self.group(node)
         return self.beyond.neighbours.get(group) or self.beyond.places.get(group)
 

@@ -20,7 +20,7 @@ def flow_of(item: Edge | ColumnEdge | ImpactFlow | TracedFlow) -> Flow:
 
 
 def leading_on(border: Border, flows: Sequence[Flow]) -> set[tuple[int, int, int]]:
-    """The ids of the flows that may be in an answer: those at own nodes, and those on paths between own nodes."""
+    """The ids of the flows that an answer may contain: flows at own nodes, and flows on paths between own nodes."""
     border.load(node for flow in flows for node in flow)
     own = [flow for flow in flows if border.touches(*flow)]
     pairs = [(border.group(source), border.group(target)) for source, target, _ in flows]
@@ -56,8 +56,8 @@ def _reached(start: set[int], steps: Iterable[tuple[int, int]]) -> set[int]:
 
 
 def shown_edges(border: Border, edges: Sequence[Edge]) -> tuple[Edge, ...]:
-    """The edges as answers may show them: those at own nodes, and, without details, those on paths to own nodes. Equal edges are shown
-    once.
+    """The edges as an answer may show them: edges at own nodes, and, without details, edges on paths between own nodes. Edges that look the
+    same are shown once.
     """
     kept_ids = leading_on(border, [flow_of(edge) for edge in edges])
     kept = [edge for edge in edges if _ids(flow_of(edge)) in kept_ids]

@@ -90,7 +90,7 @@ class LimitedHistory:
         return self._neighbours(near, [far])[0] if far else None
 
     def _neighbours(self, near: Node, far: Iterable[Node]) -> tuple[Node, ...]:
-        """The nodes beside one of the principal's own nodes, as answers show them."""
+        """The nodes that have an edge to one of the principal's own nodes, in the form in which answers show them."""
         nodes = list(far)
         for node in nodes:
             self._border.note_neighbours(near, node)

@@ -46,7 +46,7 @@ class LimitedInventory:
         return {**every, **self._inventory.canonical_nodes(self._own(every.values()))}
 
     def entries(self, heads: Sequence[Node]) -> list[InventoryEntry]:
-        """The entries of own nodes in full. Those of other nodes have only the name in the answer."""
+        """The complete entries of own nodes. Entries of other nodes only have the name that the answer shows."""
         known = {entry.node.id: self._entry(entry) for entry in self._inventory.entries(self._own(heads))}
         return [known.get(node.id) or _bare(node) for node in heads]
 

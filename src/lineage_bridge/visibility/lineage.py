@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, ReportedAmount
 from lineage_bridge.graph.runs.onset import Onset
+from lineage_bridge.graph.runs.path_ledger import AmountChange, LedgerWindow, ReportedAmount
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.model.lineage import (
     Gap,
@@ -59,8 +59,8 @@ class LimitedLineage:
     def impact(
         self, origins: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None = None, *, flows: bool = True
     ) -> Impact:
-        """The affected nodes, and the flows between them: own nodes and neighbours are listed, other nodes are only counted.
-        `truncated` also says that the limits did not suffice to find all neighbours, which are then only counted.
+        """The affected nodes, and the flows between them: own nodes and neighbours are listed, other nodes are only counted. If the limits
+        of the walk do not suffice to find all neighbours, `truncated` names the limit, and the remaining neighbours are only counted.
         """
         found = self._lineage.impact([self._border.require_own(node) for node in origins], direction, depth, limits, at_us, flows=flows)
         cut = self._note_neighbours(origins, direction, depth, limits, at_us)
@@ -98,9 +98,9 @@ class LimitedLineage:
         return shown
 
     def _note_neighbours(self, nodes: Sequence[Node], direction: str, depth: int, limits: WalkLimits, at_us: int | None) -> str:
-        """Record which nodes are neighbours of own nodes, by a walk from each of `nodes`. Impacts and paths do not show that, as they name
-        each node only canonically. All these walks together have the time limit of one. Returns the limit because of which neighbours may
-        be missing, if there is one.
+        """Record which nodes are neighbours of own nodes, by a walk from each of `nodes`. (Impacts and paths do not show that, because they
+        have each node only under its canonical name.) All these walks together have the time limit of a single walk. Returns the limit
+        because of which neighbours may be missing, if any.
         """
         began, cut = self._clock(), ""
         for node in unique(nodes, self._border.group):
@@ -142,7 +142,7 @@ class LimitedLineage:
         return LedgerHop(names[hop.source.id], names[hop.target.id], names[hop.job.id], entry)
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
-        """A trace of own columns; datasets beyond the border have none."""
+        """A trace of columns of own datasets. Datasets beyond the border are shown without columns."""
         border = self._border
         found = self._lineage.trace(border.require_own(node), options, limits, at_us)
         gaps = [gap for gap in found.coverage.gaps if border.touches(gap.source, gap.target, gap.job)]
@@ -188,6 +188,8 @@ class LimitedLineage:
 
 
 def _shown_onset(ledger: Ledger, hops: Sequence[LedgerHop]) -> Onset | None:
-    """When a ratio left its baseline, for who may see every hop that did: another one may have done so first."""
+    """When the ratio left its baseline, if the principal may see every hop that diverged; otherwise None, because a hidden hop may have
+    diverged first.
+    """
     diverged = [sum(hop.entry.diverged for hop in some) for some in (ledger.hops, hops)]
     return ledger.onset if diverged[0] == diverged[1] else None

@@ -49,7 +49,7 @@ class LimitedNodes:
         return self._lists.count(kind)
 
     def namespaces(self) -> list[str]:
-        """Those namespaces of the graph that are the principal's."""
+        """The namespaces of the graph that are the principal's own."""
         return sorted(self._border.own)
 
     def has_namespace(self, kind: NodeKind, namespace: str) -> bool:
@@ -74,13 +74,15 @@ class LimitedNodes:
         return self._nodes.names_of([node for node in every if self._border.is_own(node)])
 
     def facets(self, node: Node, job: Node | None = None, keys: Sequence[str] = ()) -> dict[str, str]:
-        """The facets of one of the principal's own nodes; with `job`, as this job states them, if it is one of the principal's own, too."""
+        """The facets of one of the principal's own nodes; with `job`, the facets that belong to the node and this job together, if the job
+        is one of the principal's own too.
+        """
         if not self._border.is_own(node) or (job is not None and not self._border.is_own(job)):
             return {}
         return dict(shown_facets(self._border, self._nodes.facets(node, job, keys)))
 
     def aliases(self, which: AliasFilter) -> list[AliasRecord]:
-        """Aliases of own names. For an alias without effect, both ends must be own, because it joins nothing."""
+        """Aliases of own names. An alias without effect joins no names, so it is only shown if both ends are own names."""
 
         def fetch(limit: int, offset: int) -> list[AliasRecord]:
             return self._lists.aliases(replace(which, limit=limit, offset=offset))

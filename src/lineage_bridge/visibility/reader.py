@@ -43,7 +43,7 @@ class LimitedReader:
         return self._reader.progress
 
     def within(self, namespaces: Collection[str]) -> GraphReader:
-        """A reader whose lists only contain what is both in these namespaces and in the principal's."""
+        """A reader whose lists only contain nodes that are both in these namespaces and in the principal's."""
         return LimitedReader(self._reader, self._visibility, self._own & frozenset(namespaces))
 
     def interrupt(self) -> None:

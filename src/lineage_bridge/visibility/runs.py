@@ -67,7 +67,9 @@ class LimitedRuns:
         return RunLineage(tuple(runs), tuple(replace(link, dataset=self._border.shown(link.dataset)) for link in links), found.truncated)
 
     def dependencies(self, run: bytes, job: Node, limit: int) -> list[Dependency]:
-        """What a run of one of the principal's own jobs waits for, and what waits for it. Runs of others' jobs have no ids."""
+        """What a run of one of the principal's own jobs waits for, and what waits for it. Runs of jobs that are not the principal's own are
+        shown without ids.
+        """
         found = self._runs.dependencies(run, self._border.require_own(job), limit)
         for item in found:
             self._border.note_neighbours(job, item.job)
@@ -113,7 +115,9 @@ class LimitedRuns:
         return [self._record(record) for record in records if self._border.is_own(record.job)]
 
     def _record(self, record: RunRecord) -> RunRecord:
-        """A run of one of the principal's own jobs. Its datasets are shown as neighbours; runs of others' jobs have no ids."""
+        """A run of one of the principal's own jobs. Its datasets are shown as neighbours; runs of jobs that are not the principal's own are
+        shown without ids.
+        """
         above = (record.parent_job, record.named_parent_job, record.root_job)
         named = [*record.inputs, *record.outputs, *(job for job in above if job)]
         for node in named:

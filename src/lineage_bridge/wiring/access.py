@@ -37,8 +37,8 @@ def asks_for_keys(settings: Settings) -> bool:
 
 
 def check_reachable(settings: Settings) -> None:
-    """Check that somebody has the credentials that the server requires: an active key, an issuer or a proxy; also that logins can work.
-    Raises ConfigError.
+    """Check that somebody can authenticate at a server that requires credentials (there is an active key, an issuer or a proxy), and that
+    the settings for logins can work. Raises ConfigError.
     """
     login_clients(settings, people(settings))
     if (
@@ -53,8 +53,8 @@ def check_reachable(settings: Settings) -> None:
 
 
 def authenticator(settings: Settings, stack: ExitStack) -> KeyAuthenticator:
-    """Create the authenticator of API keys, and write the internal key of LineageBridge's own processes to its file. Closing `stack`
-    stores when keys were last used.
+    """Create the authenticator of API keys, and write the internal key of LineageBridge's own processes to its file. When `stack` is
+    closed, the times of the last uses of keys are stored.
     """
     state = state_database(settings)
     key, text = internal_key(state.key(), now_us(), token_bytes)

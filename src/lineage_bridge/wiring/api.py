@@ -27,7 +27,7 @@ from lineage_bridge.eventlog.recovery import Recovery
 from lineage_bridge.eventlog.watch import LogWatch
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import graph_id
-from lineage_bridge.inputs.ledger import InputLedger
+from lineage_bridge.inputs.input_ledger import InputLedger
 from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports.continuous import ContinuousTarget
 from lineage_bridge.projections.whole_graph import graph_stats
@@ -179,7 +179,7 @@ def _bracketed(host: str) -> str:
 
 
 def _report(recovery: Recovery) -> None:
-    """Log what recovery did to the end of the log."""
+    """Write to the process's log what the recovery of the event log did."""
     if recovery.healed:
         _log.warning("the header of the log's last segment was damaged and has been rewritten")
     if recovery.saved:

@@ -30,8 +30,8 @@ def audit_repository(settings: Settings) -> AuditRepository:
 
 
 def audit_trail(settings: Settings, publish: Callable[[AuditHead], None] = lambda _: None) -> HashChain:
-    """The audit trail of a data folder. Commands that change the folder without its server publish no head: the next head of the server
-    covers their entries.
+    """The audit trail of a data folder. Commands that change the folder without the server do not append a head to the log: the server's
+    next head covers their entries.
     """
     return HashChain(audit_repository(settings), now_us, token_bytes, publish)
 

@@ -1,4 +1,4 @@
-"""Makes backups, which are consistent copies of a data folder, also while a server runs; and restores them."""
+"""Makes and restores backups, which are consistent copies of a data folder. A backup can be made while a server runs."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ from lineage_bridge.eventlog.archive.files import ArchivedPartition, files_in
 from lineage_bridge.eventlog.archive.manifest import NAME as LISTING
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.check import LogCheck
-from lineage_bridge.eventlog.compressed.file import compressed_path
+from lineage_bridge.eventlog.compressed.segment_file import compressed_path
 from lineage_bridge.eventlog.erasing.erased_ids import NAME as ERASED_IDS
 from lineage_bridge.eventlog.mark import write_mark
 from lineage_bridge.eventlog.segment import byte_of, list_segments, segment_of, segment_path
@@ -38,9 +38,9 @@ OnFile = Callable[[str], None]
 def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
     """Copy the data folder into `target`, which must be empty or new, whether or not a server runs. Returns the check of the copied log.
 
-    The graph is copied before the log and the archive, so that the copies of these hold all records that the graph was made from. Records
-    that arrive later are left out. A graph in PostgreSQL is not copied, and its address is not needed: see `is_elsewhere`. `on_file` is
-    called with the name of each file. Raises RequestError, StoreDamagedError, StoreError, LogError.
+    The graph is copied before the log and the archive, so that the copies of these contain all records from which the graph was computed.
+    Records that arrive later are left out. A graph in PostgreSQL is not copied (see `is_elsewhere`), so its address is not needed.
+    `on_file` is called with the name of each file. Raises RequestError, StoreDamagedError, StoreError, LogError.
     """
     paths, copy = settings.paths, DataFolder(target)
     if target.exists() and any(target.iterdir()):
@@ -77,12 +77,12 @@ def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
 
 
 def is_elsewhere(settings: Settings) -> bool:
-    """Whether the graph is in PostgreSQL, by the settings or by what the server of the data folder has noted."""
+    """Whether the graph is in PostgreSQL, according to the settings or to the file that the server of the data folder has written."""
     return bool(settings.store) or settings.paths.graph_elsewhere.exists()
 
 
 def restore(settings: Settings, source: Path, on_file: OnFile) -> LogCheck:
-    """Put a backup into the data folder, which must hold no log. Returns the check of the log.
+    """Put a backup into the data folder, which must not contain a log. Returns the check of the log.
 
     Every file is compared with the backup's list before anything is written. Raises RequestError, UnavailableError while a server runs.
     """
@@ -106,7 +106,7 @@ def restore(settings: Settings, source: Path, on_file: OnFile) -> LogCheck:
 
 
 def restore_state(settings: Settings) -> None:
-    """Put the last copy of the state database in its place; the damaged one is set aside. Raises RequestError, UnavailableError."""
+    """Replace the state database by its last copy; the damaged database is set aside. Raises RequestError, UnavailableError."""
     paths = settings.paths
     if not is_sound(paths.state_copy):
         raise RequestError(
@@ -121,9 +121,7 @@ def restore_state(settings: Settings) -> None:
 
 
 class StateCopies:
-    """Keeps a copy of the state database, which is made at once and then once an hour. Raises StoreDamagedError if the database is
-    damaged at the start.
-    """
+    """Copies the state database at once, and then once an hour. Raises StoreDamagedError if the database is damaged at the start."""
 
     def __init__(self, settings: Settings) -> None:
         self._state, self._copy = state_database(settings), settings.paths.state_copy
@@ -178,7 +176,7 @@ def _copy_archive(archive: Path, target: Path, on_file: OnFile) -> None:
 
 
 def _copy_partition(of: ArchivedPartition, archive: Path, target: Path, on_file: OnFile) -> None:
-    """Copy the archived records of a partition; if files are merged meanwhile, they are listed again."""
+    """Copy the archived records of a partition. If files are merged meanwhile, the files are listed again."""
     at, folder = 0, of.folder(target)
     folder.mkdir(parents=True, exist_ok=True)
     while file := next((file for file in files_in(of.folder(archive)) if file.end > at or (not at and not file.end)), None):
@@ -191,7 +189,7 @@ def _copy_partition(of: ArchivedPartition, archive: Path, target: Path, on_file:
 
 
 def _copy_segment(path: Path, folder: Path, size: int | None, on_file: OnFile) -> None:
-    """Copy a segment, up to the byte `size`, in the form in which it is stored; a compressed one is copied whole."""
+    """Copy a segment up to the byte `size`. A compressed segment is copied as a whole, in compressed form."""
     on_file(f"log/{path.name}")
     try:
         _copy(path, folder / path.name, size)

@@ -11,7 +11,7 @@ from lineage_bridge.eventlog.archive.reader import AllRecords
 
 
 def disk_space(folder: Path, records: AllRecords) -> tuple[int, int]:
-    """The bytes that the log and the archive use, and the free bytes of their file system; none if the folder does not exist."""
+    """The number of bytes that the log and the archive use, and of free bytes on their file system; None if the folder does not exist."""
     try:
         return records.disk_bytes(), shutil.disk_usage(folder).free
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The commands over the whole graph: export, verify, analyse."""
+"""Implements the commands that read the whole graph: export, verify, analyse."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager

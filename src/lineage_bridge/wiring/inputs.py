@@ -23,10 +23,10 @@ from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
 from lineage_bridge.ingest.ingest import ANY_SIZE, RecordLimits
+from lineage_bridge.inputs.input_ledger import InputLedger
 from lineage_bridge.inputs.intake_client import IntakeClient
 from lineage_bridge.inputs.kafka.settings import EARLIEST, KafkaInputSettings
 from lineage_bridge.inputs.kinds import KINDS
-from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.inputs.manager import InputManager, StreamSide
 from lineage_bridge.inputs.openmetadata import translated
 from lineage_bridge.inputs.service import InputService, read_report
@@ -61,7 +61,7 @@ def streamed_positions(settings: Settings, name: str) -> dict[StreamPartition, E
 
 
 def intake_client(settings: Settings) -> IntakeClient:
-    """A client of the API that writes the log of this data folder, whatever server commands call."""
+    """A client of the API that writes the log of this data folder, even if the settings name another server for commands."""
     settings = settings.model_copy(update={"url": ""})
     return IntakeClient(settings.address, partial(internal_credentials, settings), partial(trusted_by_clients, settings))
 
@@ -142,9 +142,7 @@ def read_streams(settings: Settings, feed: StreamFeed, missing: Callable[[], str
 
 
 def _write_report(path: Path, report: InputsReport) -> None:
-    """Write the state of the inputs to the file that the API reads. If the disk is full, the last report stays, and reading continues
-    as far as possible.
-    """
+    """Write the state of the inputs to the file that the API reads. If the disk is full, the last report remains, and reading continues."""
     try:
         replace_file(path, msgspec.json.encode(report))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The commands on the event log (check, repair, restore), and its comparison with the graph."""
+"""Implements the commands on the event log (check, repair, restore), and compares the log with the graph."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -98,7 +98,7 @@ def restore(settings: Settings, paths: Sequence[Path], on_record: Callable[[], N
 def compare_with_graph(settings: Settings, graph: GraphReader, names: Names) -> Difference:
     """Compare the records of the log and of the archive, up to the graph's position, with those that the graph knows.
 
-    `surplus` counts records that only the graph has, `missing` those that the graph should have and lacks.
+    `surplus` counts records that only the graph has, `missing` records that the graph should have but lacks.
     """
     reader, archive = log_reader(settings), ArchiveReader(settings.paths.archive)
     position = graph.progress.position()
@@ -133,8 +133,8 @@ def _read_offset(pool: ReaderPool) -> int:
 def applied_offset(pool: ReaderPool, paths: DataFolder, wait_s: float | None = None) -> int:
     """The offset up to which the store has read the log. No offset before it may be issued again.
 
-    If the store's database does not answer (within `wait_s` seconds, if that is given), the result is the offset that the pipeline reported
-    last, or noted when it began.
+    If the store's database does not answer (within `wait_s` seconds, if given), the result is the offset that the pipeline last reported
+    or, without a report, the one that it stored when it started.
     """
     try:
         return _read_offset(pool) if wait_s is None else Probe(partial(_read_offset, pool), wait_s).answer()

@@ -37,8 +37,8 @@ class BrowserLogins(NamedTuple):
 
 
 def browser_logins(settings: Settings, known: People, stack: ExitStack) -> BrowserLogins:
-    """Create the logins that the settings define, and load the sessions. Closing `stack` stores when sessions were last used. Raises
-    ConfigError.
+    """Create the logins that the settings define, and load the sessions. When `stack` is closed, the times of the last uses of sessions are
+    stored. Raises ConfigError.
     """
     clients = login_clients(settings, known)
     if not clients:

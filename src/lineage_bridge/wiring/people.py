@@ -23,7 +23,7 @@ class People:
     roles: Roles
 
     def start(self, stack: ExitStack) -> None:
-        """Begin to fetch the issuers' keys; closing `stack` ends it."""
+        """Begin to fetch the issuers' keys, until `stack` is closed."""
         for issuer in self.issuers:
             issuer.keys.start()
             stack.callback(issuer.keys.close)

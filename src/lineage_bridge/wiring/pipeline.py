@@ -42,7 +42,8 @@ _NAME_BYTES = 63
 
 @contextmanager
 def open_store(path: Path, names: Names, *, stitch: bool = True) -> Iterator[GraphStore]:
-    """Open the graph store at `path` for writing. With `stitch`, it infers flows between runs that belong together.
+    """Open the graph store at `path` for writing. With `stitch`, flows between runs that belong together are inferred (see the glossary:
+    stitching).
 
     A damaged store is set aside and replaced by an empty one, into which the pipeline folds the log again.
     """
@@ -63,8 +64,8 @@ def open_store(path: Path, names: Names, *, stitch: bool = True) -> Iterator[Gra
 def open_database(settings: Settings, database: "PostgresqlDatabase", key: bytes) -> Iterator[GraphStore]:
     """Open the graph store in PostgreSQL for writing, while the lock of its schema is held.
 
-    Raises StoreLockedError, and StoreError if it is another installation's, was computed from another log, or has read more than the
-    log has.
+    Raises StoreLockedError. Raises StoreError if the graph belongs to another installation, was computed from another log, or has read
+    beyond the end of the log.
     """
     from lineage_bridge.store.postgresql.connection import connect_writer  # noqa: PLC0415  # an extra
 
@@ -98,10 +99,7 @@ def run_pipeline(settings: Settings, store: Callable[[Path, Names], AbstractCont
 
 
 def _streams(settings: Settings) -> "Streams":
-    """The inputs that the pipeline reads beside the log.
-
-    Spark starts with the Java archives that they need if there is such an input now.
-    """
+    """The inputs of the form `stream`, which the pipeline reads. If there are any, Spark starts with the Java archives that they need."""
     from lineage_bridge.pipeline.streams.stream_thread import Streams  # noqa: PLC0415  # loads Spark
 
     inputs = input_service(settings).configured()
@@ -110,7 +108,7 @@ def _streams(settings: Settings) -> "Streams":
     def read(feed: "SparkFeed", stop: threading.Event) -> None:
         def missing() -> str:
             if not jars and cached(KAFKA, default_cache()):
-                feed.failure = UnavailableError("Spark is restarted with the archives that an input needs")
+                feed.failure = UnavailableError("Spark restarts, to load the Java archives that an input needs")
             return "" if jars else "Spark lacks the Java archives that it needs to read Kafka"
 
         read_streams(settings, feed, missing, stop)
@@ -119,11 +117,12 @@ def _streams(settings: Settings) -> "Streams":
 
 
 def replay(settings: Settings, to: Path | None, *, anyway: bool, on_progress: Callable[[str, int, int], None]) -> list[RowCount]:
-    """Fold the log again into a fresh store that replaces the graph, or is left at `to`. Returns the numbers of rows of the old and the new
-    graph, by relation.
+    """Fold the log again into a fresh store, which then replaces the graph or, with `to`, is kept at that path. Returns the numbers of rows
+    of the old and the new graph, by relation.
 
-    `on_progress` is called with each step, and the bytes done and left. Raises StoreLockedError while a pipeline runs, StoreError when
-    the log holds less than the graph in use (unless `anyway`), UnavailableError when Spark fails, RequestError when `to` exists.
+    `on_progress` is called with each step, and the bytes done and left. Raises StoreLockedError while a pipeline runs, StoreError if the
+    log has fewer records than the graph in use was computed from (unless `anyway`), UnavailableError if Spark fails, RequestError if `to`
+    exists.
     """
     from lineage_bridge.pipeline.replayer import alone, run_replay  # noqa: PLC0415  # loads Spark
 
@@ -159,8 +158,8 @@ def replay(settings: Settings, to: Path | None, *, anyway: bool, on_progress: Ca
 def _replay_database(
     settings: Settings, database: "PostgresqlDatabase", key: bytes, *, anyway: bool, on_progress: Callable[[str, int, int], None]
 ) -> list[RowCount]:
-    """Replay into a graph in PostgreSQL. The fresh store is built in a second schema, and its tables replace those of the graph.
-    Returns and raises what `replay` does.
+    """Replay into a graph in PostgreSQL. The fresh store is computed in a second schema, whose tables then replace those of the graph.
+    Result and errors are those of `replay`.
     """
     from lineage_bridge.pipeline.replayer import alone, run_replay  # noqa: PLC0415  # loads Spark
     from lineage_bridge.store.postgresql import rebuild as in_database  # noqa: PLC0415  # an extra
@@ -201,8 +200,8 @@ def _name(part: str) -> str:
 
 
 def check_key(settings: Settings, key: bytes) -> None:
-    """Check that the ids in the graph were made with this key. Raises StoreError otherwise: the state database was lost or belongs to
-    another graph.
+    """Check that the node ids in the graph were computed with this key. Raises StoreError if not: the state database was lost, or belongs
+    to another graph.
     """
     paths = settings.paths
     where = paths.graph

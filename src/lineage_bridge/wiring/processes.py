@@ -1,5 +1,5 @@
-"""What every process needs: logging, the clock, the state of other processes, a lock against a second process of the same kind, and a
-socket.
+"""Functions that all processes use: for logging, the clock, the state of other processes, the lock against a second process of the same
+kind, and the listening socket.
 """
 
 import json
@@ -51,8 +51,8 @@ def configure_telemetry(settings: Settings, program: str) -> None:
 
 
 def _is_not_from_py4j(record: logging.LogRecord) -> bool:
-    """Whether a log record is from another library than py4j. That one logs each lost connection, also under the root logger; the
-    pipeline itself reports that Spark was lost.
+    """Whether a log record comes from another library than py4j. py4j logs every lost connection, even under the root logger; the pipeline
+    itself reports that Spark was lost.
     """
     return "py4j" not in record.pathname
 
@@ -92,8 +92,8 @@ def end_with_parent(on_input: Callable[[], None] = lambda: None) -> None:
 
 @contextmanager
 def alone_until_signal(lock_file: Path, taken: str) -> Iterator[threading.Event]:
-    """Hold a lock during a `with` block. SIGTERM and SIGINT set the event that it yields. If the lock is held already, raises
-    UnavailableError with the text `taken`.
+    """A context manager that holds a lock and returns an event, which SIGTERM and SIGINT set. If another process holds the lock, raises
+    UnavailableError with the message `taken`.
     """
     lock = FileLock(lock_file, timeout=0)
     try:

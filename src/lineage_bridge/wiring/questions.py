@@ -23,16 +23,14 @@ COLLECTED_AFTER = 50_000
 
 
 class _ElsewhereOnly:
-    """Represents, in the process that answers questions, services that only the API's own process has. Using one raises
-    UnavailableError.
-    """
+    """In the process that answers questions, stands for a service that only the API's own process has. Using it raises UnavailableError."""
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - stands for any service
         raise UnavailableError(f"internal error: the process that answers questions was asked for {name!r}", "please report this")
 
 
 class _LogToRead(_ElsewhereOnly):
-    """The event log as the process that answers questions sees it. Only the API's own process appends to it."""
+    """The event log for the process that answers questions, which only reads it."""
 
     def __init__(self, records: AllRecords) -> None:
         self.end = records.durable_end

@@ -43,10 +43,8 @@ def source_context(settings: Settings) -> SourceContext:
 
 
 def _withhold_machine_credentials(environ: MutableMapping[str, str]) -> frozenset[str]:
-    """Keep Amazon's clients in this process from looking up credentials of the machine. Returns the other clouds whose clients would
-    use metadata addresses.
-
-    Amazon's client in Python and the one in pyarrow have no common setting for that.
+    """Prevent Amazon's clients in this process from looking up credentials of the machine. Returns the other clouds whose clients would
+    look them up. Amazon's Python client and the one in pyarrow have different settings for that.
     """
     environ["AWS_EC2_METADATA_DISABLED"] = "true"
     for variable in ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"):
@@ -56,8 +54,8 @@ def _withhold_machine_credentials(environ: MutableMapping[str, str]) -> frozense
 
 
 def _has_google_s_file(home: str) -> bool:
-    """Whether there is a file of default credentials where Google's client in pyarrow looks for it. The folder may be closed to this
-    process.
+    """Whether Google's client in pyarrow would find a file with default credentials. If this process may not read the folder, there is
+    none.
     """
     with suppress(OSError):
         return bool(home) and (Path(home) / ".config" / "gcloud" / "application_default_credentials.json").exists()
@@ -79,7 +77,7 @@ def state_database(settings: Settings) -> StateDatabase:
 
 
 def internal_credentials(settings: Settings) -> str:
-    """The API key of LineageBridge's own processes, as the API last wrote it; empty if it wrote none."""
+    """The API key of LineageBridge's own processes, which the API writes to a file at each start; empty if there is no such file."""
     try:
         return settings.paths.internal_key.read_text(encoding="ascii").strip()
     except OSError:
@@ -99,8 +97,9 @@ def all_records(settings: Settings) -> AllRecords:
 def graph_database(settings: Settings) -> "PostgresqlDatabase | None":
     """The database of PostgreSQL that holds the graph; None if the graph is in a file of the data folder.
 
-    Raises ConfigError if the address cannot be read, or if its driver is not installed; also if the settings have no address, but the
-    server of this data folder was started with one: a command without the address must not conclude that the graph is lost.
+    Raises ConfigError if the address is invalid or the database's driver is not installed. Also raises ConfigError if the settings have no
+    address, but the server of this data folder was started with one: otherwise a command without the address would find no graph, and take
+    it for lost.
     """
     if not settings.store:
         with suppress(FileNotFoundError):
@@ -123,7 +122,7 @@ def graph_database(settings: Settings) -> "PostgresqlDatabase | None":
 def question_database(settings: Settings) -> "PostgresqlDatabase | None":
     """The database that the server answers questions from: the replica, if the settings have one, or that of `graph_database`.
 
-    Raises the errors of `graph_database`, and ConfigError for a replica of no database.
+    Raises the errors of `graph_database`, and ConfigError if the settings name a replica but no database.
     """
     database = graph_database(settings)
     if not settings.store_replica:
@@ -137,7 +136,7 @@ def question_database(settings: Settings) -> "PostgresqlDatabase | None":
 
 
 def note_store(settings: Settings) -> "PostgresqlDatabase | None":
-    """Like `graph_database`, for the server. It also notes in the data folder that the graph is where these settings say."""
+    """Like `graph_database`, for the server, which also writes to the data folder where the graph is."""
     note = settings.paths.graph_elsewhere
     if not settings.store:
         note.unlink(missing_ok=True)

@@ -35,8 +35,8 @@ def run_sources(settings: Settings) -> None:
 
 
 def _credentials(settings: Settings) -> Callable[[], str]:
-    """The API key for sending events: the internal one for a server on this data folder, which has another at each start, or else the
-    user's.
+    """The API key for sending events: the internal key, if the server uses this data folder (it changes at each start of the server), else
+    the user's key.
     """
     if not settings.url:
         return lambda: internal_credentials(settings)

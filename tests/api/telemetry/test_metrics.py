@@ -11,7 +11,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as prometheus_text
 from tests.api.support import LINEAGE, NOW, Server
 from tests.events import T0, run_event
-from tests.inputs.test_ledger import batch, records
+from tests.inputs.test_input_ledger import batch, records
 
 from lineage_bridge.model.sources import InputStatus, SourceState
 from lineage_bridge.ports.inputs import InputsReport

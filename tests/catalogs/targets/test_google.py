@@ -28,7 +28,7 @@ from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.config.outbound import ANYWHERE
 from lineage_bridge.errors import ConfigError, UnauthenticatedError, UnreachableError
 from lineage_bridge.sources.common.google.credentials import Authorization
-from lineage_bridge.sources.common.google.naming import displayed, entity_name, field_path
+from lineage_bridge.sources.common.google.entity_names import displayed, entity_name, field_path
 from lineage_bridge.sources.common.settings import NO_SECRETS, SourceContext
 
 PARENT = f"projects/{PROJECT}/locations/{LOCATION}"

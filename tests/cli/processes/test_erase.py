@@ -27,7 +27,7 @@ from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.archive.writer import PARTS, ArchiveWriter, PartFile
 from lineage_bridge.eventlog.check import check_log
 from lineage_bridge.eventlog.compressed.compressor import compress_closed
-from lineage_bridge.eventlog.compressed.file import open_segment
+from lineage_bridge.eventlog.compressed.segment_file import open_segment
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.eventlog.erasing.identifier import PersonIdentifier
 from lineage_bridge.eventlog.reader import LogReader

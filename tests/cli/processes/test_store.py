@@ -106,7 +106,7 @@ def test_health_readiness_and_metrics_answer_while_the_database_never_does(tmp_p
             for _ in range(5):
                 ready = client.get("/api/v1/ready")
                 assert ready.status_code == 503
-                assert "PostgreSQL does not answer: nothing came within 2 s" in ready.json()["parts"]["store"]["detail"]
+                assert "PostgreSQL did not answer within 2 s" in ready.json()["parts"]["store"]["detail"]
             assert client.get("/api/v1/health").status_code == 200
             assert 'lineage_bridge_store_size_bytes{store="graph"}' not in client.get("/metrics").text
 

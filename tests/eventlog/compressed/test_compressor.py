@@ -14,8 +14,8 @@ from tests.eventlog.support import FaultyDisk
 from lineage_bridge.errors import LogError
 from lineage_bridge.eventlog.check import check_log
 from lineage_bridge.eventlog.compressed.compressor import LogCompressor, compress_closed, decompress_segment
-from lineage_bridge.eventlog.compressed.file import CompressedSegment, compressed_path, open_segment, segment_size
 from lineage_bridge.eventlog.compressed.layout import FRAME_BYTES, GROUP
+from lineage_bridge.eventlog.compressed.segment_file import CompressedSegment, compressed_path, open_segment, segment_size
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.repair import repair_log, restore_records

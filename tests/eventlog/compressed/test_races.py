@@ -8,8 +8,8 @@ from tests.eventlog.compressed.support import EVENTS, readable
 
 from lineage_bridge.errors import RecordError
 from lineage_bridge.eventlog.compressed.compressor import compress_closed
-from lineage_bridge.eventlog.compressed.file import compressed_path
 from lineage_bridge.eventlog.compressed.layout import FRAME_BYTES, compress_frame, decode_table, decompress_frame, encode_table, entry_of
+from lineage_bridge.eventlog.compressed.segment_file import compressed_path
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.segment import list_segments, segment_path
@@ -85,7 +85,7 @@ def test_a_single_record_is_read_without_decompressing_what_is_far_from_it(tmp_p
         counted.append(size)
         return decompress_frame(stored, size)
 
-    monkeypatch.setattr("lineage_bridge.eventlog.compressed.file.decompress_frame", counting)
+    monkeypatch.setattr("lineage_bridge.eventlog.compressed.segment_file.decompress_frame", counting)
     assert LogReader(tmp_path).record_at(RecordAddress(LOG_SOURCE, 0, offsets[2])) == EVENTS[3]
     assert 1 <= len(counted) <= 2
 

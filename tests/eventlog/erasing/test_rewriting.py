@@ -11,7 +11,7 @@ from tests.eventlog.support import FaultyDisk
 from lineage_bridge.errors import LogError
 from lineage_bridge.eventlog.check import check_log
 from lineage_bridge.eventlog.compressed.compressor import compress_closed
-from lineage_bridge.eventlog.compressed.file import damaged_frames, open_segment, stored_path
+from lineage_bridge.eventlog.compressed.segment_file import damaged_frames, open_segment, stored_path
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.eventlog.erasing.rewriting import FileErasure, erase_in_log, leftovers
 from lineage_bridge.eventlog.erasing.selection import choose_records

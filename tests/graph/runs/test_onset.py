@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage_bridge.graph.runs.ledger import LedgerWindow
 from lineage_bridge.graph.runs.onset import LEAST_WIDTH_US, Onset, onset, rows_by_start, width_of
+from lineage_bridge.graph.runs.path_ledger import LedgerWindow
 from lineage_bridge.graph.runs.statistics import Amount
 
 FACTORS = st.one_of(st.floats(0, 0.9), st.floats(1.1, 10))

@@ -12,7 +12,7 @@ from tests.inputs.files.support import bring, event, lines, numbers, packed, rea
 from tests.inputs.support import FailingLedger, Installation, installed, until
 
 from lineage_bridge.errors import ConfigError
-from lineage_bridge.inputs.ledger import InputLedger
+from lineage_bridge.inputs.input_ledger import InputLedger
 from lineage_bridge.sources.common.settings import SourceContext
 
 TIME = "2026-01-01T00:00:00Z"

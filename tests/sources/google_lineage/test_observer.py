@@ -12,7 +12,7 @@ from tests.events import T0, dataset, run_event
 
 from lineage_bridge.errors import ForbiddenError, SourceError
 from lineage_bridge.openlineage.event_builder import encode
-from lineage_bridge.sources.common.google.naming import dataset_name, entity_name
+from lineage_bridge.sources.common.google.entity_names import dataset_name, entity_name
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.settings import NO_CONTEXT
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA

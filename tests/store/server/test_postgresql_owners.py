@@ -114,7 +114,7 @@ def test_a_replay_refuses_tables_that_it_could_not_replace(database: PostgresqlD
 
 def test_a_replay_does_not_begin_while_a_view_would_be_in_its_way(database: PostgresqlDatabase) -> None:
     run(database, f"CREATE VIEW {SCHEMA}.names AS SELECT name FROM {SCHEMA}.node")
-    with pytest.raises(StoreError, match="views are on the graph's tables: names"):
+    with pytest.raises(StoreError, match="views use the graph's tables: names"):
         Rebuilding(database, "the replay", OURS)
     run(database, f"DROP VIEW {SCHEMA}.names")
     Rebuilding(database, "the replay", OURS).close()

@@ -88,7 +88,7 @@ def test_questions_are_answered_from_the_replica_and_may_say_the_position_that_t
         position = written.json()["position"]
         late = client.get("/api/v1/search", params={"q": "d8", "min_position": position, "wait": "0"})
         assert (late.status_code, late.headers["Retry-After"]) == (503, "1")
-        assert "has not reached the position" in late.text
+        assert "has not reached the requested position" in late.text
 
         replica.execute("SELECT pg_wal_replay_resume()")
         assert ask(client, min_position=position, wait="30") == 200

@@ -1,4 +1,4 @@
-"""Exchanges the code that a browser brought back from an issuer for tokens, and determines who has logged in."""
+"""Exchanges an authorization code, which a browser brings from an issuer, for tokens, and determines who has logged in."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,9 @@ _UNKNOWN_KEY: Final = 503
 
 @dataclass(frozen=True)
 class LoginClient:
-    """This server as an application of an issuer. `secret` is empty for a public client, which the issuer identifies by its id alone."""
+    """The registration of this server as an application at an issuer. `secret` is empty for a public client, which the issuer identifies by
+    its id alone.
+    """
 
     issuer: TrustedIssuer
     http: IssuerClient
@@ -31,7 +33,7 @@ class LoginClient:
 def identify(
     client: LoginClient, endpoints: IssuerEndpoints, form: Mapping[str, str], nonce: str, roles: Roles, now_s: Callable[[], int]
 ) -> LoginIdentity:
-    """Determine who has logged in. `form` has the code and the parameters that belong to it. Raises RefusedError.
+    """Determine who has logged in. `form` has the authorization code and the parameters that are sent with it. Raises RefusedError.
 
     Claims that the ID token lacks are taken from the issuer's user information.
     """

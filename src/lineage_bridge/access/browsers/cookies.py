@@ -14,10 +14,11 @@ _LOGIN: Final = "lineage-login"
 
 @dataclass(frozen=True)
 class Cookie:
-    """A cookie that scripts cannot read, and that requests from other sites do not send, except when a link is followed.
+    """A cookie that scripts cannot read. Requests that other sites cause do not contain it, except when a user follows a link.
 
-    Under TLS, the cookie's name begins with `__Host-`, so that no other host can set the cookie. A server below a path uses `__Secure-`
-    instead, so that the cookie can be limited to that path: other paths belong to other programs of the same host.
+    Under TLS, the cookie's name begins with `__Host-`, so that no other host can set the cookie. If the server is shown below a path, the
+    name begins with `__Secure-` instead, so that the cookie can be limited to that path: other paths of the host may belong to other
+    programs.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Logins at an issuer: the authorization code flow of OpenID Connect, with PKCE (RFC 7636, RFC 9207, RFC 9700).
 
-The state of a pending login is in a cookie, sealed with a key of this process. So logins that are begun and never finished take no memory,
-and nobody can displace the pending logins of others by beginning many.
+The state of a pending login is in a cookie, encrypted with a key of this process. So logins that are never finished take no memory, and
+nobody can displace pending logins of others by beginning many logins.
 """
 
 import hashlib
@@ -43,8 +43,8 @@ class PendingLogin(msgspec.Struct, frozen=True, array_like=True):
 
 
 class LoginStart(NamedTuple):
-    """The beginning of a login: the address to which the browser goes, the state that it has to bring back, and the sealed login for
-    its cookie.
+    """The beginning of a login: the address to which the browser goes, the parameter `state` that it has to bring back, and the encrypted
+    login for its cookie.
     """
 
     url: str
@@ -65,7 +65,7 @@ _PENDING: Final = msgspec.msgpack.Decoder(PendingLogin)
 
 
 class Logins:
-    """Logs people in. `redirect_url` is the address to which issuers send them back. `finish` waits for the issuer."""
+    """Logs people in. `redirect_url` is the address of this server to which issuers send browsers back."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Logins:
         return tuple(self._clients)
 
     def begin(self, issuer: str, target: str) -> LoginStart:
-        """Begin a login at an issuer. Raises NotFoundError for an unknown issuer, RefusedError (503) for one that could not be
+        """Begin a login at an issuer. Raises NotFoundError for an unknown issuer, RefusedError (503) for an issuer that could not be
         reached yet.
         """
         client = self._client(issuer)
@@ -109,8 +109,8 @@ class Logins:
         return LoginStart(_with_query(endpoint, parameters), pending.state, sealed)
 
     def finish(self, answer: IssuerAnswer, sealed: str) -> tuple[LoginIdentity, str]:
-        """Complete a login. Returns the principal, and where the browser goes next. `sealed` is the value of the login's cookie.
-        Raises RefusedError.
+        """Complete a login. Returns the principal, and where the browser goes next. `sealed` is the value of the login's cookie. Waits for
+        the issuer. Raises RefusedError.
         """
         pending = self._pending(answer, sealed)
         client = self._client(pending.issuer)

@@ -35,7 +35,7 @@ class OpenSession:
 class SessionLimits:
     """The limits of sessions: one ends when it was not used for `idle_us`, and `whole_us` after its login.
 
-    There are at most `most` sessions, and at most `most_of_principal` of one principal; another one then ends that principal's oldest
+    There are at most `most` sessions. If a principal already has `most_of_principal` sessions, a new one ends the principal's oldest
     session.
     """
 
@@ -115,8 +115,8 @@ class Sessions:
         return sorted(shown, key=lambda each: (-each.session.created_us, each.session.id))
 
     def end_named(self, name: str) -> int:
-        """End the session with this id, or all sessions of the principal with this name. They are refused from their next request
-        on. Returns how many there were.
+        """End the session with this id, or all sessions of the principal with this name. Their next requests are refused. Returns how many
+        sessions were ended.
 
         Raises NotFoundError if there is none.
         """

@@ -17,7 +17,7 @@ _HINT: Final = f"GET /auth/session returns the token of the session; send it as 
 
 @dataclass(frozen=True)
 class SignedIn:
-    """A browser that has logged in. `secret` is the secret of its session."""
+    """A browser with a session. `secret` is the secret of the session."""
 
     principal: Principal
     session: BrowserSession
@@ -31,7 +31,9 @@ class SignedInBrowsers:
         self.sessions, self.external, self.cookie = sessions, external, Cookie.session(external)
 
     def signed_in(self, headers: Mapping[str, str], address: str = "") -> SignedIn | None:
-        """Find the session of a request. None if it has no session, or has other credentials, which take precedence. Does not wait."""
+        """Find the session of a request. None if the request has no session, or if it has other credentials, which take precedence. Does
+        not wait.
+        """
         if "cookie" not in headers or "authorization" in headers:
             return None
         secret = self.cookie.value(headers)

@@ -27,7 +27,9 @@ def is_token_type(typ: object) -> bool:
 
 
 def check_claims(claims: dict[str, Any], typ: str | None, settings: IssuerSettings, now_s: int) -> None:
-    """Raise JoseError for a claim that is missing, wrong or expired, RequestError for a token that is not an access token."""
+    """Check the claims of a token. Raises JoseError for a claim that is missing, wrong or expired, RequestError for a token that is not an
+    access token.
+    """
     required = ["iss", "aud", "exp", "sub"]
     is_declared = (typ or "").lower().endswith("at+jwt")
     if is_declared:
@@ -42,17 +44,19 @@ def check_claims(claims: dict[str, Any], typ: str | None, settings: IssuerSettin
         },
     ).validate(claims)
     if other := _other_kind(claims, is_declared=is_declared):
-        raise RequestError(f"it is {other}; only bearer access tokens are accepted")
+        raise RequestError(f"only bearer access tokens are accepted, but this is {other}")
     clients = {claims.get("azp"), claims.get("client_id")} - {None}
     if settings.clients and not clients & set(settings.clients):
-        raise RequestError("it was issued to an application whose tokens are not accepted")
+        raise RequestError("tokens of the application that requested it are not accepted")
     subject = claims["sub"]
     if len(subject) > _MOST_CHARACTERS or not (subject.isascii() and subject.isprintable()):
-        raise RequestError("its claim 'sub' is longer than 255 characters or not ASCII")
+        raise RequestError("the claim 'sub' is longer than 255 characters or not ASCII")
 
 
 def _other_kind(claims: Mapping[str, Any], *, is_declared: bool) -> str:
-    """The kind of a token that is not an access token; empty if it can be one. `is_declared`: its header declares it an access token."""
+    """What kind of token this is, if it is not an access token; empty if it can be one. `is_declared`: the token's header declares that it
+    is an access token.
+    """
     for mark, other in _OTHER.items():
         if mark in claims:
             return other

@@ -9,8 +9,8 @@ from typing import Any
 class IssuerEndpoints:
     """The addresses of an issuer. An address that the issuer does not state, or that is not `https`, is empty.
 
-    `names_itself`: the issuer's answers to browsers have the parameter `iss`. `takes_basic`: clients may authenticate at `token` by HTTP
-    Basic, the form that every issuer supports; otherwise, they authenticate in the body of the request.
+    `names_itself`: when the issuer sends a browser back, it adds the parameter `iss`. `takes_basic`: clients may authenticate at the
+    address `token` by HTTP Basic; otherwise, they authenticate in the body of the request.
     """
 
     keys: str = ""

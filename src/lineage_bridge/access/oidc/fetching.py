@@ -84,7 +84,7 @@ def _body(response: httpx.Response) -> bytes:
             raise UnreachableError(f"{called} did not answer within {WHOLE_S:g} s", "check that this machine can reach the issuer")
     body = b"".join(pieces)
     if response.status_code != 200:
-        raise ForbiddenError(f"{called} answered {response.status_code}{_reason(body)}")
+        raise ForbiddenError(f"{called} answered {response.status_code}{_reason(body)}", "check the client id and secret in the settings")
     return body
 
 

@@ -1,4 +1,4 @@
-"""Verifies ID tokens. In an ID token, an issuer states to this server who has just logged in there (OpenID Connect Core 1.0, 3.1.3.7)."""
+"""Verifies ID tokens. In an ID token, an issuer tells this server who has just logged in (OpenID Connect Core 1.0, 3.1.3.7)."""
 
 import hashlib
 import hmac
@@ -58,7 +58,7 @@ def _check_claims(claims: dict[str, Any], issuer: TrustedIssuer, nonce: str, now
 
 
 def half_hash(algorithm: str, text: str) -> str:
-    """The left half of a text's hash, as claims such as `at_hash` have it. The hash function is that of the signature's algorithm."""
+    """The left half of a text's hash, as claims such as `at_hash` contain it. The hash function is that of the signature's algorithm."""
     data = text.encode("ascii", "replace")
     if algorithm == "Ed448":
         digest = hashlib.shake_256(data).digest(114)

@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class IssuerKeys:
-    """Fetches the keys of an issuer, and keeps those that the issuer published last."""
+    """Fetches the keys of an issuer, and keeps the set that the issuer published last."""
 
     def __init__(self, name: str, settings: IssuerSettings, fetch: Fetch, least_s: float = LEAST_S) -> None:
         self.keys, self.problem = VerificationKeys(), "the keys were not fetched yet"
@@ -42,10 +42,8 @@ class IssuerKeys:
         self._wanted.set()
 
     def has_no_key(self, kid: str) -> bool:
-        """Whether the issuer has no key with this id. The answer is only true if a key set that was fetched after a token first named the
-        id lacks the key. If no key set was fetched since then, one will be fetched soon.
-
-        Does not wait.
+        """Whether it is known that the issuer has no key with this id: a key set without it was fetched after a token first named this id.
+        If no key set was fetched since then, returns False, and one will be fetched soon. Does not wait.
         """
         first = self._asked.setdefault(kid, self._begun)
         if len(self._asked) > _MOST_ASKED:

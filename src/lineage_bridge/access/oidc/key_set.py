@@ -41,15 +41,15 @@ class VerificationKeys:
     keys: tuple[VerificationKey, ...] = ()
 
     def named(self, kid: str | None, algorithm: str) -> tuple[VerificationKey, ...]:
-        """The keys with this id. For a token that names no key, the keys for its algorithm."""
+        """The keys with this id. If a token names no key, the keys for the token's algorithm."""
         if kid is None:
             return tuple(key for key in self.keys if algorithm in key.algorithms)
         return tuple(key for key in self.keys if key.kid == kid)
 
 
 def read_key_set(document: Mapping[str, Any], allowed: Collection[str]) -> VerificationKeys:
-    """The keys of a key set that can verify signatures of `allowed` algorithms; others are left out. Raises SourceError if it is no key
-    set.
+    """The keys of a key set that can verify signatures of `allowed` algorithms; others are left out. Raises SourceError if the document is
+    not a key set.
     """
     listed = document.get("keys")
     if not isinstance(listed, list):

@@ -22,8 +22,8 @@ _UNREADABLE: Final = (JoseError, ValueError, TypeError, RecursionError)
 
 
 class _Registry(jws.JWSRegistry):
-    """Settings of the library that reads tokens (joserfc). Only public-key algorithms are accepted, and parts of tokens up to a number of
-    characters; unknown members are ignored.
+    """Settings of the library that reads tokens (joserfc). Only public-key algorithms are accepted, and the parts of a token have a maximum
+    length; unknown header members are ignored.
     """
 
     max_header_length = 4 << 10

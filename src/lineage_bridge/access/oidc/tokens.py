@@ -34,7 +34,7 @@ class _Verified:
 class TokenAuthenticator:
     """Implements `ports.Authenticator` with the access tokens of some issuers.
 
-    Verified tokens are remembered by their digest until they expire or their issuer's keys change.
+    Verified tokens are cached by their digest until they expire or the issuer's keys change.
     """
 
     def __init__(self, issuers: Sequence[TrustedIssuer], roles: Roles, clock_us: Callable[[], int]) -> None:
@@ -91,7 +91,7 @@ def principal_name(issuer: TrustedIssuer, claims: Mapping[str, Any]) -> str:
     """Make the name of a principal from claims, such as `company:ada#8f2c`. It consists of the issuer's name in the settings, a
     readable name, and the claim `sub`.
 
-    Only `sub` never changes and belongs to nobody else. No API key has such a name.
+    Of these, only `sub` never changes and is unique. No API key can have such a name.
     """
     shown = claims.get(issuer.settings.name_claim)
     called = _UNUSUAL.sub("_", shown)[:100] if isinstance(shown, str) and issuer.settings.name_claim != "sub" else ""

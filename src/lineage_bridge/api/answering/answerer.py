@@ -58,10 +58,10 @@ async def answer_questions(app: ASGIApp, listener: socket.socket) -> None:
 
 
 async def _answer_each(app: ASGIApp, reader: StreamReader, writer: StreamWriter) -> None:
-    """Answer the questions of a connection until it is closed, or an answer is not complete.
+    """Answer the questions of a connection until it is closed, or until an answer remains incomplete.
 
-    The next question may arrive as soon as an answer is written, while the app still ends its work on it. So one task reads everything, and
-    the app only learns from it when the connection has ended.
+    The next question may arrive while the app still finishes its work on a question that was answered. So a single task reads the
+    connection, and tells the app only whether the connection has ended.
     """
     arriving = asyncio.create_task(read_frame(reader))
     try:
@@ -106,8 +106,8 @@ def _scope(question: Question) -> dict[str, Any]:
 
 
 def _until_gone(arriving: "asyncio.Task[tuple[bytes, bool]]") -> Receive:
-    """The ASGI messages that a question receives: an empty body, then the disconnect of its client when the connection closes before the
-    next question, which `arriving` reads, has arrived.
+    """The ASGI messages that a question receives: an empty body; then, if the connection closes before `arriving` has read the next
+    question, the disconnect of the client.
     """
     asked = False
 
@@ -127,14 +127,14 @@ def _until_gone(arriving: "asyncio.Task[tuple[bytes, bool]]") -> Receive:
 
 
 class _Frames:
-    """Writes one answer. Its status and headers are written together with the first piece of its body."""
+    """Writes one answer to the connection. Status and headers are written together with the first piece of the body."""
 
     def __init__(self, writer: StreamWriter) -> None:
         self.is_complete = False
         self._writer, self._start = writer, b""
 
     async def send(self, message: Message) -> None:
-        """Take an ASGI message of the answer."""
+        """Write an ASGI message of the answer to the API, as frames."""
         if message["type"] == "http.response.start":
             self._start = frame(ENCODER.encode(AnswerStart(message["status"], list(message["headers"]))))
             return

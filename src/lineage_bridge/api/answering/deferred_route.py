@@ -20,7 +20,7 @@ class DeferredRoute(APIRoute):
         self.methods = {method.upper() for method in options.get("methods") or ["GET"]}
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever FastAPI's route has
-        """Complete the route when an attribute is read that only a complete route has."""
+        """Complete the route when a caller reads an attribute that only a complete route has."""
         declared = self.__dict__.get("_declared")
         if declared is None or name.startswith("__"):
             raise AttributeError(name)

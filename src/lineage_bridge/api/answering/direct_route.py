@@ -1,7 +1,7 @@
 """Answers questions without FastAPI's dependencies, which cost more than many questions do.
 
-FastAPI still analyses each route, and its own fields validate the arguments. Questions that need more than that are left to FastAPI: those
-with invalid arguments, whose errors it describes, and those that wait for a position.
+FastAPI still analyses the signature of each route, and the fields that it makes of it validate the arguments. FastAPI answers two kinds of
+questions itself: those with invalid arguments, whose errors it describes, and those that wait for a position.
 """
 
 from collections.abc import Callable, Coroutine, Sequence
@@ -31,7 +31,7 @@ class DirectRoute:
         self._fields = [(field.name, field.alias, field, _is_list(field.field_info.annotation)) for field in fields]
 
     def parse(self, scope: Scope) -> bool:
-        """Whether `answer` can answer a question. If so, its arguments are kept in its scope."""
+        """Parse the arguments of a question, and keep them in its ASGI scope. Returns whether `answer` can answer the question."""
         pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if not _WAITING.isdisjoint(name for name, _ in pairs) or any(name == _WAITING_HEADER for name, _ in scope["headers"]):
             return False

@@ -1,4 +1,4 @@
-"""What the API and the process that answers questions write to each other: frames, each with its length in four bytes before it."""
+"""The frames that the API and the process that answers questions send to each other. Each frame is preceded by its length in four bytes."""
 
 from asyncio import StreamReader
 from typing import Final

@@ -1,4 +1,4 @@
-"""Answers about the hops of a ledger: amounts, and what is known about their jobs and datasets otherwise."""
+"""Makes the answers about the hops of a ledger: the amounts, and facts about their jobs and datasets, such as the newest run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from lineage_bridge.api.answering.lags import LagsByJob, lag_answer, read_lags
 from lineage_bridge.api.schemas.ledger import ConsoleAnswer, DistinctAnswer, LedgerAmount, LedgerHopAnswer, LedgerSide
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.runs.distinct import DistinctCount
-from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, ReportedAmount
+from lineage_bridge.graph.runs.path_ledger import AmountChange, LedgerWindow, ReportedAmount
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.lineage import Ledger, LedgerHop
 from lineage_bridge.model.runs import RunRecord
@@ -41,7 +41,7 @@ class LedgerFacts:
 
     @classmethod
     def read(cls, reader: GraphReader, ledger: Ledger, now_us: int) -> "LedgerFacts":
-        """Read everything about the hops of a ledger."""
+        """Read these facts for all hops of a ledger."""
         nodes = {node.id: node for hop in ledger.hops for node in (hop.source, hop.job, hop.target)}
         jobs = [node for node in nodes.values() if node.kind == NodeKind.JOB]
         newest = reader.runs.latest_of(jobs, with_datasets=False)
@@ -63,7 +63,7 @@ class LedgerFacts:
         )
 
     def hop(self, hop: LedgerHop) -> LedgerHopAnswer:
-        """One hop as answers have it."""
+        """Convert a hop of the ledger to its form in answers."""
         entry, run = hop.entry, self.runs.get(hop.job.id)
         rows = entry.read.rows
         rate = None if rows is None else rows * _SECOND_US / self.window.length
@@ -97,7 +97,7 @@ class LedgerFacts:
         )
 
     def _collector(self, hop: LedgerHop, side: Side, amount: ReportedAmount) -> str:
-        """What would measure a side of a hop; empty if it was measured."""
+        """The kind of source, or `producer`, that could report the missing rows of a side of a hop; empty if rows were reported."""
         dataset = hop.source if side == "input" else hop.target
         return "" if amount.rows is not None else collector(hop.job, dataset, side, self.job_types.get(hop.job.id))
 

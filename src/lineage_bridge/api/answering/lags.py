@@ -1,4 +1,4 @@
-"""Answers how far jobs are behind: one meaning for the pulse and for the ledger of a path."""
+"""The lags of jobs, as the answers about the pulse and about ledgers of paths contain them."""
 
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
@@ -17,12 +17,12 @@ LagsByJob: TypeAlias = Mapping[int, Mapping[tuple[str, str], DatasetLag]]
 
 
 def read_lags(runs: RunReader, jobs: Iterable[Node], since: int, until: int) -> LagsByJob:
-    """The newest lags of jobs within a window, UTC microseconds. A lag that is older than a day at its end does not count any more."""
+    """The newest lags of jobs within a window, in UTC microseconds. Lags from more than a day before the end of the window are left out."""
     return runs.lags({job.id: job for job in jobs}.values(), max(since, until - DAY_US), until)
 
 
 def lag_answer(lags: LagsByJob, job: Node, names: Iterable[Node], rows_per_second: float | None) -> LagAnswer | UnsetType:
-    """The lag of a job at a dataset, given by all its names; UNSET if none is known."""
+    """The lag of a job in reading a dataset, as answers contain it; UNSET if none is known. `names` are all names of the dataset."""
     of_job = lags.get(job.id, {})
     found = [of_job[name.namespace, name.name] for name in names if (name.namespace, name.name) in of_job]
     if not found:

@@ -143,7 +143,7 @@ class Lane:
     def _overloaded(self, greedy: Caller | None = None) -> OverloadedError:
         kind = f"{self.cost.value} questions"
         if greedy is None:
-            return OverloadedError(f"the server already answers as many {kind} as it may", "ask again in a few seconds")
+            return OverloadedError(f"the server is already answering the greatest allowed number of {kind}", "ask again in a few seconds")
         return OverloadedError(
             f"too many {kind} of {greedy.name} are waiting for an answer", "ask again when some are answered", "too_many_questions"
         )

@@ -91,8 +91,8 @@ def question_route(services: Services, waiting: Callable[..., Any] | None = None
 def _asking_twice(services: Services, handle: Handler) -> Handler:
     """Wrap `handle` so that a question which found nothing is asked again once the graph has caught up with the log.
 
-    It is asked again even if no events wait any more, because the last ones may have come into the graph after the first answer was read.
-    It is not asked again if the graph was already complete, at the same position, before the first answer.
+    It is asked again even if no events wait any more, because the last events may have been applied after the first answer was read. It is
+    not asked again if the graph was complete before the first answer, and has the same position now.
     """
     complete: position_tokens.Position | None = None
 
@@ -193,7 +193,7 @@ def _within(seconds: float, send: Send, give_up: Callable[[], None]) -> Send:
 
 
 async def _wait_for_backlog(services: Services, request: Request) -> bool:
-    """Wait shortly, and return whether the graph has caught up with the log. Does not wait if too many questions do."""
+    """Wait a moment, and return whether the graph has caught up with the log. Does not wait if too many questions already wait."""
     if not services.waiting_slots.acquire(blocking=False):
         return False
     try:

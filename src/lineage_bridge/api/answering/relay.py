@@ -62,8 +62,8 @@ class Relay:
         self._idle: deque[_KeptConnection] = deque()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - a question has no body
-        """Pass on one question and return its answer. Raises UnavailableError if the answering process does not answer, or ends
-        before it has.
+        """Pass on one question and return its answer. Raises UnavailableError if the answering process does not answer, or ends before its
+        answer is complete.
         """
         question = frame(ENCODER.encode(_question(scope, self._written())))
         kept = self._kept()
@@ -102,7 +102,7 @@ class Relay:
         return _KeptConnection(loop, reader, writer)
 
     def _kept(self) -> _KeptConnection | None:
-        """Take a connection that an earlier question has left; None if there is none."""
+        """Take an idle connection that an earlier question has used; None if there is none."""
         loop = asyncio.get_running_loop()
         while self._idle:
             connection = self._idle.pop()

@@ -1,4 +1,6 @@
-"""What the principal who asks the current question may see (its visibility). If that is not known, the question sees nothing."""
+"""The visibility of the current question: what of the graph its principal may see. Without a known visibility, the question sees
+nothing.
+"""
 
 from contextvars import ContextVar
 from typing import Final

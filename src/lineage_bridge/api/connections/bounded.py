@@ -80,7 +80,7 @@ class BoundedConnection(HttpToolsProtocol):
             self._read_timer = None
 
     def _expect(self, what: str, seconds: float) -> None:
-        """Start the time limit for a head or a body; with an empty string, end the limit."""
+        """Start the time limit for what the client has to send next: a head or a body. With an empty string, end the limit."""
         if self._timer:
             self._timer.cancel()
             self._timer = None

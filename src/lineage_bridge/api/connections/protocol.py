@@ -71,7 +71,7 @@ class Protocol(BoundedConnection):
         self._count_head(len(name) + len(value), "head_too_large")
 
     def _count_head(self, size: int, code: str) -> None:
-        """Count bytes of a head. Raises ValueError, which ends its parsing, if there are too many."""
+        """Count bytes of a request's head. Raises ValueError, which ends the parsing, if the head is too large."""
         self._head_size += size
         if self._head_size > self.limits.head_bytes or len(self.headers) > MOST_HEADERS:
             self._refuse(code)

@@ -10,7 +10,7 @@ BODY_BYTES: Final = 512 << 20
 
 
 class BodyMemory:
-    """A budget of `size` bytes of memory. A caller may not hold more bytes than are left for all others."""
+    """A budget of `size` bytes of memory. A caller may not reserve more bytes than remain for all other callers together."""
 
     def __init__(self, size: int = BODY_BYTES) -> None:
         self.size = size

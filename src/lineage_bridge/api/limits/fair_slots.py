@@ -131,6 +131,8 @@ class FairSlots:
 
 
 def may_take(size: int, held: Counter[str], caller: Caller) -> bool:
-    """Whether a caller gets another one of `size` slots. `held` are the slots of each caller; this one must hold fewer than are free."""
+    """Whether a caller may take another of `size` slots. `held` has the number of slots of each caller. The caller must have fewer slots
+    than are free.
+    """
     free = size - held.total()
     return free > 0 if caller.is_unlimited else held[caller.name] < free

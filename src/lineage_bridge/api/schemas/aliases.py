@@ -51,9 +51,9 @@ class AliasItem(Struct, frozen=True, omit_defaults=True):
     """Two names of one dataset or job, or two namespaces: a name `n` in `a` is the name `prefix` + `n` in `b`.
 
     `kind` and `evidence` say what joins them: an operator, a producer's symlink (its type) or other facet (its key), or a naming rule (its
-    id). One that is not `standing` is vetoed, or contradicted by another facet. With the kind `preferred`, both ends are the name that an
-    operator chose; it is `standing` if the dataset or job goes by it. With `parts`, an alias of namespaces only applies to names of this
-    many dotted parts.
+    id). An alias that is not `standing` is vetoed, or contradicted by another facet. If `kind` is `preferred`, `a` and `b` are both the
+    name that an operator chose; the choice is `standing` if it decides the preferred name of the dataset or job. With `parts`, an alias of
+    namespaces only applies to names of this many dotted parts.
 
     `asserters` is the number of asserters of a symlink, `asserted_by` the latest of them. It is `stale` if none has stated it for 30 days.
     """

@@ -15,7 +15,7 @@ class ChangedNode(Struct, frozen=True, omit_defaults=True):
 
 
 class ChangedAlias(Struct, frozen=True, omit_defaults=True):
-    """An operator's alias, or a veto on one, of two names or two namespaces."""
+    """An alias of two names or two namespaces that an operator stated, or an operator's veto on such an alias."""
 
     entity: str
     a: AliasEnd
@@ -30,8 +30,8 @@ class ChangeItem(Struct, frozen=True, omit_defaults=True):
     """One change. `kind`: node, port, flow, hub, columns, identity, alias, facet; `change`: added, removed, changed.
 
     A flow goes from `source` to `target`; a port is `job` and `node` with its `side`; `hub` is the id of a set of flows, from each of many
-    inputs of `job` to each of its outputs; `columns` says that `job` states new columns of `node`; an identity is a symlink: `node` is also
-    `other`; an `alias` was stated by an operator; a facet belongs to `node`, some to `job` too.
+    inputs of `job` to each of its outputs; `columns` says that `job` states new columns of `node`; an identity is a symlink: `node` and
+    `other` denote the same dataset or job; an `alias` was stated by an operator; a facet belongs to `node`, some to `job` too.
     """
 
     seq: int

@@ -48,9 +48,9 @@ class ConsoleAnswer(Struct, frozen=True):
 class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
     """One hop of a path, through one job. `began`: this is the first hop whose written amount changed.
 
-    `ratio` is how many rows are written for each row read in the window, `baseline_ratio` the same in the baseline; absent where one is not
-    reported. `diverged`: the ratio of this output differs from the baseline by more than 5 per cent, and no output nearer to the sources
-    does so. `state` and `last_seen` are those of the job's newest run, as they are now.
+    `ratio` is how many rows are written for each row read in the window, `baseline_ratio` the same in the baseline; each is absent if the
+    rows read or written were not reported. `diverged`: this is the output nearest to the sources whose ratio differs from the baseline by
+    more than 5 per cent. `state` and `last_seen` are those of the job's newest run, as they are now.
 
     `lag` is what the job had not read of the source, as was reported last on the last day of the window; `lag_collector`, where that is not
     known, the kind of source that would report it. `consoles` are the pages
@@ -83,12 +83,12 @@ class TimeWindow(Struct, frozen=True):
 class LedgerAnswer(Struct, frozen=True):
     """The amounts at each hop of a path. `paths` is the number of paths found; `more`: there may be others.
 
-    Without a source in the question, the hops are all those upstream of the target, in the order from the sources on; `path` and `paths`
-    are empty.
+    If the question names no source, `hops` has all hops upstream of the target, those nearest to the sources first; `path` is empty and
+    `paths` is 0.
 
-    If a hop has diverged, `last_good` is when the last reports of rows written began at which its ratio was still that of the baseline,
-    and `first_bad` the first behind them at which it was not; absent if it did not turn between the begin of the baseline and the end
-    of the window, or if that cannot be found.
+    If a hop has diverged, its ratio changed between two reports of rows written: `last_good` is the time of the last report with the ratio
+    of the baseline, and `first_bad` that of the first report after it with another ratio. Both are absent if no such change is found
+    between the beginning of the baseline and the end of the window.
     """
 
     source: GraphNode

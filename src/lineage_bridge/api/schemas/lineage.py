@@ -24,7 +24,7 @@ class RunEvent(Struct, frozen=True, rename="camel", omit_defaults=True):
     """An OpenLineage event that summarizes a run: its last state, its last time, all inputs and outputs.
 
     A job that was only declared has no run: its event is a JobEvent, without `run` and `eventType`. Lineage that a dataset declares for
-    itself is a DatasetEvent: `dataset` stands for the job and for the outputs.
+    itself is a DatasetEvent: it has `dataset` in place of the job and the outputs.
     """
 
     event_time: str
@@ -134,11 +134,11 @@ class BeyondCounts(Struct, frozen=True):
 
 class ImpactAnswer(Struct, frozen=True):
     """The nodes that depend on some nodes, or those on which they depend, the nearest first. `truncated` names the limit that ended the
-    walk early; `origins`: that not everything in the namespaces of the question is an origin.
+    walk early; the value `origins` means that the namespaces of the question have more nodes than were used as origins.
 
-    `origin` is the first of the origins. Of a question about namespaces, `origins` come with the first page only. `flows` are all flows
-    from the origins to affected nodes, if they were requested, with the first page only; an origin is in them under its `canonical` id, if
-    it has one. `hidden_ended` counts flows that are left out because they have ended.
+    `origin` is the first of the origins. If the question is about namespaces, only the first page has `origins`. If `flows` were requested,
+    the first page has all flows from the origins to affected nodes; they refer to an origin by its `canonical` id, if it has one.
+    `hidden_ended` counts flows that are left out because they have ended.
     """
 
     origin: GraphNode

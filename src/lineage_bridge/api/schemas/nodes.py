@@ -24,8 +24,8 @@ class GraphNode(Struct, frozen=True, omit_defaults=True):
 
 
 class BeyondItem(Struct, frozen=True):
-    """How many nodes there are one hop further upstream and downstream, which the answer does not show. Datasets are counted, and jobs at
-    the end of a flow.
+    """How many nodes there are one hop further upstream and downstream, which the answer does not show. Counts the datasets, and the jobs
+    that are themselves the end of a flow.
     """
 
     upstream: int
@@ -130,8 +130,8 @@ class GraphColumn(Struct, frozen=True, omit_defaults=True):
 class NeighbourhoodAnswer(Struct, frozen=True):
     """The nodes and edges around a node. `truncated` names the limit that ended the walk early; `hidden` counts edges not followed.
 
-    `hidden_ended` counts flows that are left out because they have ended. `at` is the time of the answer, left out for now. `resolution` is
-    "day" where the last statement within that day is not known.
+    `hidden_ended` counts flows that are left out because they have ended. `at` is the time that was asked about; it is absent if the answer
+    is about the present. `resolution` is "day" where the last statement within that day is not known.
     """
 
     origin: GraphNode

@@ -45,8 +45,8 @@ class PartState(Struct, frozen=True):
 class PartStates(Struct, frozen=True):
     """The parts of the server. It is ready if all work; a damaged log is an exception, because its readable records are used.
 
-    `issuers`, if tokens of issuers are accepted, is whether their keys could be fetched at the last try. `inputs`, if there
-    are any, is whether all are read; `targets`, with continuous publishing, whether all receive changes. The server is ready without them.
+    Three states are only present if they apply, and the server is ready even if they are bad: `issuers` (of tokens) is "ok" if their keys
+    could be fetched at the last try, `inputs` if all inputs are read, `targets` if all targets with continuous publishing receive changes.
     """
 
     intake: PartState
@@ -113,7 +113,8 @@ class AnalysisPage(Struct, frozen=True):
 
 
 class KeyRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """An API key to create. `namespaces` (globs) and those of `teams` limit keys with the scopes `ingest` and `read`.
+    """An API key to create. A key with only the scopes `ingest` and `read` can be limited to `namespaces` (globs) and to the namespaces of
+    `teams`.
 
     Without `expires_in_s` it does not expire.
     """

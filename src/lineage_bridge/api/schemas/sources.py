@@ -27,7 +27,9 @@ class SourceFailure(Struct, frozen=True):
 
 
 class UnseenItem(Struct, frozen=True):
-    """An object that a source cannot read, why, and since when. What was known about it stays, and it does not count as removed."""
+    """An object that a source cannot read, why, and since when. The graph keeps what it had about the object, which does not count as
+    removed.
+    """
 
     what: str
     why: str
@@ -153,7 +155,7 @@ class InputItem(Struct, frozen=True, omit_defaults=True):
     count records since the process that reads inputs has started, `filtered` the events that were left out by the setting `jobs`.
     `lag_records` records wait to be read, for about `lag_s` seconds;
     for inputs that read files, `lag_files` files with `lag_bytes` bytes.
-    `last_error` stays after it was resolved. `problems` are those that do not stop the rest of the input.
+    `last_error` stays after it was resolved. `problems` are errors that affect only a part of the input, such as one partition.
     """
 
     name: str

@@ -23,7 +23,7 @@ class Bucket(Struct, frozen=True, omit_defaults=True):
 
 
 class Series(Struct, frozen=True, omit_defaults=True):
-    """What the runs of a job read from, or wrote to, a dataset within the window.
+    """The amounts that the runs of a job read from, or wrote to, a dataset within the window.
 
     `counting` is how its runs report: `cumulative` from their start, per `interval`, or both. Rates are averages over the whole window.
     """
@@ -57,8 +57,8 @@ class StatisticsAnswer(Struct, frozen=True):
 
 
 class StuckAnswer(Struct, frozen=True):
-    """The partitions of a topic at which a group stands still although they have unread records, while it reads others: how many, the one
-    with the most unread records, and how many these are.
+    """Partitions of a topic that a consumer group does not read on although they have unread records, while it reads other partitions: the
+    number of such partitions, the one with the most unread records, and how many these are.
     """
 
     partitions: int
@@ -67,10 +67,10 @@ class StuckAnswer(Struct, frozen=True):
 
 
 class LagAnswer(Struct, frozen=True, omit_defaults=True):
-    """How many records of a dataset its reader had not read at a time, as it reported last.
+    """How many records of a dataset a job had not read at a time, by the last report about it.
 
-    `drain_s` is how many seconds it takes to read them at the rate of the window, what arrives meanwhile not included; absent if nothing
-    is read.
+    `drain_s` is how many seconds it takes to read them at the rate of the window, without the records that arrive meanwhile; it is absent
+    if the rate is 0 or unknown.
     """
 
     at: str
@@ -194,7 +194,7 @@ class OverviewAnswer(Struct, frozen=True):
 
 
 class EstateNode(Struct, frozen=True):
-    """A system, or one of its environments: one that Confluent's namespaces name, or else a namespace.
+    """A system, or one of its environments: an environment of Confluent Cloud if the namespace contains one, or else the namespace.
 
     `readers` are the jobs that read its datasets and write none, `writers` those that write its datasets and read none. `largest` are its
     namespaces with the most datasets. The node `(others)`, without a system, stands for all that the answer has no room for.

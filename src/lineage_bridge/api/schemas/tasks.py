@@ -30,9 +30,9 @@ class Credentials(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What to extract: a `source` (by default the only organization of Confluent Cloud), and environments and clusters by their ids.
 
-    All members apply to this extraction only. `off`: planes to skip; a switch that is false skips its planes. `sr_endpoints`:
-    addresses of registries by environment. `enable_enrichment`: read all catalogs too; none if it is false; without it, those whose reading
-    costs nothing beyond calls.
+    All members apply to this extraction only. `off`: planes to skip; a switch that is false skips its planes. `sr_endpoints`: addresses of
+    registries by environment. `enable_enrichment`: true also reads all catalogs, false reads none; if it is absent, only catalogs are read
+    that cost nothing but requests.
     """
 
     source: str | None = None
@@ -52,8 +52,8 @@ class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw
 
 
 class EnrichmentRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which catalogs to read: that of the source or target `name`; all if it is absent. `enable_catalog` cannot be false, nor
-    `enable_metrics` true: metrics are read by extractions.
+    """Which catalogs to read: the one of the source or target `name`; all catalogs if `name` is absent. `enable_catalog` cannot be false,
+    nor `enable_metrics` true: metrics are read by extractions.
     """
 
     name: str | None = None
@@ -80,7 +80,7 @@ class PlaneItem(Struct, frozen=True):
 
 
 class UnknownItem(Struct, frozen=True):
-    """A plane that could not be read completely. What was known about it before stays."""
+    """A plane that could not be read completely. The graph keeps what it had from earlier reads."""
 
     plane: str
     scope: str
@@ -125,6 +125,6 @@ class TaskItem(Struct, frozen=True):
 
 
 class EnrichmentItem(TaskItem, frozen=True):
-    """The first of the tasks that read catalogs; `task_ids` are those of all of them, one for each catalog."""
+    """The first of the tasks that read catalogs; `task_ids` has the ids of all of them, one for each catalog."""
 
     task_ids: list[str]

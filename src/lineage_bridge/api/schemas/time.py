@@ -61,7 +61,8 @@ class TimelineMark(Struct, frozen=True, omit_defaults=True):
 
     `schema`: the dataset's schema changed; `text` is the new version, `before` the previous one. `code`: the facet `text` of a job changed.
     `started`: a run of a streaming job, `failed`: a run that failed or was aborted; `text` is the run's id. `appeared`, `disappeared`:
-    flows of the job, `rebalanced`: the members or tasks of the job were distributed anew; after `since` and at `at` at the latest.
+    flows of the job, `rebalanced`: the members or tasks of the job were distributed anew; this happened after `since`, and not later than
+    `at`.
     """
 
     at: str

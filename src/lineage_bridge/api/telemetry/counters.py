@@ -15,7 +15,9 @@ _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 
 class Counters:
-    """Counters of ingested events and answered requests since the process started. They are in a Prometheus registry of their own."""
+    """Counters of ingested events and answered requests since the process started. They are in their own Prometheus registry, apart from
+    the library's global one.
+    """
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()

@@ -44,7 +44,7 @@ class Exposition:
 
 
 def _without_times(metric: Metric) -> Metric:
-    """A copy of a metric without creation times, which the text format would expose as further series."""
+    """A copy of a metric without creation times. The text format would otherwise expose these as additional series."""
     metric.samples = [sample for sample in metric.samples if not sample.name.endswith("_created")]
     return metric
 

@@ -17,8 +17,8 @@ def changes_behind(graph: OpenGraph, cursor: str) -> int:
 
 
 class CoveredGraph:
-    """Opens readers of the graph, one at a time (each holds `turn`), and remembers the cursor of the newest change that the last one
-    saw.
+    """Opens readers of the graph, one at a time (each holds the lock `turn`), and stores the cursor of the newest change that the last
+    reader could see.
     """
 
     def __init__(self, graph: OpenGraph, turn: AbstractContextManager[Any]) -> None:

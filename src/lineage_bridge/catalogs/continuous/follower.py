@@ -100,7 +100,7 @@ class Follower:
         return self._publish()
 
     def _behind(self) -> int | None:
-        """How many changes of the graph are not published yet; None if the whole graph is to be compared."""
+        """How many changes of the graph are not published yet; None if the whole graph has to be compared."""
         if not self.state.cursor:
             return None
         try:

@@ -227,7 +227,9 @@ def _count_columns(event: Json, lost: Counter[str]) -> None:
 
 
 def _bodies(body: bytes) -> Iterator[bytes]:
-    """The events to send. A run alone would not restore edges that a streaming job had earlier; a JobEvent does."""
+    """The events to send for a job. The run is followed by a JobEvent where the run alone would not restore earlier edges of a streaming
+    job.
+    """
     yield body
     event = msgspec.json.decode(body)
     if is_streaming(event):

@@ -24,7 +24,7 @@ def check_all(log: Path, archive: Path, on_piece: Callable[[], None] = lambda: N
 
 
 def check_archive(root: Path, on_piece: Callable[[], None] = lambda: None) -> tuple[int, int, list[Damage]]:
-    """Read every record of the archive, and return the numbers of readable files and records, and the damage."""
+    """Read every record of the archive. Returns the number of readable files, the number of readable records, and the damage."""
     listing, damage = read_listing(root), check_files(root)
     known = {item.file for item in damage}
     files = records = 0

@@ -38,7 +38,7 @@ class ArchivedFile(NamedTuple):
 
 
 class ArchivedPartition(NamedTuple):
-    """A partition that an input reads, with the source and partition by which the graph knows its records."""
+    """A partition that an input reads, with the source and partition under which its records are known in the graph."""
 
     input: str
     where: StreamPartition
@@ -75,7 +75,7 @@ def is_archived(source: str) -> bool:
 
 
 def topic_source(stream: str, life: str) -> str:
-    """The source under which positions list a topic. It is the same in every installation that reads the topic, and does not contain the
+    """The source that stands for a topic in positions. It is the same in all installations that read the topic, and does not contain the
     topic's name.
     """
     named = f"{stream}\0{life.partition(_AGAIN)[0]}"
@@ -111,9 +111,7 @@ def path_of(folder: Path, start: int, end: int, level: int = 0) -> Path:
 
 
 def files_in(folder: Path) -> list[ArchivedFile]:
-    """The current files of a folder, in order. If a file is missing, there is a gap: the next file begins after the end of the file
-    before.
-    """
+    """The current files of a folder, in order. A missing file leaves a gap: the next file begins after the end of the previous one."""
     try:
         names = [(path, _NAME.fullmatch(path.name)) for path in folder.iterdir()]
     except FileNotFoundError:
@@ -152,7 +150,7 @@ def make_folder(folder: Path, root: Path) -> None:
 
 
 def sync_folders(folders: Sequence[Path]) -> None:
-    """Make the names of files durable that were created in these folders or removed from them."""
+    """Make the creation and removal of files in these folders durable."""
     for folder in folders:
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,6 +1,5 @@
-"""The manifest: the list of the archive's files with sizes and checksums. A file that is listed, but not in its folder, is lost.
-
-One line per added file, in the order of adding. A later file that covers the range of an earlier one replaces it.
+"""The manifest: the list of the archive's files with sizes and checksums. A listed file that is not in its folder is lost. The manifest has
+one line for each added file, in the order of adding. A later file replaces an earlier one whose range it covers.
 """
 
 import os
@@ -66,8 +65,8 @@ class Manifest:
         return (file.start, file.end, file.level) not in found
 
     def add(self, files: Iterable[tuple[Path, ArchivedFile]], *, checked: bool = True) -> None:
-        """Add files to the manifest, by their folders, durably; with `checked`, with the checksums of their present bytes. Raises
-        OSError.
+        """Add files, given by their folders, to the manifest, durably. With `checked`, their checksums are computed from their present
+        bytes. Raises OSError.
         """
         added = []
         for folder, file in files:

@@ -109,7 +109,9 @@ def saved_progress(root: Path, name: str) -> InputProgress | None:
 
 
 def added(first: InputProgress | None, other: InputProgress | None) -> InputProgress | None:
-    """Add the counts of an input that was read with both forms: into the log, and into the archive (`stream`)."""
+    """Add up the counts of an input that was read in both forms: its events in the log (form `embedded`), and those in the archive (form
+    `stream`).
+    """
     if first is None or other is None:
         return first or other
     rejected = {code: first.rejected.get(code, 0) + other.rejected.get(code, 0) for code in {**first.rejected, **other.rejected}}

@@ -28,7 +28,7 @@ MOST_INDEXES: Final = 256
 
 
 class ArchiveReader:
-    """Reads the archive in `root`. It holds only the path, so it costs little to create, and can be pickled and shared."""
+    """Reads the archive in `root`. It only contains the path, so it costs little to create, and can be pickled and shared."""
 
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root)
@@ -54,7 +54,7 @@ class ArchiveReader:
                 at = file.end
 
     def split(self, source: str, partition: int, start: int, end: int, limit_bytes: int) -> list[tuple[int, int]]:
-        """Split [start, end) into adjacent ranges, each of whole files with about the given number of bytes."""
+        """Split [start, end) into adjacent ranges. Each consists of whole files, with about the given number of bytes."""
         ranges: list[tuple[int, int]] = []
         begin, size = start, 0
         for file in self._files(source, partition):
@@ -181,7 +181,7 @@ class AllRecords:
         return self.log.size_between(start, end)
 
     def archived_behind(self, applied: Mapping[tuple[str, int], int]) -> int:
-        """The bytes of the archive after these positions, which are still to be read."""
+        """The number of bytes in the archive after these positions."""
         return self.archive.size_behind(applied)
 
     def disk_bytes(self) -> int:

@@ -32,7 +32,7 @@ LARGE_BYTES: Final = 64 << 20
 
 
 class PartFile:
-    """A part file of a worker: the records of one partition, in order, in `folder`. `close` makes it durable."""
+    """A part file that a Spark worker writes in `folder`: records of one partition, in order. `close` makes it durable."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / uuid.uuid4().hex
@@ -50,7 +50,7 @@ class PartFile:
 
 
 class ArchiveWriter:
-    """The writer of the archive in `root`, of which there is one at a time. Unfinished files of earlier processes are removed."""
+    """The only writer of the archive in `root`. When it is created, unfinished files of earlier processes are removed."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -124,7 +124,7 @@ class ArchiveWriter:
         return self.root / PARTS / uuid.uuid4().hex
 
     def _compact(self, of: ArchivedPartition) -> None:
-        """Merge the last files of a partition if many adjacent ones of the same level are small."""
+        """Merge the last files of a partition if many adjacent files of the same level are small."""
         files, folder = self._known(of), of.folder(self.root)
         while len(last := files[-MANY:]) == MANY and _are_joined(last):
             first, final, level = last[0], last[-1], last[0].level

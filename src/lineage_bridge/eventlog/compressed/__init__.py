@@ -1,1 +1,3 @@
-"""Compressed segments: a segment that is no longer written is stored in zstd frames, with parity from which a damaged frame is restored."""
+"""Compressed segments: segments that are no longer written are stored as zstd frames, with parity from which a damaged frame can be
+restored.
+"""

@@ -1,4 +1,4 @@
-"""Compresses segments that are no longer written, and decompresses one that is to be written again."""
+"""Compresses segments that are no longer written, and decompresses a segment before it is written again."""
 
 import errno
 import logging
@@ -10,16 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from lineage_bridge.errors import LogError
-from lineage_bridge.eventlog.compressed.file import (
-    SUFFIX,
-    CompressedSegment,
-    PlainSegment,
-    SegmentFile,
-    compressed_path,
-    damaged_frames,
-    open_segment,
-    stored_path,
-)
 from lineage_bridge.eventlog.compressed.layout import (
     FRAME_BYTES,
     GROUP,
@@ -28,6 +18,15 @@ from lineage_bridge.eventlog.compressed.layout import (
     encode_table,
     entry_of,
     table_size,
+)
+from lineage_bridge.eventlog.compressed.segment_file import (
+    CompressedSegment,
+    PlainSegment,
+    SegmentFile,
+    compressed_path,
+    damaged_frames,
+    open_segment,
+    stored_path,
 )
 from lineage_bridge.eventlog.disk import Disk, LocalDisk, write_all
 from lineage_bridge.eventlog.segment import list_segments, segment_path
@@ -87,10 +86,10 @@ class LogCompressor:
 
 
 def compress_closed(directory: Path, disk: Disk, on_piece: Callable[[], None] = lambda: None, least: int = LEAST_BYTES) -> int:
-    """Compress all segments of at least `least` bytes but the last, and return how many were. The caller holds the log's lock.
+    """Compress all segments of at least `least` bytes, except the last one. Returns how many were compressed.
 
-    One that cannot be compressed, such as one that cannot be read, does not keep the others from it. `on_piece` is called after each
-    piece; it may raise to end the work. Raises, at the end, the OSError or LogError of the first that could not be compressed.
+    The caller holds the log's lock. If a segment cannot be compressed, the others are compressed nevertheless, and its OSError or LogError
+    (of several, the first) is raised at the end. `on_piece` is called after each piece; it may raise to end the work.
     """
     numbers = [number for number in list_segments(directory)[:-1] if _is_worth_it(segment_path(directory, number), least)]
     errors = [error for number in numbers if (error := _attempt(segment_path(directory, number), disk, on_piece))]
@@ -102,7 +101,8 @@ def compress_closed(directory: Path, disk: Disk, on_piece: Callable[[], None] = 
 def decompress_segment(directory: Path, number: int, disk: Disk) -> Path | None:
     """Replace a compressed segment by its uncompressed form. The caller holds the log's lock. Raises OSError.
 
-    Returns the file in which the compressed one was saved, if that was damaged; None if it was not, or if the segment is not compressed.
+    If the compressed form was damaged, it is saved, and the path of the saved file is returned; otherwise, and if the segment is not
+    compressed, returns None.
     """
     path = segment_path(directory, number)
     stored = stored_path(path)
@@ -178,14 +178,14 @@ def _write_compressed(segment: SegmentFile, disk: Disk, fd: int, on_piece: Calla
 
 
 def _require_room(fd: int) -> None:
-    """Check that compressing does not take the room that the writer of the log needs. Raises OSError."""
+    """Raise OSError if compressing would use disk space that the writer of the log needs."""
     found = os.fstatvfs(fd)
     if found.f_bavail * found.f_frsize < ROOM_BYTES:
         raise OSError(errno.ENOSPC, f"{os.strerror(errno.ENOSPC)}: less than {ROOM_BYTES >> 20} MiB would be left")
 
 
 def _compare(segment: SegmentFile, compressed: CompressedSegment, path: Path, on_piece: Callable[[], None]) -> None:
-    """Raise LogError unless both have the same bytes."""
+    """Raise LogError unless the segment and its compressed form have the same bytes."""
     is_same = segment.size == compressed.size and not list(compressed.damage())
     for byte in range(0, segment.size, FRAME_BYTES):
         is_same = is_same and segment.read(FRAME_BYTES, byte) == compressed.read(FRAME_BYTES, byte)
@@ -196,7 +196,9 @@ def _compare(segment: SegmentFile, compressed: CompressedSegment, path: Path, on
 
 @contextmanager
 def _replacing(path: Path, disk: Disk) -> Iterator[int]:
-    """Yield the descriptor of a new file, which replaces `path` durably if no error is raised, and is removed otherwise."""
+    """A context manager that returns the descriptor of a new file. If the block raises no error, the file durably replaces `path`;
+    otherwise it is removed.
+    """
     new = path.with_name(f"{path.name}.new")
     fd = disk.create(new)
     try:

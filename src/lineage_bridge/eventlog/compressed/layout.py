@@ -2,10 +2,10 @@
 
     table | frame ... frame parity | frame ... frame parity | ... | table
 
-A frame is a zstd frame with FRAME_BYTES of the segment, so every offset keeps its place, and any part can be read alone. After each GROUP
-frames, `parity` is the XOR of their compressed bytes: one damaged frame of a group can be restored. The table has the size and the CRC-32
-of each frame and parity, and is stored twice. Tables and parities are skippable frames, so `zstd -d` decompresses the file. All numbers are
-little-endian.
+Each frame is a zstd frame with FRAME_BYTES of the segment, so the frame of an offset is easily found, and any part can be read alone. After
+each GROUP frames, `parity` is the XOR of their compressed bytes: one damaged frame of a group can be restored. The table has the size and
+the CRC-32 of each frame and parity, and is stored twice. Tables and parities are skippable frames, so `zstd -d` decompresses the file. All
+numbers are little-endian.
 """
 
 import struct
@@ -96,7 +96,7 @@ def decode_table(data: bytes) -> FrameTable:
 
 
 def table_length(first: bytes, last: bytes) -> tuple[int, int]:
-    """The lengths of the two tables, by the first 8 and the last 4 bytes of the file; 0 for a table that cannot be there."""
+    """The lengths of the two tables, by the first 8 and the last 4 bytes of the file; 0 for a table that cannot be at its place."""
     magic, payload = _SKIPPABLE.unpack(first) if len(first) == _SKIPPABLE.size else (0, 0)
     front = payload + _SKIPPABLE.size if magic == _TABLE_FRAME else 0
     back = _NUMBER.unpack(last)[0] if len(last) == _NUMBER.size else 0
@@ -138,7 +138,7 @@ def xor(pieces: Sequence[bytes]) -> bytes:
 
 
 def _placed(size: int, frames: Sequence[tuple[int, int]], parities: Sequence[tuple[int, int]]) -> FrameTable:
-    """The table with the place of each piece: each parity follows the frames of its group."""
+    """Compute the position of each piece in the file, and return the table: each parity follows the frames of its group."""
     order = [entry for at in range(len(parities)) for entry in (*frames[at * GROUP : (at + 1) * GROUP], parities[at])]
     starts = accumulate((length for length, _ in order), initial=table_size(len(frames)))
     placed = [StoredPiece(first, *entry) for first, entry in zip(starts, order, strict=False)]

@@ -33,8 +33,8 @@ class Condensed:
     these components.
 
     `component` has the number of each node's component. Edges are sorted by the level of their source, then by the source. A component's
-    level is 1 + the highest level of its targets, or 0 without targets. `incoming` lists edges by target: those into a component are from
-    `starts[component]` up to `starts[component + 1]`.
+    level is 1 + the highest level of its targets, or 0 if it has no targets. `incoming` lists the edges by target: the edges into a
+    component are at `starts[component]` up to, not including, `starts[component + 1]`.
     """
 
     count: int
@@ -96,8 +96,8 @@ def _exact(graph: Condensed, chosen: Ints, exact_words: int, block: int) -> Ints
     """For each component, the exact count of marked nodes in it and downstream of it; None if counting takes more than `exact_words` 64-bit
     operations.
 
-    Each row has one bit per marked node of a block. Neighbouring components have close numbers, so few other components reach the nodes of
-    one block unless the graph is dense.
+    Each row has one bit per marked node of a block. Components that are close in the graph have close numbers. So only few other components
+    reach the nodes of one block, unless the graph is dense.
     """
     counts, row_of = np.zeros(graph.count, dtype=np.int64), np.zeros(graph.count, dtype=np.int64)
     ordered = chosen[np.argsort(graph.component[chosen], kind="stable")]
@@ -163,7 +163,9 @@ def _estimated(graph: Condensed, chosen: Ints) -> Ints:
 
 
 def _spread(sources: Ints, targets: Ints, levels: Ints, values: NDArray[Any], merge: np.ufunc) -> None:
-    """Pass values along edges: merge into the row of each source the rows of its targets, lowest level first. Changes `values` in place."""
+    """Pass values along edges: the rows of a source's targets are merged into the row of the source, lowest level first. Changes `values`
+    in place.
+    """
     bounds = [*np.flatnonzero(np.diff(levels, prepend=-1)).tolist(), len(levels)]
     for start, end in pairwise(bounds):
         froms = sources[start:end]

@@ -1,7 +1,7 @@
-"""Computes which nodes depend on other nodes and how much, and the paths from one node to another. Pure functions over edges between node
+"""Computes which nodes depend on other nodes, in which part, and the paths from one node to another. Pure functions over edges between node
 ids.
 
-Edges point away from the nodes at which the search starts: in the direction of the data for a search downstream, against it for one
+Edges point away from the nodes at which the search starts: in the direction of the data for a search downstream, against it for a search
 upstream. A flow from a node to itself is ignored.
 """
 

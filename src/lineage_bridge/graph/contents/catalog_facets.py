@@ -1,5 +1,5 @@
-"""Decides which of the facets that several catalogs state about one node count. Each catalog is a speaker of its own, so what one withdraws
-hides nothing that another one states. Pure.
+"""Decides which facet counts if several catalogs state facets about one node. A catalog that withdraws its facet does not hide the facets
+of other catalogs. Pure.
 """
 
 from collections.abc import Iterable
@@ -29,19 +29,21 @@ class CatalogStatement(NamedTuple):
 
 
 def speaking_catalog(asserted_by: bytes, mark: bytes | str | None) -> object:
-    """The catalog that speaks, by the text of the mark in its event: kind and address, or the producer if there is no address."""
+    """The catalog that stated an event's facets, from the text of the facet that marks it: the catalog's kind and address, or the producer
+    if there is no address.
+    """
     found: Final = read_catalog_mark(mark) if mark is not None else None
     return found if found and found.address else asserted_by
 
 
 def is_of_catalogs(key: str, side: int) -> bool:
-    """Whether facets with this key on this side (see `Side`) are those of catalogs, of which each one speaks for itself."""
+    """Whether facets with this key on this side (see `Side`) come from catalogs, whose statements are kept apart from each other."""
     return side == Side.CATALOG or (key == FROM_CATALOG and side == Side.SELF)
 
 
 def newest_statements(statements: Iterable[CatalogStatement]) -> list[CatalogStatement]:
-    """The newest statement of each catalog, in order of time. What a producer stated counts until it states another thing, of whatever
-    catalog; of several producers that read the same catalog, the newest counts.
+    """The newest statement of each catalog, in order of time. A producer's statement counts until the same producer makes another one,
+    about whichever catalog. If several producers read the same catalog, the newest statement counts.
     """
     by_catalog: dict[object, CatalogStatement] = {}
     for statement in _newest_of_producers(statements):

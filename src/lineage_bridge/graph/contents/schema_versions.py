@@ -53,9 +53,9 @@ class VersionPeriod(NamedTuple):
 def history(mentions: Iterable[Mention]) -> list[VersionPeriod]:
     """The versions that a dataset had, oldest first; the one that was mentioned last is the current version.
 
-    If a job states several versions within ten minutes of each other, the last of them counts. Of the others, those that the job had
-    stated before are a replay of its past (Debezium does that at each start) and are left out; those that are new are brief. Jobs are
-    evaluated separately, so two jobs that disagree give two periods instead of a change at each event.
+    If a job states several versions within ten minutes of each other, the last of them counts. The other versions are left out if the job
+    had stated them before (Debezium repeats its past versions at each start); otherwise their periods are brief. Jobs are evaluated
+    separately, so two jobs that disagree give two periods instead of a change at each event.
     """
     by_job: dict[int, set[Mention]] = defaultdict(set)
     for mention in mentions:
@@ -74,7 +74,9 @@ def history(mentions: Iterable[Mention]) -> list[VersionPeriod]:
 
 
 def _joins(merged: list[VersionPeriod], index: int, period: VersionPeriod) -> bool:
-    """Whether a period continues the earlier one at `index`: it has the same version, and overlaps it or is the last one so far."""
+    """Whether a period continues the earlier period at `index`: both have the same version, and they overlap, or the earlier one is the
+    last so far.
+    """
     earlier = merged[index]
     return earlier.version == period.version and (index == len(merged) - 1 or earlier.last >= period.first)
 

@@ -94,9 +94,7 @@ def plain(text: str) -> str:
 
 
 def matching_lines(text: str, words: Iterable[str], limit: int = 3, width: int = 120) -> list[str]:
-    """At most `limit` lines of a text that contain one of the words, also as the beginning of a longer word. Lines are cut to `width`
-    characters.
-    """
+    """At most `limit` lines of a text in which some word begins with one of these words. Lines are cut to `width` characters."""
     plain_words = [plain(word) for word in words]
     found = []
     for line in text.split("\n"):

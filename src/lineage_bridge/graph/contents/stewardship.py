@@ -15,8 +15,8 @@ _UNITS = (("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000), ("second
 
 
 class Stewardship(NamedTuple):
-    """The owners of a dataset, sorted, how long its data is kept, and how fresh it is promised to be, both in words; empty if no facet
-    states it.
+    """The owners of a dataset, sorted; and in words, how long its data is kept and how fresh it is promised to be. A member is empty if no
+    facet states it.
     """
 
     owners: tuple[str, ...] = ()
@@ -51,7 +51,9 @@ def _tags(text: str) -> dict[str, set[str]]:
 
 
 def _of_topic(text: str) -> str:
-    """How long a topic keeps its records, by `cleanup.policy` and `retention.ms`; empty if it has no setting of its own."""
+    """How long a topic keeps its records, in words, by `cleanup.policy` and `retention.ms`; empty if neither is set for the topic
+    itself.
+    """
     config = _config(text)
     policies = {policy.strip() for policy in str(config.get("cleanup.policy", "")).split(",")}
     if policies == {"compact"}:
@@ -73,7 +75,7 @@ def _config(text: str) -> dict[str, Any]:
 
 
 def _duration(ms: int) -> str:
-    """A time in the largest unit of which it is a multiple."""
+    """A duration in words, in the largest unit of which it is a multiple."""
     for unit, length in _UNITS:
         if ms and ms % length == 0:
             return f"{ms // length} {unit}{'' if ms == length else 's'}"

@@ -41,10 +41,8 @@ _SELF, _RUN = int(Side.SELF), int(Side.RUN)
 
 
 class AlreadyEmitted(NamedTuple):
-    """The nodes and facet sets (each with one of its facets) whose rows have been merged, so that other events need not emit them
-    again.
-
-    Nodes that were recorded with an earlier time are skipped too.
+    """The nodes and facet sets (each with one of its facets) whose rows were already emitted, so that later events skip them. A node is
+    skipped only if it was emitted with an equal or earlier time.
     """
 
     nodes: Mapping[Row, Row]
@@ -118,8 +116,8 @@ def _rows_of_event(stored: StoredRecord, verdict: Clean | Repaired, names: Names
 def _asserter(event: Event, *, other_flows: bool = False) -> bytes:
     """The `asserted_by` of an event: the id of its run, or of its design-time statement.
 
-    If only a part of a design-time statement has effect, and that part states other flows than the whole, the part gets an id of its
-    own. Otherwise the part and the whole would replace each other.
+    If only a part of a design-time statement has effect, and that part states other flows than the whole, the part gets another id than the
+    whole would have: otherwise each would replace the other.
     """
     if event.kind == "run" and event.run:
         return event.run.id
@@ -242,7 +240,8 @@ class _EventFacts:
     def add_named_facets(self, id_: int, side: Side, dataset: Dataset, facet_set: bytes) -> None:
         """Add what an event asserts about one of its inputs or outputs.
 
-        Column lineage of an input does not describe the job: it counts as the dataset's own, as in a DatasetEvent.
+        Column lineage of an input does not describe the job. It counts as lineage that the dataset declares for itself, as in a
+        DatasetEvent.
         """
         if facet_set != NO_FACETS:
             self.add_assertion(id_, int(side), facet_set)
@@ -274,7 +273,9 @@ class _EventFacts:
     # design time
 
     def add_dataset(self, dataset: Dataset) -> None:
-        """Add what a dataset event asserts about its dataset. What it states for a catalog is separate, except lineage and other names."""
+        """Add what a dataset event asserts about its dataset. Facets that it states for a catalog are kept apart, except lineage and other
+        names.
+        """
         self.add_node(self.dataset, _DATASET, dataset)
         for side, facets in by_speaker(dataset.facets, NAMING_KEYS):
             self.add_assertion(self.dataset, side, self.add_facet_set(facets))

@@ -22,8 +22,8 @@ def make_facet_set(
 ) -> tuple[bytes, tuple[Fact, ...]]:
     """Build the facet set of these facets: its id and its rows.
 
-    Without facets and declared inputs and outputs, the id is NO_FACETS and there are no rows. A schema without fields is left out, so
-    that it hides no other schema. Results are cached, because producers repeat facets.
+    If there are neither facets nor declared inputs and outputs, the id is NO_FACETS and there are no rows. A schema without fields is left
+    out, so that it hides no other schema. Results are cached, because producers repeat facets.
     """
     hashed = sorted((key, text_hash(text), text) for key, text in facets if key != "schema" or _has_fields(text))
     if not hashed and not declared:
@@ -48,8 +48,8 @@ def _is_tombstone(text: bytes) -> int:
 
 
 def by_speaker(facets: Facets, naming: Container[str]) -> Iterator[tuple[int, Facets]]:
-    """The facets of a DatasetEvent by the side on which they are asserted. Those that a catalog states are apart, except the `naming` ones:
-    lineage and other names count whoever states them.
+    """The facets of a DatasetEvent by the side (see `Side`) on which they are asserted. Facets that a catalog states are on the side
+    CATALOG, except lineage and other names (`naming`), which count whoever states them.
     """
     if FROM_CATALOG in facets:
         described = {key: text for key, text in facets.items() if key not in naming}

@@ -63,7 +63,7 @@ class FacetTexts:
         self.names_by_id.update((node[0], Spelling(*node[1:])) for node in nodes)
 
     def stated_lineage(self, node: int, job: int, side: int, facet_set: bytes) -> Iterator[tuple[int, bytes]]:
-        """The lineage in a facet set that was asserted for a node, as pairs of carrier and lineage set id (or mark, see `read_mark`)."""
+        """The lineage in a facet set that was asserted about a node, as pairs of carrier and lineage set id (or mark, see `read_mark`)."""
         for key, carrier in carriers(node, job, side):
             facet = self.facets(facet_set).get(key)
             lineage_set = self.lineage_set(key, facet) if facet else None

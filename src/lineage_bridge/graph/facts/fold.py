@@ -1,5 +1,5 @@
-"""The fold in plain Python: converts log records to merged rows. A Spark worker runs it for one partition of a batch; tests compare with
-it.
+"""The fold in plain Python: converts log records to merged rows. A Spark worker runs it for one partition of a batch; tests compare other
+computations with it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,9 +1,10 @@
-"""Finds the facets of an event that have no effect, because its sender is limited to namespaces and they concern nodes outside. Pure.
+"""Finds the facets of an event that have no effect, because the sender is limited to namespaces and the facets concern nodes outside of
+them. Pure.
 
 A sender may state the inputs, outputs and column lineage of its own jobs, whatever datasets they name. Facets about a dataset itself
 (schema, description, tags, that it was dropped, ...) only count if the dataset lies within the sender's namespaces. Even then, a facet has
-no effect if it joins the dataset with a name outside: by a symlink, an earlier name, or the name of a system. Facets without effect are
-kept in the relation `foreign_assertion`.
+no effect if it joins the dataset with a name outside of these namespaces: by a symlink, an earlier name, or the name of a system. Facets
+without effect are kept in the relation `foreign_assertion`.
 """
 
 from collections.abc import Iterator
@@ -95,7 +96,7 @@ class _EventSplitter:
         return self.dataset(msgspec.structs.replace(dataset, namespace=namespace, name=name), side)
 
     def dataset(self, dataset: Dataset, side: Side, *, own: bool = False) -> Dataset:
-        """A copy of a dataset that only has the facets with effect. With `own`, it counts as within the sender's namespaces."""
+        """A copy of a dataset that only has the facets with effect. With `own`, the dataset counts as within the sender's namespaces."""
         own = own or is_within(dataset.namespace, dataset.name, self.limits)
         why = self._own_facet if own else self._foreign_facet
         reasons = {key: why(dataset, side, key, text) for key, text in dataset.facets.items()}
@@ -115,8 +116,8 @@ class _EventSplitter:
         return self._lineage(key, text) if is_work else WhyForeign.DATASET
 
     def _own_facet(self, dataset: Dataset, side: Side, key: str, text: bytes) -> WhyForeign | None:  # noqa: ARG002 - as _foreign_facet
-        """The reason why a facet of a dataset within the sender's namespaces has no effect: it also concerns a dataset outside.
-        None if it has effect.
+        """The reason why a facet of a dataset within the sender's namespaces has no effect: the facet also concerns a dataset outside. None
+        if the facet has effect.
         """
         if key in _LINEAGE:
             return self._lineage(key, text)

@@ -1,6 +1,5 @@
-"""Converts an operator's erasure, or statement about aliases, to rows of the relations. `flow_endings` does so for the ends of flows.
-
-An unreadable record gives no rows.
+"""Converts operators' records about erasures and aliases to rows of the relations. (The module `flow_endings` converts those about ends of
+flows.) An unreadable record gives no rows.
 """
 
 from collections.abc import Iterator
@@ -96,7 +95,7 @@ def alias_key(operation: str, statement: AliasStatement) -> Row:
         raise RequestError("only namespaces have a prefix", "leave out `prefix`, or the names")
     everywhere = whole and statement.a.namespace == statement.b.namespace == ANY
     if everywhere and not statement.evidence:
-        raise RequestError("the veto names neither ends nor a rule", "name both ends, or the rule")
+        raise RequestError("the veto names neither an alias nor a rule", "name both ends of the alias (`a` and `b`), or the rule")
     spaces = statement.a.namespace, statement.b.namespace
     return (
         int(ENTITIES[statement.entity]),
@@ -134,8 +133,9 @@ def _check_alias(statement: AliasStatement, *, whole: bool) -> None:
 def alias_values(operation: str, principal: str, order: tuple[int, bytes]) -> Row:
     """The values of one statement in the relation `alias`.
 
-    The first half says which operator stated the alias or chose the name; the second half, whether a veto is in force or a choice of a name
-    is withdrawn. Each half ends with its order (time and event id). The half to which the operation does not apply is empty.
+    The values have two halves. The first half says which operator stated the alias or chose the name. The second half says whether a veto
+    is in force or a choice was withdrawn. Each half ends with its order (time and event id); the half that the operation does not concern
+    is empty.
     """
     unstated = (None, NEVER_US, NO_EVENT)
     if operation in (ALIAS, PREFER):

@@ -74,8 +74,8 @@ ENTITY_SIDES = frozenset({int(Side.INPUT), int(Side.OUTPUT), int(Side.SELF), int
 def facet_rank(key: str, side: int) -> int:
     """How facets with the same key are ranked before their times are compared.
 
-    Only schemas have a rank: a dataset's own schema comes first, then an output's, then an input's. All other keys have rank 0. What a
-    catalog states comes after all of them (see `catalog_facets`).
+    Only schemas have a rank: a dataset's own schema comes first, then an output's, then an input's. All other keys have rank 0. Facets that
+    a catalog states are ranked after all others (see `catalog_facets`).
     """
     return SCHEMA_RANK.get(side, 0) if key == "schema" else 0
 
@@ -88,8 +88,8 @@ def facet_owner(key: str, job: int, side: int) -> int:
 
 
 def is_current(key: str, side: int) -> bool:
-    """Whether facets with this key, asserted on this side (see `Side`), have a row in the current facets. All facets of nodes have one; of
-    the facets of runs, only those that are searched.
+    """Whether facets with this key, asserted on this side (see `Side`), are kept as current facets. All facets of nodes are; of the facets
+    of runs, only those that search covers.
     """
     return side in ENTITY_SIDES or (side == Side.RUN and key in SEARCHED_OF_RUNS)
 
@@ -107,7 +107,7 @@ def symlink_owner(asserted_by: bytes, job: int, origin: int) -> tuple[int, bytes
 
 
 def derive(tables: Tables, names: Names, *, stitch: bool = False) -> Derived:
-    """Compute all derived tables from the relations; with `stitch`, also those of stitching.py. The caller must have removed erased
+    """Compute all derived tables from the relations; with `stitch`, also the tables for stitched flows. The caller must have removed erased
     runs.
     """
     return _Derivation(tables, names, stitch=stitch).run()
@@ -273,7 +273,7 @@ class _Derivation:
 
 
 def owner_id(names: Names, spelling: Spelling) -> int:
-    """The node id of a name. The node need not exist."""
+    """The node id for a name, whether or not such a node exists."""
     return node_id(names.key, NodeKind(spelling.kind), spelling.namespace, spelling.name)
 
 

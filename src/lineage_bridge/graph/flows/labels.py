@@ -1,4 +1,6 @@
-"""Computes labels, which say whether an edge is current at a given time. An edge without new events stays; labels only filter answers."""
+"""Computes labels, which say whether an edge is current at a given time. An edge without new events is kept; labels only serve to filter
+answers.
+"""
 
 from collections.abc import Collection, Iterable, Sequence
 from enum import Enum

@@ -34,7 +34,7 @@ class NamedDataset(NamedTuple):
 class StatedLineage(NamedTuple):
     """A lineage set (or a mark, see `read_mark`) that a run stated for a carrier, with the times of the first and last mention.
 
-    If a run stated several for one carrier, `last` decides between them.
+    If a run that sends complete snapshots stated several lineage sets for one carrier, only the one with the latest `last` counts.
     """
 
     carrier: int

@@ -20,7 +20,7 @@ Asserter = tuple[bytes, int]
 
 
 class RunShape(NamedTuple):
-    """What is known of the shape of an asserter (a run, or a declaration).
+    """The shape of an asserter (a run or a declaration), and its history.
 
     `shape` is the asserter's current shape; `history` says since when the asserter has had it. `days` maps each day on which it asserted
     something to the times of the first and the last assertion of that day (UTC microseconds).
@@ -113,7 +113,9 @@ class RunShapes:
             self.out["mentioned_node"].update((node, job) for node in named - {OWN})
 
     def _newest_declared(self, own: int, job: int, declarations: list[DeclaredOnDay]) -> Shape:
-        """The shape of a design-time statement's newest facet set. Adds the nodes that any of its facet sets names to `mentioned_node`."""
+        """The shape of a design-time statement's newest facet set. Also adds to `mentioned_node` the nodes that any facet set of the
+        statement names.
+        """
         for facet_set in {declaration.facet_set for declaration in declarations}:
             shape = self.texts.declared_shape(own, job, facet_set)
             self._note_mentioned(own, shape.lineage_sets)

@@ -14,7 +14,7 @@ _SECOND_US = 1_000_000
 class ShapeHistory(NamedTuple):
     """When an asserter first had any shape (`first_shape_at`) and since when it has its current one; times are UTC microseconds.
 
-    `pending_until` is the class of the length of the interval between the two (see `length_class`); None if the interval is empty.
+    `pending_until` is the class of the interval between these two times by its length (see `length_class`); None if they are equal.
     """
 
     first_shape_at: int
@@ -23,7 +23,7 @@ class ShapeHistory(NamedTuple):
 
 
 class DeclaredOnDay(NamedTuple):
-    """A facet set that a design-time statement asserted on one day, with the first and last time and the event of each."""
+    """A facet set that a design-time statement asserted on one day, with the time and the event of the first and of the last assertion."""
 
     first: int
     first_event: bytes
@@ -32,9 +32,8 @@ class DeclaredOnDay(NamedTuple):
     facet_set: bytes
 
     def order(self, at_us: int | None = None) -> tuple[int, bytes, bytes]:
-        """The sort key for choosing the newest facet set: the time of the last assertion.
-
-        As of `at_us`, the first assertion of the day counts instead if the last one came later than `at_us`.
+        """The sort key for choosing the newest facet set: the time of the last assertion. As of `at_us`, it is the time of the day's first
+        assertion if the last one was later than `at_us`.
         """
         if at_us is None or self.last <= at_us:
             return self.last, self.last_event, self.facet_set

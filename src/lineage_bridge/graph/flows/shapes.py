@@ -83,8 +83,8 @@ def _explicit(inputs: list[int], outputs: list[int], lineage_sets: list[LineageS
 
 
 def _implied(inputs: list[int], outputs: list[int], stated: list[tuple[int, LineageSet]], together: Evidence) -> Expansion:
-    """The flows that column lineage states, and those between all pairs of the remaining inputs and outputs. The latter get the
-    evidence `together`.
+    """The flows that column lineage states, and those between all pairs of the remaining inputs and outputs. Flows between these pairs get
+    the evidence `together`.
     """
     evidence = int(together)
     named: dict[int, set[int]] = {}

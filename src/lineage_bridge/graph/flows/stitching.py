@@ -1,10 +1,10 @@
 """The rule for stitching, which infers flows between runs that belong together but report separately, as with Spark's foreachBatch.
 
-The rule `stitch_siblings`: if a run only writes, a streaming run only reads, both have the same parent run (its id and its job, as they
-name it: several jobs may use one id), and the writer lies within the reader, then the writer writes what the reader reads. The writer lies
-within the reader if it began after the reader began and its last event is not later than the reader's. Only the four readers that began
-last before the writer are considered, and the writer must lie within exactly one of them, since concurrent streams cannot be distinguished.
-Runs that state lineage themselves are not stitched. The flows are inferred, never observed.
+The rule `stitch_siblings` concerns a run that only writes (the writer) and a streaming run that only reads (the reader). If both name the
+same parent run (the same id and job), and the writer lies within the reader, then the writer writes what the reader reads. The writer lies
+within the reader if it began after the reader, and its last event is not later than the reader's last event. Only the four readers that
+began last before the writer are considered, and the writer must lie within exactly one of them, because concurrent streams cannot be
+distinguished. Runs that state lineage themselves are not stitched. The flows are inferred, never observed.
 """
 
 from collections.abc import Iterable, Sequence

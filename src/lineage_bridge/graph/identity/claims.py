@@ -1,9 +1,8 @@
 """Reads namespace claims: facets of a dataset which state that its namespace has another name. Pure.
 
-`confluent_kafka` names the cluster of a topic (`lkc-...`) and may name its servers; `dataSource` has the address of the system. Names that
-many systems have in common (a loopback or private address, a host without a domain, a server that clusters share) make no claim about a
-namespace, because a wrong join is worse than a missed one. For the same reason, claims that contradict each other have no effect (see
-`uncontradicted`).
+`confluent_kafka` names the cluster of a topic (`lkc-...`) and may name its servers; `dataSource` has the address of the system. A name that
+many systems may have (a loopback or private address, a host without a domain, a server that clusters share) gives no claim about a
+namespace, because a wrong join is worse than a missed one. For the same reason, contradictory claims have no effect (see `uncontradicted`).
 """
 
 import ipaddress
@@ -36,7 +35,7 @@ _LOOPBACK = re.compile(r"localhost|127\..*|0\.0\.0\.0|\[::1?\]", re.IGNORECASE)
 class NamespaceClaim(NamedTuple):
     """A claim that two names denote one dataset, or with `whole`, that two namespaces denote one system.
 
-    With `sole`, the claim is valid only if no other claim joins `a` with something else.
+    With `sole`, the claim is only valid if no other claim joins `a` with another name or namespace.
     """
 
     whole: int
@@ -140,7 +139,9 @@ def _of_database(address: re.Match[str], name: str, uri: str) -> Iterator[Namesp
 
 
 def _ends(namespace: str) -> set[str]:
-    """The namespaces to which the naming rules finally rewrite this one. A list of servers gives one for each server."""
+    """The namespaces that result when the naming rules are applied to this one repeatedly. A list of servers gives one namespace for each
+    server.
+    """
     links = all_space_links(namespace)
     return {namespace, *(link.other for link in links)} - {link.space for link in links}
 
@@ -155,7 +156,7 @@ def _ids(spaces: Iterable[str]) -> set[str]:
 
 
 def _names_one(space: str) -> bool:
-    """Whether a server's address denotes the same cluster for all who use it."""
+    """Whether a server's address denotes the same cluster for everybody who uses the address."""
     found = _SERVER.fullmatch(space)
     if found is None or _SHARED.fullmatch(space):
         return False

@@ -1,5 +1,5 @@
-"""Which names of a dataset a drop of one name affects: dropping a table drops its partitions, but dropping a partition does not drop the
-table.
+"""Determines which names of a dataset are affected by the drop of one name. Dropping a table drops its partitions, but dropping a partition
+does not drop the table.
 
 The names of a group denote a dataset or a part of it: a naming rule that cuts a partition off a path joins the part to the whole. All other
 steps join names of the same extent.
@@ -14,8 +14,8 @@ from lineage_bridge.graph.identity.steps import RULE, NameGroup, Spelling
 
 
 class Extents:
-    """The extents of a group's names, numbered. `of` maps each name to its extent, `within` each extent to itself and the extents that
-    contain it.
+    """The extents of a group's names, as numbers. `of` maps each name to its extent. `within` maps each extent to itself and the extents
+    that contain it.
     """
 
     def __init__(self, group: NameGroup) -> None:

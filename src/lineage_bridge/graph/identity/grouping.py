@@ -1,4 +1,6 @@
-"""Holds all steps and links (see `steps.py`) in memory, for grouping whole graphs. Tests compare the store's steps and links with these."""
+"""Has all steps and links (see `steps.py`) in memory, for grouping the names of whole graphs. Tests compare the store's steps and links
+with these.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -56,9 +58,8 @@ def claim_stands(claim: NamespaceClaim, vetoes: Vetoes) -> bool:
 
 
 class StepsInMemory:
-    """All valid steps and links: by the rules from spellings in use, by symlinks between them, by claims, and by operators' aliases.
-
-    Implements `Steps`.
+    """All valid steps and links: those that naming rules give to spellings in use, symlinks, claims, and operators' aliases. Implements
+    `StepReader`.
     """
 
     def __init__(
@@ -131,10 +132,10 @@ class StepsInMemory:
 
 
 def names_in_groups(nodes: Mapping[int, Spelling], reader: StepsInMemory) -> Iterator[tuple[int, int, str, str]]:
-    """(node, head, namespace, name) of each node that has other names or whose own name is not the canonical one.
+    """(node, head, namespace, name) for each node that has other names or whose own name is not the canonical one.
 
-    `head` is the node that stands for the whole group: the one whose name comes first in canonical order, of the group's names in use.
-    Namespace and name are the group's canonical ones.
+    `head` is the canonical node of the group: of the names in use, its name is the first in canonical order. `namespace` and `name` are the
+    group's canonical name.
     """
     found = groups(nodes.values(), reader)
     ids = {spelling: id_ for id_, spelling in nodes.items()}

@@ -1,7 +1,7 @@
 """Decides whether datasets lie within the namespaces that a principal is limited to, which are given as globs.
 
-A dataset lies within if its namespace matches as written, and also in every spelling that naming rules derive from it: otherwise a sender
-with `s3a://` could assert facets of `s3://`. Vetoes of rules are not considered, since they change.
+A dataset lies within them if its namespace matches a glob as written, and in every spelling that naming rules derive from it: otherwise a
+sender limited to `s3a://...` could assert facets of `s3://...`. Vetoes of rules are not considered, because they may change.
 """
 
 from fnmatch import fnmatchcase
@@ -33,11 +33,10 @@ def is_within(namespace: str, name: str, limits: Limits) -> bool:
 
 @lru_cache(20_000)
 def without_joining(namespace: str, name: str, limits: Limits) -> Spelling:
-    """The name of a dataset with a single server, if its namespace lists several that do not all lie within the limits; else the name
-    itself.
+    """If the namespace of a dataset lists several servers that do not all lie within the limits, return the name with a single server: the
+    alphabetically first one.
 
-    A list of servers states that they are one system. A sender with these limits may not state that. The alphabetically first server is
-    used, whatever the order of the list.
+    Otherwise return the name unchanged. A list of servers states that they are one system, which a sender with these limits may not state.
     """
     if is_system_within(namespace, limits) or not joins(namespace, limits):
         return namespace, name
@@ -47,11 +46,11 @@ def without_joining(namespace: str, name: str, limits: Limits) -> Spelling:
 
 
 def joins(namespace: str, limits: Limits) -> bool:
-    """Whether a namespace lists several servers, not all of them within the namespaces."""
+    """Whether a namespace lists several servers that do not all lie within the limits."""
     return len(_ends(namespace)) > 1 and not is_system_within(namespace, limits)
 
 
 def _ends(namespace: str) -> set[str]:
-    """The namespaces to which the naming rules finally rewrite this one."""
+    """The namespaces that result when the naming rules are applied to this one repeatedly."""
     links = all_space_links(namespace)
     return {link.other for link in links} - {link.space for link in links}

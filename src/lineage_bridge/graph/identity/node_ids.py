@@ -7,8 +7,8 @@
     external:external_dataset:s3~3A//bucket:orders     s3://bucket, orders
 
 If a namespace has no short form, the scope is the whole namespace. A colon in a scope, a tilde and a control character are written as `~`
-and two hexadecimal digits. When an id is read, its type only distinguishes datasets from jobs. So an id remains valid for as long as its
-name, even if the type turns out to be another one later.
+and two hexadecimal digits. When an id is parsed, its type only distinguishes datasets from jobs. So an id stays valid if the type of its
+node turns out to be another one later.
 """
 
 import re
@@ -87,7 +87,7 @@ Name = tuple[str, str]
 
 class NodeId(NamedTuple):
     """The system, type and id of a node. `sure` is false if another name could have the same id and would be found first when the id is
-    read.
+    parsed.
     """
 
     system: str
@@ -150,7 +150,7 @@ def with_whole_namespace(node_id: NodeId, namespace: str, name: str) -> NodeId:
 
 
 def qualified_name(id_: str) -> str:
-    """The name within the scope, read from a node id that `make_node_id` returned."""
+    """The name within the scope, parsed from a node id that `make_node_id` returned."""
     return _plain(id_.split(":", 3)[3])
 
 
@@ -202,7 +202,7 @@ _BIGQUERY = re.compile(r"([^.:]+)\.([^.]+\..+)", re.DOTALL)
 
 
 def _short(system: str, namespace: str, name: str) -> tuple[str, str, bool] | None:
-    """The short scope and name of a node, and whether the node is the only one that has them; None if the namespace has no short form."""
+    """The short scope and name of a node, and whether no other node can have the same; None if the namespace has no short form."""
     if system == AWS:
         return _short_glue(namespace, name)
     if system == GOOGLE:
@@ -257,7 +257,7 @@ def _exact(system: str, type_: str, scope: str, name: str) -> Iterator[Name]:
 
 
 def _tiers(system: str, type_: str, scope: str, name: str) -> Iterator[tuple[Name, ...]]:
-    """Names to look up if no exact one exists: the id may lack the cluster, or name an environment for the workspace, region or project."""
+    """Names to look up if no node has an exact name: an id may lack the cluster, or name an environment instead of the workspace."""
     if system == CONFLUENT:
         here = f"confluent://{_literal(scope)}/*"
         yield tuple((here, spelling) for spelling in dict.fromkeys((name, _PREFIXES.get(type_, "") + name)))

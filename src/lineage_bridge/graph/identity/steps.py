@@ -81,7 +81,7 @@ class NameGroup(NamedTuple):
         return self.first(self.spellings)
 
     def first(self, spellings: Iterable[Spelling]) -> Spelling:
-        """Of these spellings of the group, the one that an operator chose, else the first in canonical order."""
+        """Among these spellings of the group, the one that an operator chose, else the first in canonical order."""
         return min(spellings, key=lambda spelling: (spelling != self.preferred, canonical_order(spelling)))
 
 
@@ -93,8 +93,8 @@ def canonical_order(spelling: Spelling) -> tuple[int, bytes, bytes]:
 
 
 def spelt(group: NameGroup, style: str) -> tuple[str, str]:
-    """The preferred namespace and name of a group: the canonical ones or, in the style BRIDGE, those that LineageBridge writes, if
-    there are any.
+    """The preferred namespace and name of a group: the canonical name or, in the style BRIDGE, a name in the form that LineageBridge
+    writes, if the group has one.
     """
     if style == STANDARD:
         return group.canonical[1:]
@@ -165,7 +165,7 @@ def rule_steps(spelling: Spelling) -> Iterator[Step]:
 
 
 class StatedAlias(NamedTuple):
-    """What operators currently state about one alias: a row of the relation `alias`. `stated` and `vetoed` are 0 or 1.
+    """The operators' current statements about one alias: a row of the relation `alias`. `stated` and `vetoed` are 0 or 1.
 
     With `whole`, it is about two namespaces: every name `n` of `a_namespace` is the name `b_name + n` of `b_namespace`.
     """
@@ -227,7 +227,7 @@ class Vetoes:
 def symlinks(text: bytes) -> list[tuple[str, str, str]]:
     """The names (namespace, name, type) in a symlinks facet, sorted, except those that do not identify a dataset.
 
-    These are tables of a Flink session, since two jobs can use the same name for two topics, and names in a namespace that does not
+    Left out are tables of a Flink session, because two jobs can use the same name for two topics, and names in a namespace that does not
     determine the system.
     """
     facet = standard.read_as(standard.SymlinksDatasetFacet, "dataset", "symlinks", text)
@@ -236,8 +236,8 @@ def symlinks(text: bytes) -> list[tuple[str, str, str]]:
 
 
 def _session_local(namespace: str, name: str, type_: str) -> bool:
-    """Whether a name is a table in Flink's session catalog. Kafka has topics but no tables, so a table in a Kafka namespace is also such a
-    table.
+    """Whether a name denotes a table in Flink's session catalog. A table in a Kafka namespace also counts as one, because Kafka has no
+    tables.
     """
     in_kafka = namespace.startswith("kafka://") and (type_ == "TABLE" or name.startswith("default_database."))
     return in_kafka or name.startswith("default_catalog.")

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 
 class StuckParts(NamedTuple):
-    """The partitions of a dataset at which a job stands still while it reads others: how many, the one with the most unread records, and
-    how many these are.
+    """The partitions of a dataset on which a job makes no progress while it reads others: how many there are, the one with the most unread
+    records, and the number of these records.
     """
 
     partitions: int
@@ -14,7 +14,9 @@ class StuckParts(NamedTuple):
 
 
 class DatasetLag(NamedTuple):
-    """How many records of a dataset a job had not read `at` a time (UTC microseconds), and the partitions at which it stood still."""
+    """How many records of a dataset a job had not read at the time `at` (UTC microseconds), and the partitions on which it made no
+    progress.
+    """
 
     at: int
     rows: int
@@ -22,8 +24,8 @@ class DatasetLag(NamedTuple):
 
 
 def drain_seconds(lag: DatasetLag, rows_per_second: float | None) -> float | None:
-    """How long a job takes to read what it has not read yet, at a rate. What arrives meanwhile does not count. None if the rate is unknown
-    or 0 while there are unread records.
+    """How many seconds a job takes to read its unread records at a rate. Records that arrive meanwhile are ignored. None if the rate is
+    unknown, or if it is 0 and there are unread records.
     """
     if lag.rows == 0:
         return 0.0

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from lineage_bridge.graph.runs.ledger import TOLERANCE, LedgerWindow
+from lineage_bridge.graph.runs.path_ledger import TOLERANCE, LedgerWindow
 from lineage_bridge.graph.runs.statistics import Amount
 
 LEAST_WIDTH_US: Final = 60_000_000
@@ -12,8 +12,8 @@ _MOST_BUCKETS: Final = 2_000
 
 
 class Onset(NamedTuple):
-    """When a ratio was still right, and when not any more (UTC microseconds): the last reports of rows written before it left its baseline
-    begin at `last_good`, the first reports after the turn at `first_bad`.
+    """When a ratio left its baseline (UTC microseconds): the last bucket with reports before the change begins at `last_good`, the first
+    one after it at `first_bad`.
     """
 
     last_good: int
@@ -21,7 +21,7 @@ class Onset(NamedTuple):
 
 
 def width_of(period: LedgerWindow) -> int:
-    """How long the buckets of a period are, in microseconds: whole minutes, and not too many of them."""
+    """The length of the buckets for a period, in microseconds: whole minutes, and long enough that there are not too many buckets."""
     minutes = -(-period.length // (LEAST_WIDTH_US * _MOST_BUCKETS))
     return max(1, minutes) * LEAST_WIDTH_US
 
@@ -36,11 +36,12 @@ def rows_by_start(buckets: Iterable[tuple[int, Amount]]) -> dict[int, int]:
 
 
 def onset(read: Mapping[int, int], written: Mapping[int, int], ratio: float, tolerance: float = TOLERANCE) -> Onset | None:
-    """Where the ratio of rows written to rows read left `ratio`, by the rows of each bucket, which are named by their start.
+    """Find when the ratio of rows written to rows read left `ratio`, from the rows of each bucket (by the bucket's start).
 
-    It is the bucket at which the surplus (or lack) of rows written lies furthest on the other side of its steady growth over the whole
-    time: the turn of a sum that first stays flat and then grows. None if the ratio is within the tolerance after it, or already outside
-    before it: then it did not turn in this time. What one bucket expects is no proof, since what was read may be written a bucket later.
+    The surplus, or lack, of rows written is summed over the buckets. This sum first stays flat and later grows; the ratio changed at the
+    bucket at which the sum is furthest from a straight line over the whole time. Single buckets prove nothing, because rows may be written
+    one bucket after they were read. None if the ratio after that bucket is within the tolerance, or if the ratio before it was already
+    outside: then there is no change within this time.
     """
     starts = sorted({*read, *written})
     surplus, expected = [], []

@@ -1,6 +1,6 @@
 """Computes the state of a run from the types of events that it sent, and the times at which it sent each type first and last.
 
-The state is computed when it is read, since real producers break every simpler rule.
+The state is computed when it is needed; a simpler rule, such as storing the last type, fails with events of real producers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -43,7 +43,7 @@ class RunState(NamedTuple):
 class Processing(NamedTuple):
     """How a job works: whether it is streaming, its declared period (microseconds) if any, and whether its FAIL may be a retry.
 
-    `content_mode` is the eventContentMode of its emissionPattern: ACCUMULATIVE, COMPLETE_SNAPSHOT, or None.
+    `content_mode` is the member eventContentMode of the job's emissionPattern: ACCUMULATIVE, COMPLETE_SNAPSHOT, or None.
     """
 
     streaming: bool = False
@@ -75,8 +75,8 @@ def _declared(pattern: EmissionPattern | None) -> int | None:
 def learn_period(times: Sequence[int]) -> int | None:
     """The period of heartbeats at these times, in microseconds; None if they are not periodic.
 
-    Gaps under a second are bursts and are ignored. The rest are periodic if there are at least four, and at least three quarters of
-    them differ from their median by at most a quarter of it.
+    Intervals under a second are ignored, because they are bursts. The heartbeats are periodic if at least four intervals remain, and at
+    least three quarters of these differ from their median by at most a quarter of the median.
     """
     ordered = sorted(set(times))
     gaps = [b - a for a, b in pairwise(ordered) if b - a >= _SECOND_US]
@@ -103,7 +103,8 @@ def run_state(
 ) -> RunState:
     """The state of a run from its rows (type, first, last). OTHER and events without a type do not affect it.
 
-    With `retries`, a RUNNING after a FAIL means that a streaming run goes on; without, only a RUNNING that is more than a heartbeat later.
+    With `retries`, a streaming run continues if a RUNNING event follows a FAIL; without, only if that event is more than one heartbeat
+    period later.
     """
     times = {type_: (first, last) for type_, first, last in events}
     typed = {type_: pair for type_, pair in times.items() if type_ not in ("", "OTHER")}

@@ -27,7 +27,7 @@ class LineageStatement(NamedTuple):
 class Annotation(NamedTuple):
     """A statement with the wording beside it, which does not make it a different statement. Absent wording is empty.
 
-    The runs are those that the facet gives for a job at either end, as they were written.
+    The members about runs are the run ids that the facet states for jobs at both ends, as written.
     """
 
     statement: LineageStatement

@@ -31,8 +31,8 @@ def _entries(facet: standard.LineageJobFacet, ends: Endpoints) -> Iterator[Annot
 
 
 def _of_dataset(facet: standard.LineageDatasetFacet, ends: Endpoints) -> Iterator[Annotation]:
-    """The statements of a dataset's facet. A source without a name means the carrier's job; a dataset has no job, so such a source is
-    skipped.
+    """The statements of a dataset's facet. In the facet of a job, a source without a name denotes the job. A dataset has no job, so such a
+    source is skipped here.
     """
     for annotation in _into(OWN, "", facet.inputs, facet.fields, ends):
         if annotation.statement.source != OWN or annotation.statement.type == NO_SOURCE:

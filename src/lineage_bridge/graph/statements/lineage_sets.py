@@ -1,8 +1,8 @@
 """Reads the statements of a lineage facet once, when its text is first seen, into a lineage set.
 
 A facet is reduced to a *lineage set*: the sorted set of its statements, stored under its hash. Two facets that state the same lineage in
-different words have the same lineage set, so a producer that writes a new text for the same lineage each time does not make a new shape
-each time. The rest of the facet (descriptions, the runs of the jobs it names) is kept as annotations.
+different words have the same lineage set. So a producer that describes the same lineage in new words each time does not create new shapes.
+The rest of the facet (descriptions, run ids of jobs) is kept as annotations.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,9 @@ __all__ = ["NO_SOURCE", "OWN", "Annotation", "LineageSet", "LineageStatement", "
 
 
 class LineageSet(NamedTuple):
-    """The lineage of one facet. `nodes` are rows of the relation `node` for the names it uses. `annotations` are those with any wording."""
+    """The lineage of one facet. `nodes` are rows of the relation `node` for the names it uses. `annotations` are the annotations that have
+    any wording.
+    """
 
     id: bytes
     explicit: bool
@@ -33,7 +35,7 @@ class LineageSet(NamedTuple):
 def read_lineage_set(key: str, text: bytes, names: Names) -> LineageSet | None:
     """The lineage set of a `columnLineage` facet of a dataset or a `lineage` facet; None if it states nothing or cannot be read.
 
-    A `lineage` facet without any flow still gives a lineage set, since explicit lineage is complete: it states that there are no flows.
+    A `lineage` facet without any flow gives a lineage set too: explicit lineage is complete, so the facet states that there are no flows.
     """
     ends = Endpoints(names)
     explicit = key == "lineage"

@@ -14,8 +14,8 @@ from lineage_bridge.sources.common.settings import Secret, Url, reveal
 
 
 class AzureSettings(BucketSettings):
-    """Settings of an input: a container of a storage account. Without a key, token or client, Azure's SDK looks for credentials:
-    variables, managed identity.
+    """Settings of an input: a container of a storage account. Without a key, token or client, Azure's SDK looks for credentials itself: in
+    environment variables, then a managed identity.
     """
 
     account: str = Field(pattern=r"^[a-z0-9]{3,24}$", description="name of the storage account")
@@ -45,7 +45,7 @@ class AzureStore(ArrowStore):
 
     @property
     def servers(self) -> Sequence[tuple[str, int]]:
-        """The hosts and ports to which the client connects: that of the endpoint in the settings, or the account's own."""
+        """The hosts and ports to which the client connects: those of the endpoint in the settings, else of the storage account."""
         settings = self._settings
         if settings.endpoint_url:
             return [server_of(settings.endpoint_url)]

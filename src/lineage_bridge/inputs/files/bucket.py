@@ -72,7 +72,7 @@ class BucketStore(FileStore):
 
 
 class ArrowStore(BucketStore):
-    """A folder in a bucket that one of pyarrow's file systems reads."""
+    """A folder in a bucket, read through one of pyarrow's file systems."""
 
     def __init__(self, settings: BucketSettings, bucket: str, scheme: str) -> None:
         super().__init__(settings, bucket, scheme)
@@ -130,10 +130,8 @@ def _found(path: str, info: Any) -> FoundFile:  # noqa: ANN401  # pyarrow has no
 
 
 def check_machine_credentials(settings: BucketSettings, cloud: str, others: str) -> None:
-    """Check whether a client may use the credentials that the cloud gives this machine; `others` names the settings with which the client
-    needs no such credentials.
-
-    Raises ConfigError.
+    """Raise ConfigError if clients may not use the credentials that the cloud gives this machine. `others` names the settings to set
+    instead, for the hint.
     """
     if cloud in settings.context.withheld:
         hint = f"set {others}; an operator can allow this machine's credentials with the setting `machine_credentials`"

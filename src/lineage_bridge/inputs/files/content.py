@@ -17,7 +17,9 @@ _OPENS: Final = (b"{", b"[")
 
 
 class FileRecord(NamedTuple):
-    """A record of a file. `tail` verifies that the file still has this record; `refused` says why it contains no event."""
+    """A record of a file. `tail` is a digest that shows whether the file still has this record; `refused` is the reason why the record
+    contains no event.
+    """
 
     offset: int
     value: bytes
@@ -26,7 +28,7 @@ class FileRecord(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a file contains. `digest` identifies it while it grows. `document` is the value of a file that is a single record.
+    """The content of a file. `digest` identifies the file while it grows. `document` is the value of a file that is a single record.
 
     `waits`: the file is not complete yet, so no record of it can be read.
     """
@@ -37,7 +39,9 @@ class Content(NamedTuple):
 
 
 class FileRemainder(NamedTuple):
-    """The rest of a file: bytes from `offset` on that are not a complete record, and the reason, unless more bytes may follow."""
+    """The bytes at the end of a file, from `offset` on, that are not a complete record, with the reason. The reason is empty while more
+    bytes may follow.
+    """
 
     offset: int
     value: bytes
@@ -45,7 +49,7 @@ class FileRemainder(NamedTuple):
 
     @property
     def judged_at(self) -> int:
-        """The offset under which the rest is validated. No record begins at this offset."""
+        """The offset that identifies the rest when it is validated. No record begins at this offset."""
         return max(self.offset + 1, self.offset + len(self.value) - 1)
 
 
@@ -76,7 +80,9 @@ def content_of(text: FileText) -> Content | None:
 
 
 class Records:
-    """Yields the records of the lines after the one at `last`; of all lines if it is None. `rest` is set at the end."""
+    """Yields the records of the lines that follow the line at offset `last`; of all lines if `last` is None. At the end, `rest` is the
+    remainder of the file.
+    """
 
     def __init__(self, text: FileText, last: int | None = None, tail: str = "") -> None:
         self._text, self.rest = text, FileRemainder(0, b"")
@@ -84,7 +90,7 @@ class Records:
         self.goes_on = last is None or self._skip(last, tail)
 
     def _skip(self, last: int, tail: str) -> bool:
-        """Skip the line that begins at `last`. Returns whether there is one."""
+        """Skip the line that begins at offset `last`. Returns whether there is such a line."""
         if last and (not self._reader.is_there or (line := self._reader.next()) is None or line.data or not line.has_end):
             return False
         line = self._reader.next()
@@ -126,7 +132,7 @@ def _first_line(reader: LineReader) -> Line | None:
 
 
 def _is_lines(first: bytes, whole: bytes, *, has_end: bool) -> bool:
-    """Whether a text whose first line is not JSON still consists of lines, because another line is JSON."""
+    """Whether a text consists of lines of JSON although its first line is not JSON: another line is."""
     if has_end and not first.startswith(_OPENS):
         return True
     lines = whole.split(b"\n")[1:]

@@ -1,4 +1,4 @@
-"""Reads records of files: those that were appended to known files, and those of new files."""
+"""Reads records that were appended to known files, and the records of new files."""
 
 import time
 from abc import abstractmethod
@@ -58,7 +58,7 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
             time.sleep(max(0.0, min(until, listing.due_at) - now))
 
     def _records(self, listing: FileListing, most: int, until: float) -> Iterator[IncomingRecord]:
-        """Yield records of the file that is open, and of files that wait."""
+        """Yield the records of the open file, then of the files that wait to be read."""
         size = count = 0
         while count < most and size < READ_BYTES:
             record = self._next(listing, until)

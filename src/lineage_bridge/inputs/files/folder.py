@@ -1,4 +1,4 @@
-"""Reads events from files in a folder of this machine. Nothing outside of it is opened: symbolic links are left out."""
+"""Reads events from files in a folder of this machine. Symbolic links are ignored, so that no file outside of the folder is opened."""
 
 import os
 import stat
@@ -55,8 +55,8 @@ class FolderSettings(FilesSettings):
 
 
 class Folder(FileStore):
-    """A folder of this machine. The key of a file is the number of its inode, with the number of its device if that is another one than the
-    folder's.
+    """A folder of this machine. The key of a file is its inode number, with the device number if the file is on another device than the
+    folder.
     """
 
     precision_s = 0.05

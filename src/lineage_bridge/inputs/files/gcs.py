@@ -17,8 +17,8 @@ _HOST: Final = "storage.googleapis.com"
 
 
 class GcsSettings(BucketSettings):
-    """Settings of an input: a bucket. Credentials are Google's default ones: GOOGLE_APPLICATION_CREDENTIALS, or the account of the
-    machine.
+    """Settings of an input: a bucket. Google's default credentials are used: those that GOOGLE_APPLICATION_CREDENTIALS names, or the
+    service account of the machine.
     """
 
     bucket: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$", description="name of the bucket")
@@ -38,7 +38,7 @@ class GcsStore(ArrowStore):
 
     @property
     def servers(self) -> Sequence[tuple[str, int]]:
-        """The host and port to which the client connects: that of the endpoint in the settings, or Google's own."""
+        """The host and port to which the client connects: those of the endpoint in the settings, else Google's."""
         return [server_of(self._settings.endpoint_url) if self._settings.endpoint_url else (_HOST, 443)]
 
     def connect(self) -> Any:  # noqa: ANN401  # pyarrow has no types

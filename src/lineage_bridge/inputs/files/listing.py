@@ -1,4 +1,4 @@
-"""Finds the files to read: those that have changed since they were read completely."""
+"""Finds the files to read: new files, and files that have changed since they were read."""
 
 import time
 from collections import deque
@@ -27,10 +27,8 @@ _INCOMPLETE_S: Final = 60.0
 
 
 class Task(NamedTuple):
-    """A file to read. `position` is what the log has of it; `is_recent`: it changed so lately that another change might not show in its
-    version.
-
-    `is_settled`: it has not changed for so long that its last record counts as complete.
+    """A file to read. `position`: up to where the log has the file. `is_recent`: the file changed so recently that a further change might
+    not change its version. `is_settled`: the file has not changed for so long that its last record counts as complete.
     """
 
     file: FoundFile
@@ -83,7 +81,7 @@ class FileListing:
 
     @property
     def waiting(self) -> tuple[int, int]:
-        """The numbers of files and bytes that wait to be read, without the file that is being read."""
+        """The numbers of files and bytes that wait to be read. The file that is being read does not count."""
         files, size = self._beyond
         incomplete = [found.size for found in self._waiting.values()]
         return files + len(self._tasks) + len(incomplete), size + self._task_bytes + sum(incomplete)

@@ -1,5 +1,5 @@
-"""Reads one file: from the position that the log has of this file, or from the beginning if the log's position is of an earlier file with
-the same key.
+"""Reads one file, from the position up to which the log has this file. If the position belongs to an earlier file with the same key, the
+file is read from the beginning.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,8 @@ _AGAIN: Final = "+"
 class OpenFile:
     """Reads the records of a file. `task` describes the file. Raises OSError.
 
-    At the end, `where` is the file (None: it is still empty), and the `rest_bytes` bytes at `rest_at` are an incomplete record.
+    At the end of the file, `where` identifies the file (None: it is still empty), and `rest_bytes` bytes from `rest_at` on are an
+    incomplete record.
     """
 
     def __init__(self, store: FileStore, task: Task) -> None:
@@ -47,7 +48,7 @@ class OpenFile:
         return max(0, self.task.file.size - (0 if self._text.is_packed else self._text.offset))
 
     def next(self) -> IncomingRecord | None:
-        """Read the next record; None at the end. The last record is marked as the last."""
+        """Read the next record; None at the end. The last record of the file has a mark that it is the last."""
         if self._ahead is None:
             self._ahead = next(self._records, None)
         current = self._ahead
@@ -65,7 +66,7 @@ class OpenFile:
         return (NOT_ENDED if self.is_judged else "") + self.task.file.version
 
     def note(self) -> FilePosition | None:
-        """What to store about a file without new records, so that it is not read again; None if there is nothing to store."""
+        """The note to store about a file without new records, so that it is not read again; None if no note is needed."""
         position = self.task.position
         if self.has_read or position is None or self.where != position.where or not self.mark_version:
             return None
@@ -127,14 +128,14 @@ class OpenFile:
         return bool(records.rest.value.strip() or records.rest.damage) and records.rest.judged_at == position.at.offset - 1
 
     def _position(self, content: Content) -> FilePosition | None:
-        """The position that the log has for this file; None if it is that of another file with the same key."""
+        """The position up to which the log has this file; None if the stored position belongs to another file with the same key."""
         position = self.task.position
         if position is None:
             return None
         return position if position.where.life.partition(" ")[2].partition(_AGAIN)[0] == content.digest else None
 
     def _new(self, content: Content, before: FilePosition | None = None) -> StreamPartition:
-        """A file that was never read; `before` is an earlier file with the same identity."""
+        """A file that was never read; `before` is an earlier file with the same key."""
         times = int(before.where.life.partition(_AGAIN)[2] or 0) + 1 if before else 0
         again = f"{_AGAIN}{times}" if times else ""
         return StreamPartition(self.task.file.path, f"{self.task.file.key} {content.digest}{again}", "")

@@ -1,4 +1,4 @@
-"""The kind of inputs that read a bucket of S3. It can be listed even if the AWS SDK is not installed."""
+"""The kind of inputs that read a bucket of S3. The kind can be listed even if the AWS SDK is not installed."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ from lineage_bridge.sources.common.settings import Url
 
 
 class S3Settings(AwsConnection, BucketSettings):
-    """Settings of an input: a bucket. Without keys, the AWS SDK looks for credentials: variables, configuration files, the role of the
-    machine.
+    """Settings of an input: a bucket. Without keys, the AWS SDK looks for credentials itself: in environment variables, configuration
+    files, and the role of the machine.
     """
 
     bucket: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$", description="name of the bucket")

@@ -1,6 +1,7 @@
 """Reads events from objects in Amazon S3, or in a store with its API.
 
-Objects are read in ranges, so a call holds no connection between two reads. Redirects are not followed.
+Objects are read range by range, each with a request of its own, so that no connection is held between two reads. Redirects are not
+followed.
 """
 
 import re
@@ -74,7 +75,7 @@ class S3Store(BucketStore):
 
     @property
     def servers(self) -> Sequence[tuple[str, int]]:
-        """The hosts and ports to which the client connects: that of the endpoint in the settings, or the region's own."""
+        """The hosts and ports to which the client connects: those of the endpoint in the settings, else of the region."""
         endpoint = self._settings.endpoint_url
         return [server_of(endpoint) if endpoint else server_of_client(self._client())]
 

@@ -14,8 +14,8 @@ _NUMBER: Final = re.compile(r"([0-9]+)")
 
 
 class FoundFile(NamedTuple):
-    """A file in a listing: its path in the folder, its key (no other file has it now), its size in bytes, and when it was changed, in
-    UTC nanoseconds.
+    """A file in a listing: its path in the folder, its key (different from the keys of all other present files), its size in bytes, and
+    when it was last changed, in UTC nanoseconds.
     """
 
     path: str
@@ -25,7 +25,7 @@ class FoundFile(NamedTuple):
 
     @property
     def version(self) -> str:
-        """A value that changes when the content of the file does."""
+        """A value that changes when the content of the file changes."""
         return f"{self.size}:{self.changed_ns}"
 
 
@@ -83,5 +83,5 @@ def _matches(path: str, name: str, glob: str) -> bool:
 
 
 def by_number(name: str) -> tuple[tuple[int, str], ...]:
-    """A key that sorts names with numbers in them by the numbers: `2` before `10`."""
+    """A sort key by which numbers within names count as numbers: `2` before `10`."""
     return tuple((int(part), part) if part.isdecimal() and part.isascii() else (-1, part) for part in _NUMBER.split(name))

@@ -44,7 +44,7 @@ class FileText:
         return True
 
     def read(self, size: int) -> bytes:
-        """The next bytes, at most `size`; none at the end, whose state is then in `ending`."""
+        """The next bytes, at most `size`; none at the end. `ending` then says how the text ended."""
         found = self._unpack(size) if self.is_packed else self._raw.read(size)
         self.offset += len(found)
         return found
@@ -88,7 +88,7 @@ def _up_to_damage(stream: "zlib._Decompress", packed: bytes) -> bytes:
 
 class Line(NamedTuple):
     """A line without its end. `offset` is the position of its first byte, `end` that of the first byte after it. For a very long line,
-    `data` is the beginning.
+    `data` only has the beginning.
     """
 
     offset: int

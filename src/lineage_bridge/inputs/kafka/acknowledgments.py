@@ -1,4 +1,6 @@
-"""Helps writing to the topic that `intake` names: acknowledgments of a request's records, errors, and the producer's configuration."""
+"""Parts of writing received events to a topic: the acknowledgments of one request's records, the conversion of errors, and the
+configuration of the producer.
+"""
 
 from concurrent.futures import Future
 from typing import Any, Final
@@ -23,7 +25,7 @@ _HINTS: Final = {
 
 
 class Submitted:
-    """The records of one request that are being written. The future is done when all records are acknowledged, or one is refused."""
+    """The records of one request that are being written. The future is done when all records are acknowledged, or when one is refused."""
 
     def __init__(self, count: int) -> None:
         self.future: Future[list[RecordAddress]] = Future()

@@ -49,11 +49,11 @@ class Assignment:
         return self.partitions()
 
     def where(self, topic: str, number: int) -> StreamPartition:
-        """The partition of a topic that is being read, as positions name it."""
+        """The name that positions use for a partition that is being read."""
         return self._where[topic, number]
 
     def clear(self) -> None:
-        """Forget all partitions, because the group has taken them away."""
+        """Forget all partitions, because the consumer group no longer assigns them to this input."""
         self._where, self._next, self._done = {}, {}, {}
 
     def partitions(self) -> list[TopicPartition]:
@@ -69,7 +69,7 @@ class Assignment:
         return self._where[pair]
 
     def advance(self, ends: Mapping[StreamPartition, int]) -> dict[StreamPartition, int]:
-        """Record that the log has everything before these offsets; returns those of partitions that are read now."""
+        """Record that the log has everything before these offsets. Returns the offsets of those partitions that are read now."""
         current = {where: offset for where, offset in ends.items() if self._where.get((where.stream, int(where.partition))) == where}
         self._done |= {(where.stream, int(where.partition)): offset for where, offset in current.items()}
         return current
@@ -79,7 +79,7 @@ class Assignment:
         return self._done.get((topic, number), 0)
 
     def next_offset(self, topic: str, number: int) -> int | None:
-        """The next offset that is read of a partition; None if it is not read."""
+        """The offset that is read next from a partition; None if the partition is not read."""
         return self._next.get((topic, number))
 
     def recover(self, partitions: Iterable[tuple[str, int]]) -> None:

@@ -15,7 +15,7 @@ LOST: Final = frozenset((KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._AUTO_OFFSET
 
 
 def kafka_error(error: object) -> KafkaError | None:
-    """The error that an exception of librdkafka carries."""
+    """The KafkaError inside an exception of librdkafka."""
     found = error.args[0] if isinstance(error, KafkaException) and error.args else error
     return found if isinstance(found, KafkaError) else None
 
@@ -38,9 +38,7 @@ def is_unavailable_topic(error: object) -> bool:
 
 
 def input_error(error: object, what: str, *causes: object) -> SourceError:
-    """Convert an error of librdkafka. librdkafka reports the cause of a timeout separately: `causes` are the errors that it reported
-    before.
-    """
+    """Convert an error of librdkafka. librdkafka reports the cause of a timeout as an earlier error, which is in `causes`."""
     found = [cause for cause in map(kafka_error, (*causes, error)) if cause]
     codes = {cause.code() for cause in found}
     shown = next((cause for cause in found if cause.code() in _LOGIN | _FORBIDDEN), found[0] if found else error)
@@ -50,5 +48,5 @@ def input_error(error: object, what: str, *causes: object) -> SourceError:
     if codes & _FORBIDDEN:
         return ForbiddenError(text, "allow READ on the topics and on the group")
     if codes & UNKNOWN:
-        return MissingError(text)
+        return MissingError(text, "create the topic, or correct the setting `topics`")
     return UnreachableError(text, "check `bootstrap_servers`, `security_protocol`, and that the brokers run")

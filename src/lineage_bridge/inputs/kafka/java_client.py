@@ -101,7 +101,7 @@ def _text(file: str) -> str:
 
 
 def _pkcs8(pem: str, password: str) -> str:
-    """Convert a private key to the only form that Kafka's client reads. Raises ConfigError."""
+    """Convert a private key to PKCS #8, the only form that Kafka's client reads. Raises ConfigError."""
     try:
         key = load_pem_private_key(pem.encode(), password.encode() or None)
     except (ValueError, TypeError) as error:

@@ -92,8 +92,8 @@ class KafkaInput(Input[KafkaInputSettings]):
         return self._of_known_topics(records)
 
     def _messages(self, consumer: Consumer, most: int) -> list[Message]:
-        """The messages that are available, or the first ones that arrive within `poll_s`: at most the given number, or READ_BYTES
-        of them.
+        """The messages that are available now, or else the first ones that arrive within `poll_s`; at most the given number of messages,
+        and about READ_BYTES bytes.
         """
         found: list[Message] = []
         size, until = 0, time.monotonic() + self.settings.poll_s
@@ -111,7 +111,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         return found
 
     def _of_known_topics(self, records: Sequence[IncomingRecord]) -> Sequence[IncomingRecord]:
-        """Those records whose topics have the same id as when they were assigned."""
+        """The records whose topics still have the ids that they had when they were assigned."""
         names = sorted({record.where.stream for record in records})
         now = self._finder.look_at(names).topics if names else {}
         new = {name for name, topic in now.items() if name in self._topics and self._topics[name].id != topic.id}
@@ -139,7 +139,7 @@ class KafkaInput(Input[KafkaInputSettings]):
             self._kept.append(message)
 
     def reading_state(self) -> ReadingState:
-        """The partitions that are read, and the number of records from the last acknowledged ones to the known ends."""
+        """The partitions that are read, and the number of records between the last acknowledged ones and the partitions' ends."""
         consumer, lag, known = self._open_consumer(), 0, True
         for partition in self._assignment.partitions():
             low, high = consumer.get_watermark_offsets(partition, cached=True)
@@ -208,7 +208,7 @@ class KafkaInput(Input[KafkaInputSettings]):
     # records
 
     def _record(self, message: Message) -> IncomingRecord | None:
-        """Convert a message to a record; None if it was read before it became known that its topic was created again."""
+        """Convert a message to a record; None if the message belongs to an earlier topic of the same name."""
         topic, number, offset = message.topic() or "", message.partition() or 0, message.offset() or 0
         where = self._assignment.take(topic, number, offset)
         if where is None:
@@ -217,7 +217,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         return IncomingRecord(where, offset, as_bytes(message.value()), _time(message), as_bytes(message.key()), _headers(message))
 
     def _handle(self, failures: Sequence[Message]) -> None:
-        """Handle partitions that could not be read, while the others continue."""
+        """Handle errors of single partitions; all other partitions continue."""
         for message in failures:
             error = message.error()
             if error is None:
@@ -288,7 +288,7 @@ def _time(message: Message) -> int | None:
 
 
 def _headers(message: Message) -> tuple[tuple[str, bytes | None], ...]:
-    """The headers of a record. There are none if the name of one is not valid text, because the client cannot return them then."""
+    """The headers of a record; empty if the name of any header is not valid text, because the client then cannot return them."""
     try:
         headers: Any = message.headers() or ()
     except (SystemError, UnicodeDecodeError):

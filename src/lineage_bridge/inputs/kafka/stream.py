@@ -107,14 +107,14 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         return SparkRead("kafka", options, COLUMNS)
 
     def taken(self, ranges: Sequence[StreamRange]) -> None:
-        """Continue after ranges; offsets are sometimes committed to the group, as a copy for tools that show lag."""
+        """Continue after these ranges. From time to time, offsets are also committed to the group, as a copy for tools that show lag."""
         for given in ranges:
             self._next[given.where.stream, int(given.where.partition)] = given.end
         if time.monotonic() >= self._commit_at:
             self._commit()
 
     def postpone(self, given: StreamRange, error: LineageBridgeError) -> None:
-        """Leave out a partition that cannot be read for a while. The others continue."""
+        """A partition cannot be read: leave it out for a while. The other partitions continue."""
         pair = given.where.stream, int(given.where.partition)
         text = f"topic {pair[0]}, partition {pair[1]}, from offset {given.start}: {error}"
         self._of_partitions[pair] = time.monotonic() + SET_BACK_S, text

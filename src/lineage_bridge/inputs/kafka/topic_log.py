@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 class LogBeside(Protocol):
-    """The embedded log, to which the other inputs append their events."""
+    """The embedded log, which is used beside the topic: the other inputs append their events to it."""
 
     def end(self) -> int:
         """The end of the last durable record."""
@@ -41,9 +41,9 @@ class LogBeside(Protocol):
 class TopicLog:
     """Implements `ports.EventLog` by writing to the one topic of an input of Kafka; thread-safe.
 
-    A record is acknowledged when all replicas in sync have it, or refused within the input's `timeout_s`, in which the producer tries
-    again by itself; it writes nothing twice. `beside` is the embedded log, `request` the id of the request that is served now. Until the
-    topic was found, and while more than `most_pending` bytes wait for the brokers, `submit` raises UnavailableError.
+    A record is acknowledged when all in-sync replicas have it. If that fails for the input's `timeout_s`, in which the producer retries,
+    the record is refused. The producer is idempotent. `beside` is the embedded log, `request` returns the id of the current request.
+    `submit` raises UnavailableError until the topic was found, and while more than `most_pending` bytes wait for the brokers.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class TopicLog:
         return min(self._limit, MAX_BYTES)
 
     def end(self) -> int:
-        """The durable end of the embedded log, which other inputs are read into."""
+        """The durable end of the embedded log, to which the other inputs append."""
         return self._beside.end()
 
     def ends(self) -> Mapping[tuple[str, int], int]:
@@ -101,9 +101,8 @@ class TopicLog:
             return dict(self._ends)
 
     def submit(self, records: Sequence[LogRecord]) -> Future[list[RecordAddress]]:
-        """Write records; the future has their addresses, in their order, once all are durable, or fails with UnavailableError.
-
-        Records of a request that fails may be in the topic nevertheless. Raises UnavailableError.
+        """Write records. The future returns their addresses, in the same order, once all are durable, or fails with UnavailableError. Some
+        records of a failed request may be in the topic nevertheless. Raises UnavailableError.
         """
         submitted = Submitted(len(records))
         if not records:
@@ -166,7 +165,9 @@ class TopicLog:
         return callback
 
     def _offset(self, message: Any) -> int:  # noqa: ANN401  # the client's
-        """The offset of an acknowledged record. If the broker acknowledges it without an offset, the last offset of the partition."""
+        """The offset of an acknowledged record. If the broker acknowledges it without an offset, the last offset of the partition is
+        returned.
+        """
         offset = message.offset()
         if offset is not None and offset >= 0:
             return int(offset)
@@ -282,7 +283,7 @@ class TopicLog:
             return LIMIT_BYTES
 
     def _replace(self) -> None:
-        """Replace the producer by a new one, because there is none, it has a fatal error, or its batches are too large."""
+        """Create a producer, if there is none, or if the present one has a fatal error or makes too large batches."""
         fresh = Producer(producer_config(self._settings, self._batch, self._most_pending) | {"error_cb": self._note_cause})
         with self._lock:
             if self._producer is not None:

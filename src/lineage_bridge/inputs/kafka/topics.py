@@ -28,8 +28,8 @@ class FoundTopic(NamedTuple):
 
 
 class TopicsFound(NamedTuple):
-    """The topics that can be read, and a sentence for each that cannot. For the topics `unclear`, the brokers gave no answer, so it is
-    unknown whether they can be read.
+    """The topics that can be read, and for each other topic a sentence about the reason. The brokers gave no answer about the topics in
+    `unclear`; whether these can be read is unknown.
     """
 
     topics: Mapping[str, FoundTopic]
@@ -38,7 +38,7 @@ class TopicsFound(NamedTuple):
 
 
 class TopicFinder:
-    """Finds the topics of an input. Raises SourceError; `causes` are the errors that the client reported by itself."""
+    """Finds the topics of an input. Raises SourceError. `causes` are the errors that the client has reported apart from its calls."""
 
     def __init__(self, settings: KafkaInputSettings, admin: AdminClient, causes: Sequence[object]) -> None:
         self._settings, self._admin, self._causes = settings, admin, causes
@@ -82,8 +82,8 @@ class TopicFinder:
         return str(self._metadata().cluster_id)
 
     def offsets(self, partitions: Sequence[tuple[str, int]], at: str | int) -> Offsets:
-        """The offsets at which partitions begin (EARLIEST) or end (LATEST), or of the first record since a time in UTC
-        milliseconds; -1: none.
+        """The offsets at which partitions begin (EARLIEST) or end (LATEST), or those of the first records since a time (UTC milliseconds);
+        -1 if there is no such record.
         """
         if not partitions:
             return {}
@@ -97,9 +97,8 @@ class TopicFinder:
             raise input_error(error, "offsets cannot be read", *self._causes) from error
 
     def known_offsets(self, partitions: Sequence[tuple[str, int]], at: str | None) -> tuple[Offsets, Mapping[tuple[str, int], str]]:
-        """The first offsets of partitions (EARLIEST), or the ends of their committed records (None). Returns also why some are not known.
-
-        Raises SourceError if none is known.
+        """The first offsets of partitions (EARLIEST), or the ends of their committed records (None). Also returns why offsets of some
+        partitions are unknown. Raises SourceError if all are unknown.
         """
         points: Any = OffsetSpec  # its functions have no types
         asked = {TopicPartition(topic, number): points.earliest() if at == EARLIEST else points.latest() for topic, number in partitions}

@@ -20,8 +20,8 @@ _RIGHTS: Final = "grant kinesis:{} on the stream"
 
 
 class Stream(NamedTuple):
-    """A stream of Kinesis. `life` distinguishes it from others of its name: it is the time of its creation, in UTC milliseconds.
-    `now_ms` is the service's clock.
+    """A stream of Kinesis. `life` distinguishes it from other streams of the same name: the time of its creation, in UTC milliseconds.
+    `now_ms` is the present time by the service's clock.
     """
 
     life: str
@@ -92,7 +92,7 @@ class KinesisClient:
             return Stream(life, str(found["StreamStatus"]), int(found["RetentionPeriodHours"]) * 3_600_000, _time_of(answer))
 
     def shards(self) -> Sequence[Shard]:
-        """All shards that still have records, or had until lately."""
+        """All shards that Kinesis lists: those that have records, or had records until recently."""
         with self._errors("ListShards"):
             return [_shard(found) for page in self._pages() for found in page]
 
@@ -146,8 +146,8 @@ def is_unknown_sequence(error: SourceError) -> bool:
 
 
 def incoming(where: StreamPartition, sequence: int, record: Any) -> Iterator[IncomingRecord]:  # noqa: ANN401  # JSON
-    """The records in a Kinesis record: the record itself, or the records that a producer aggregated in it. Each is numbered as a part, even
-    a single one, so that its position in the log contains the sequence number of the last record.
+    """The records in a Kinesis record: the record itself, or the records that a producer aggregated in it. Every record is numbered as a
+    part, even if there is only one, so that its position in the log contains the sequence number of the Kinesis record.
     """
     data, at_ms = bytes(record["Data"]), int(record["ApproximateArrivalTimestamp"].timestamp() * 1000)
     parts = user_records(data)

@@ -1,4 +1,4 @@
-"""The kind of inputs that read streams of Kinesis. It can be listed even if the AWS SDK is not installed."""
+"""The kind of inputs that read streams of Kinesis. The kind can be listed even if the AWS SDK is not installed."""
 
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.inputs.input import Input, InputKind

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 class KinesisInput(Input[KinesisInputSettings]):
     """Reads the shards of a stream independently, so that a failure of one does not stop the others.
 
-    The caller only calls `read` again when the log has the records of the previous call.
+    `read` may only be called again once the log has the records of the previous call.
     """
 
     def __init__(self, name: str, settings: KinesisInputSettings, installation: str = "") -> None:
@@ -126,7 +126,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         return found
 
     def _read_due(self) -> bool:
-        """Read from the shards that may be called now; returns whether there was one."""
+        """Read from all shards that are due; returns whether any was due."""
         now = time.monotonic()
         shards = [shard for shard in self._tree.reading.values() if not (shard.is_closed or shard.is_stopped or shard.buffer)]
         due = sorted((shard for shard in shards if shard.due <= now), key=lambda shard: shard.due)[: self.settings.at_once]
@@ -138,7 +138,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         return True
 
     def _try(self, shard: ReadShard) -> SourceError | None:
-        """Read a shard; returns the error if it fails. Runs in a thread, which has the shard to itself."""
+        """Read a shard; returns the error if this fails. Runs in a thread of its own; no other thread uses the shard meanwhile."""
         try:
             self._read_shard(shard)
         except SourceError as error:
@@ -170,7 +170,9 @@ class KinesisInput(Input[KinesisInputSettings]):
         shard.due = time.monotonic() + max(pause_s, 1 / self.settings.reads_per_s, size / BYTES_PER_S)
 
     def _is_incomplete(self, shard: ReadShard, first: Any) -> bool:  # noqa: ANN401  # botocore's
-        """Whether records may have been deleted before they were read: the last read record is deleted, and was read long ago."""
+        """Whether records may have been deleted before they were read: the record that was read last no longer exists, and it was read long
+        ago.
+        """
         stream = self._tree.stream
         if stream is None or self._now_ms() - shard.complete_ms <= stream.retention_ms:
             return False

@@ -39,5 +39,5 @@ class KinesisInputSettings(AwsConnection, InputSettings):
 
     @property
     def stream_name(self) -> str:
-        """The name of the stream, also if the setting is its ARN."""
+        """The name of the stream, even if the setting contains the stream's ARN."""
         return self.stream.rpartition("/")[2]

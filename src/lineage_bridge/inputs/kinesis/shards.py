@@ -1,11 +1,11 @@
 """The shards that are read, and their positions. A shard is read once its parent shards have been read to their ends.
 
-The offset of a position is the sequence number of the last record that was read. That record is requested again: if it no longer exists,
-later ones may have been deleted, too. The number in a position (see EventPosition) says more. If it is at least CHECKED, it contains the
-time until which no later record had arrived. ENDED means that no more records will come; the sequence number with which Kinesis ends a
-shard cannot show that, because it is not always greater than those of the records. The position of a shard that has returned no record yet
-has offset 0. Its number then contains the time at which reading began, and whether the shard is read from that time on or from its first
-record.
+The offset of a position is the sequence number of the last record that was read. Reading starts with that record again: if it no longer
+exists, later records may have been deleted too. The number in a position (see EventPosition) contains more. If it is at least CHECKED, it
+contains a time at which no later record had arrived yet. ENDED means that no more records will come. (The sequence number at which Kinesis
+ends a shard cannot show that, because it is not always greater than the sequence numbers of the records.) The position of a shard that has
+returned no record yet has offset 0. Its number then contains the time at which reading began, and whether the shard is read from that time
+on or from its first record.
 """
 
 from collections import deque
@@ -58,10 +58,11 @@ class RecordBuffer:
 
 @dataclass
 class ReadShard:
-    """A shard that is read. `start` is where its next iterator begins, `expected` the record that must be there (it was read before).
+    """A shard that is read. `start` is where its next iterator begins, `expected` the record that must be there, because it was read
+    before.
 
-    `complete_ms` is when it was last known that no record after `start` had been deleted, `checked_ms` the one of these times that is
-    stored. Times are UTC milliseconds, `due` is on the monotonic clock.
+    `complete_ms` is the last time at which no record after `start` had been deleted; `checked_ms` is the stored value of `complete_ms`.
+    Times are UTC milliseconds, `due` is on the monotonic clock.
     """
 
     where: StreamPartition
@@ -105,9 +106,8 @@ class ShardTree:
         self._choose()
 
     def settle(self, now_ms: int) -> bool:
-        """Store which shards were read to their ends, and which are idle; returns whether any was read to its end.
-
-        The log must have all records that were taken from the buffers.
+        """Store which shards were read to their ends, and which are idle; returns whether any shard was read to its end. Call this only
+        when the log has all records that were taken from the buffers.
         """
         ended, checked = dict[StreamPartition, int | EventPosition](), dict[StreamPartition, int | EventPosition]()
         for shard in self.reading.values():
@@ -152,7 +152,9 @@ class ShardTree:
         return StreamPartition(self._settings.stream_name, self.stream.life if self.stream else "", shard)
 
     def _beginning(self, shard: Shard, stream: Stream, *, is_first: bool) -> EventPosition:
-        """Where to begin reading a new shard: where the settings say at the first start of the input, later at its first record."""
+        """Where to begin reading a new shard: at the first start of the input, where the settings say; later, at the shard's first
+        record.
+        """
         start = self._settings.start if is_first else TRIM_HORIZON
         if start == TRIM_HORIZON:
             return EventPosition(0, stream.now_ms << 1)

@@ -1,4 +1,4 @@
-"""The facet of a DatasetEvent or JobEvent that repeats what a catalog has about a dataset or job."""
+"""The facet that marks a DatasetEvent or JobEvent as statements of a catalog about a dataset or job."""
 
 from typing import Any, Final, NamedTuple
 

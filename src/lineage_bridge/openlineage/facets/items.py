@@ -1,6 +1,5 @@
-"""Reads a facet item by item, so that a malformed element of a list or map only loses that element.
-
-Explicit lineage is the exception (`lineage`): it states all flows, so without one of its elements it would state something else.
+"""Reads a facet item by item, so that a malformed element of a list or map is left out and all others are kept. Explicit lineage
+(`lineage`) is an exception: it states all flows, so without one of its elements it would state something else.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,7 +20,8 @@ _ITEM_NS = 3_000
 
 
 def read_items(kind: type[Facet], text: bytes, spend: Spend = no_limit) -> tuple[Facet, tuple[str, ...]] | None:
-    """Read a facet without its malformed items: the facet, and the paths of these items. None if the rest cannot be read either.
+    """Read a facet without its malformed items. Returns the facet, and the paths of the malformed items. None if the facet cannot be read
+    even without them.
 
     A list or map of which no item is left is malformed itself.
     """

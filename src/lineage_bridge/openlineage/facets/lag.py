@@ -12,8 +12,8 @@ _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
 class StuckPartitions(msgspec.Struct, frozen=True):
-    """The partitions of a topic at which a group stands still while it reads others: how many, the one with the most unread records, and
-    how many these are.
+    """The partitions of a topic on which a group makes no progress while it reads others: how many there are, the one with the most unread
+    records, and the number of these records.
     """
 
     partitions: _Count

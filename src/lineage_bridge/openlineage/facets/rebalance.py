@@ -11,7 +11,9 @@ KAFKA_REBALANCE: Final = "kafka_rebalance"
 
 
 class KafkaRebalanceFacet(msgspec.Struct, frozen=True):
-    """The rebalance happened after `since`, when it had not been seen yet, and `until` it was seen (both RFC 3339)."""
+    """A rebalance that happened after `since`, the last poll that did not see it, and not later than `until`, the first poll that saw it
+    (both RFC 3339).
+    """
 
     since: str
     until: str

@@ -1,1 +1,1 @@
-"""JDBC addresses: the one reader for connectors, streaming SQL and the names that producers write."""
+"""Parses JDBC addresses. Connectors, streaming SQL and the names that producers write all use this parser."""

@@ -79,8 +79,8 @@ def scheme_of(driver: str, more: str) -> str:
 
 
 def without_user(rest: str) -> str | None:
-    """What follows `//`, without user and password; None if that is ambiguous, because the user or password contains the separators of an
-    address.
+    """The part of an address after `//`, without user and password; None if that is ambiguous, because the user or password contains
+    separators of addresses.
     """
     authority = re.split(r"[/?;]", rest, maxsplit=1)[0]
     tail = rest[len(authority) :]
@@ -114,7 +114,7 @@ def plain_name(text: str) -> str:
 
 
 def address_of(scheme: str, authority: str, database: str = "", schema: str = "", instance: str = "") -> JdbcAddress | None:
-    """Build the address of these hosts, each with its port; None if one of them is not a valid host."""
+    """Build the address from these hosts, each with its port; None if any of them is not a valid host."""
     listed = [(match["host"], match["port"]) for match in _MYSQL_HOST.finditer(authority)] if "(" in authority else []
     hosts = [f"{host}:{port}" if port else host for host, port in listed] or authority.replace("--", ",").split(",")
     hosts = [host.strip().lower() for host in hosts]

@@ -31,9 +31,9 @@ _PUBLIC = re.compile(r"(?:databaseName|database|db|schema|currentSchema)=[\w.\-]
 def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "", *, in_full: bool = False) -> DatasetName | None:
     """A table at a JDBC address, named `table` or `schema.table` (or in full); None if the address does not determine the server.
 
-    `schema` and `user` are those of the connection, if they are set outside the address; without them, those in the address count. In some
-    databases, the user's name is the default schema. `in_full`: None also if the name would lack its database, or a schema that only the
-    unknown user determines, or if the connection cannot reach the database in the name.
+    `schema` and `user` are those of the connection if they are set outside the address; otherwise, those in the address count. In some
+    databases, the user's name is the default schema. With `in_full`, the result is also None in these cases: the name would lack its
+    database; the schema depends on an unknown user; the connection cannot reach the database in the name.
     """
     address = read_jdbc(url)
     if address is None:
@@ -86,11 +86,13 @@ def _has_public_options(url: str) -> bool:
 
 
 def _is_within(parts: list[str], database: str, full: int) -> bool:
-    """Whether a name has no more parts than names in this system have, and its database, if any, is that of the connection."""
+    """Whether a name has not more parts than names in this system can have, and the database in the name, if there is one, is the
+    connection's.
+    """
     return len(parts) < full or (len(parts) == full and (not database or parts[0].lower() == database.lower()))
 
 
 def _lead(lead: list[str], parts: list[str], full: int) -> list[str]:
-    """The leading parts that are missing in a name, as far as they are known."""
+    """The leading parts that a name lacks, if they are known."""
     missing = max(0, full - len(parts))
     return [part for part in lead[:missing] if part]

@@ -1,4 +1,4 @@
-"""Reads JDBC addresses of all drivers, and those drivers' own forms of addresses.
+"""Parses JDBC addresses of all drivers, including forms that only one driver has.
 
 Sources: OpenLineage's own readers of addresses and the drivers' documentation.
 """
@@ -107,7 +107,7 @@ def _teradata(rest: str) -> JdbcAddress | None:
 
 
 def _snowflake(rest: str) -> JdbcAddress | None:
-    """Read an address of Snowflake: the host contains the account, options name database and schema."""
+    """Read an address of Snowflake. The host contains the account; options name the database and the schema."""
     address = read_server(rest)
     if address is None:
         return None
@@ -115,7 +115,7 @@ def _snowflake(rest: str) -> JdbcAddress | None:
 
 
 def _bigquery(rest: str) -> JdbcAddress | None:
-    """Read an address of BigQuery: options name the project and the default dataset. All projects have one namespace."""
+    """Read an address of BigQuery. Options name the project and the default dataset. All projects are in the same namespace."""
     options = split_options("?" + rest.partition("//")[2])[1]
     return JdbcAddress("bigquery", "", options["projectid"], options.get("defaultdataset", "")) if options.get("projectid") else None
 

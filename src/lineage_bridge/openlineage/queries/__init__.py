@@ -1,1 +1,1 @@
-"""Reads SQL queries of jobs, as far as that is needed to read events."""
+"""Reads those parts of jobs' SQL queries that are needed to interpret events."""

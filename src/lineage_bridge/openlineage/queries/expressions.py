@@ -1,6 +1,6 @@
 """Reads the common table expressions of a query without a parser: their names, and the columns that they take over from one table.
 
-It takes time in proportion to the text, so it can be done for each event. What an expression computes is not known here.
+The time is proportional to the text, so this can be done for each event. Columns that an expression computes are only known to be computed.
 """
 
 import re
@@ -62,8 +62,8 @@ class _Token(NamedTuple):
 class Expression(NamedTuple):
     """What a common table expression selects from `table`, which is empty if it selects from several tables or none.
 
-    `columns` are its own columns in lower case, each with the column of the table; empty if it is computed. `rest`: all other columns
-    are those of the table.
+    `columns` maps each of its columns, in lower case, to the column of the table (empty if the column is computed). `rest`: it also has all
+    other columns of the table.
     """
 
     table: TableName
@@ -93,8 +93,8 @@ def expressions_of(query: str) -> dict[str, Expression]:
 
 
 def origin_of(expressions: Mapping[str, Expression], name: str, field: str) -> tuple[TableName, str] | None:
-    """The table, in lower case, and the column of it that a column of an expression takes over, perhaps through other expressions; None
-    if there is none.
+    """The table, in lower case, and the column of that table from which a column of an expression is taken over, directly or through other
+    expressions; None if it is not taken over.
     """
     key = name.casefold()
     for _ in range(_MOST_HOPS):
@@ -110,7 +110,7 @@ def origin_of(expressions: Mapping[str, Expression], name: str, field: str) -> t
 
 
 def _tokens(query: str) -> list[_Token]:
-    """The tokens of a query without its comments. Words and marks repeat themselves, so each is read once."""
+    """The tokens of a query, without comments. Tokens are cached by their text, because words and marks repeat."""
     found = _TOKEN.findall(query)
     known = {groups: _token(groups[1], groups[2]) for groups in set(found)}
     return [known[groups] for groups in found if groups != _COMMENT]
@@ -131,7 +131,9 @@ def _pairs(tokens: Sequence[_Token]) -> Iterator[tuple[int, int]]:
 
 
 def _listed(tokens: Sequence[_Token], closing: Mapping[int, int], at: int) -> Iterator[tuple[str, int, int]]:
-    """The names that a WITH defines, each with the range of its query; the range is empty if the columns are renamed."""
+    """The names that a WITH clause defines, each with the range of tokens of its query. The range is empty if the clause renames the
+    columns.
+    """
     if at < len(tokens) and tokens[at].word == "recursive":
         at += 1
     while at < len(tokens) and (name := tokens[at].name):
@@ -210,7 +212,7 @@ def _projected(tokens: Sequence[_Token], relations: set[str]) -> tuple[dict[str,
 
 
 def _column(projection: Sequence[_Token], relations: set[str]) -> tuple[str, str]:
-    """The name of a projected column (empty if not known), and the column that it is (empty if computed; `*` for a star)."""
+    """The name of a projected column (empty if unknown), and the source column (empty if computed; `*` for a star)."""
     bare = list(projection)
     if len(bare) > 2 and bare[1].mark == "." and bare[0].name.casefold() in relations:
         bare = bare[2:]

@@ -1,4 +1,4 @@
-"""Names that exist only within the query of a job: its common table expressions, which producers take for datasets.
+"""Finds names that only exist within the query of a job: common table expressions that a producer reports as if they were datasets.
 
 dbt's column lineage names the import CTEs of a model (`with orders as (select * from customers)`) as sources of its columns.
 """
@@ -26,7 +26,7 @@ _NAME_PARTS = 4
 
 
 class _QueryNames(NamedTuple):
-    """The names in a job's query: its common table expressions, those of them whose names no input has, and the names by which the query
+    """The names in a job's query: the common table expressions, those among them whose names no input has, and the names by which the query
     may refer to inputs.
     """
 
@@ -39,7 +39,7 @@ class _QueryNames(NamedTuple):
         return isinstance(source, dict) and str(source.get("name")).casefold() in self.names
 
     def resolved(self, source: dict[str, object]) -> dict[str, object] | None:
-        """The column of an input that a source stands for, if expressions take the column over unchanged; None otherwise."""
+        """The column of an input from which a source column is taken over, if expressions take it over unchanged; None otherwise."""
         origin = origin_of(self.expressions, str(source.get("name")), str(source.get("field") or ""))
         dataset = self.tables.get(origin[0]) if origin else None
         return {**source, "namespace": dataset[0], "name": dataset[1], "field": origin[1]} if origin and dataset else None
@@ -48,7 +48,7 @@ class _QueryNames(NamedTuple):
 def replace_query_names(
     job: Job, inputs: Collection[Dataset], outputs: Sequence[Dataset], spend: Spend = no_limit
 ) -> list[tuple[Dataset, list[str]]]:
-    """Each output without those sources of columns that are not datasets, and the paths of the removed sources below the output.
+    """Return each output without those sources of columns that are not datasets, and the paths of the removed sources within the output.
 
     The removed sources are unqualified names of common table expressions in the job's own `sql` facet. No input has such a name. A column
     that an expression takes over from an input is replaced by that column; others are left out.
@@ -64,7 +64,7 @@ def replace_query_names(
 
 
 def _tables(inputs: Collection[Dataset]) -> dict[TableName, tuple[str, str] | None]:
-    """The inputs by their names, with and without database and schema, in lower case. A name that several inputs have leads to None."""
+    """The inputs by their names, with and without database and schema, in lower case. A name that several inputs have is mapped to None."""
     found: dict[TableName, tuple[str, str] | None] = {}
     for namespace, name in sorted({(dataset.namespace, dataset.name) for dataset in inputs}):
         parts = tuple(name.casefold().rsplit(".", _NAME_PARTS))
@@ -84,7 +84,7 @@ def _replaced(output: Dataset, names: _QueryNames) -> tuple[Dataset, list[str]]:
 
 
 def _without(facet: dict[str, object], names: _QueryNames, lost: list[str]) -> dict[str, object]:
-    """A columnLineage facet without the sources that have these names."""
+    """Remove the sources with these names from a columnLineage facet."""
     kept = dict(facet)
     fields = facet.get("fields")
     if isinstance(fields, dict):
@@ -94,7 +94,7 @@ def _without(facet: dict[str, object], names: _QueryNames, lost: list[str]) -> d
 
 
 def _sources_without(holder: object, member: str, names: _QueryNames, path: str, lost: list[str]) -> dict[str, object] | None:
-    """An object with the sources of columns replaced by the columns that these names stand for; None if no source is left."""
+    """In an object, replace the sources of columns by the columns that these names stand for; None if no source is left."""
     sources = holder.get(member) if isinstance(holder, dict) else None
     if not isinstance(holder, dict) or not isinstance(sources, list):
         return holder if isinstance(holder, dict) else {}

@@ -152,7 +152,7 @@ def is_prompt(text: str, found: re.Match[str], quote: str) -> bool:
 
 
 def called(text: str, at: int) -> tuple[bool, bool]:
-    """Whether a call sets the variable that its first argument names. Returns also whether its arguments are sentences."""
+    """Whether a call sets the variable that its first argument names. Also returns whether its arguments are sentences."""
     word = _WORD_BACKWARDS.match(text[max(0, at - _LONGEST_WORD) : at][::-1])
     return _meaning(word[0][::-1] if word else "")
 
@@ -163,5 +163,7 @@ def _meaning(word: str) -> tuple[bool, bool]:
 
 
 def is_port(text: str, found: re.Match[str]) -> bool:
-    """Whether the name before a colon is a URL's host, and its port follows; before an `@`, they are user and password."""
+    """Whether the name before a colon is the host of a URL, followed by its port. (If an `@` follows, they are user and password
+    instead.)
+    """
     return text[max(0, found.start() - 3) : found.start()] == "://" and bool(_PORT.match(text, found.end()))

@@ -36,9 +36,8 @@ def is_valued(raw: bytes, start: int, end: int) -> bool:
 
 
 def named_values(raw: bytes, start: int, end: int, looks_secret: Callable[[str], bool], *, only_random: bool) -> Iterator[Span]:
-    """The positions of an object's values that another of its members declares secret; of a long array of texts, that of its content.
-
-    `start` is the position of the object's opening bracket.
+    """The positions of an object's values that another member declares to be secret. For a long array of texts, it is the position of the
+    array's content. `start` is the position of the object's opening bracket.
     """
     depth, key, named, at = 0, "", 0, start
     while at < end:
@@ -80,7 +79,9 @@ def _end_of_texts(raw: bytes, start: int, end: int) -> int:
 def aligned_values(
     raw: bytes, start: int, end: int, columns: Collection[int], count: int, looks_secret: Callable[[str], bool]
 ) -> Iterator[Span]:
-    """The positions of secrets in lists that are as long as a list of names, and in rows of lists; only in these columns."""
+    """The positions of secrets in lists that are as long as a list of names, and in tables (lists of rows). Only values in the given
+    columns are secrets.
+    """
     lists: list[list[Span]] = []
     for token in _TOKEN.finditer(raw, start, end):
         sign = token[0]
@@ -97,8 +98,8 @@ def aligned_values(
 
 
 class _OpenContainer:
-    """An object or array whose end has not been read. `key` is the key of the current member; `values` are the positions of values that
-    another member, here or in the enclosing object, may name a secret.
+    """An object or array whose end has not been read yet. `key` is the key of the current member; `values` are the positions of values that
+    another member, of this or the enclosing object, may declare to be secrets.
     """
 
     __slots__ = ("is_object", "key", "start", "values")
@@ -113,11 +114,11 @@ class _OpenContainer:
 
 
 def values_left_open(raw: bytes, looks_secret: Callable[[str], bool]) -> list[Span]:
-    """The positions of values that a later member may name a secret, in objects that are still open at the end of a text; also of the
-    elements of lists that look like secrets, since the names of their columns may follow; and a last string without an end that may have
-    JSON.
+    """For a text that is cut off: the positions of values that a missing member may declare to be secrets. These are values in objects that
+    are still open at the end of the text; elements of lists that look like secrets, because the names of their columns may be missing; and
+    an unfinished last string that may contain JSON.
 
-    In the order of the text, none within another.
+    The positions are in the order of the text, and none lies within another.
     """
     frames, end = [_OpenContainer(0, [], is_object=False)], len(raw)
     for token in _TOKEN.finditer(raw):
@@ -144,8 +145,8 @@ def values_left_open(raw: bytes, looks_secret: Callable[[str], bool]) -> list[Sp
 
 
 def _close(frames: list[_OpenContainer], end: int) -> None:
-    """Close the innermost container. If another member may name the container a secret, the position of the whole container is
-    remembered.
+    """Close the innermost container. If another member may declare the container to be a secret, the position of the whole container is
+    stored.
     """
     closed, outer = frames.pop(), frames[-1]
     if outer.has_value:

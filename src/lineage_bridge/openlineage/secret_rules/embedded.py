@@ -71,7 +71,7 @@ def _masked_literal(text: str, mask_json: Callable[[bytes], bytes]) -> str | Non
 
 
 def _differences(old: object, new: object) -> Iterator[tuple[str, str]]:
-    """The strings in which two versions of a value differ: those that were masked."""
+    """The strings in which two versions of a value differ, because they were masked."""
     if isinstance(old, dict) and isinstance(new, dict):
         for before, after in zip(old.items(), new.items(), strict=False):
             yield from _differences(before[1], after[1])

@@ -208,7 +208,7 @@ def holds_weakly_inside(outer: Container) -> bool:
 
 
 def secret_texts(raw: bytes, start: int, end: int) -> Iterator[Span]:
-    """The positions of the texts that look like secrets between two positions of JSON without escapes; no keys."""
+    """The positions of the texts, except keys, that look like secrets, between two positions of JSON without escapes."""
     for found in _FLAT_TEXT.finditer(raw, start, end):
         text = found["text"]
         if found["colon"] is None and len(text) >= _SHORTEST_TEXT and looks_secret(text_of(text)):

@@ -1,4 +1,6 @@
-"""Secrets in sentences and tables: only words with letters and digits count, so that sentences about secrets are kept."""
+"""Secrets in sentences and tables. Only words with both letters and digits count as secrets, so that sentences about secrets are not
+masked.
+"""
 
 import re
 

@@ -101,7 +101,7 @@ def _name_before(text: str, end: int) -> str:
 
 
 def is_comparison(text: str, start: int, name: str) -> bool:
-    """Whether the name at `start` of a statement is a column that is compared with a value, and not with a password."""
+    """Whether the name at `start` in a statement is a column that is compared with an ordinary value, not with a password."""
     return not _PASSWORD.search(name) and bool(_COMPARED.match(text[max(0, start - _BEFORE) : start][::-1]))
 
 

@@ -1,4 +1,4 @@
-"""Estimates what masking the secrets in a body costs at least, before any of its texts is read."""
+"""Estimates the minimum cost of masking the secrets in a body, before any of its texts is read."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,8 +14,8 @@ _FEW: Final = 32
 
 
 def expect_work(raw: bytes, offsets: Sequence[int], spend: Spend) -> None:
-    """Spend what looking at these suspicious offsets, which are sorted, costs. Raises what `spend` raises, also if the texts that contain
-    them are too many, which are not charged here, but when they are read.
+    """Call `spend` with the cost of examining these suspicious offsets, which are sorted. Raises the errors of `spend`. They are also
+    raised if too many texts contain the offsets; the cost of these texts themselves is only deducted when they are read.
     """
     spend(len(offsets) * _OFFSET_NS)
     if len(offsets) > _FEW:

@@ -1,4 +1,4 @@
-"""Formats of secrets, by texts that a body with one contains, in lower case.
+"""Formats of secrets, each with texts (in lower case) that a body with such a secret contains.
 
 All texts are found in one pass; a pattern decides only where one of its texts was found. A list of patterns that `re` tries at every
 position of a body takes ten times as long.
@@ -12,10 +12,10 @@ from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS
 
 
 class Format(NamedTuple):
-    """A secret may begin where one of the texts is, if the pattern matches there.
+    """A format: a secret may begin where one of the texts occurs, if the pattern matches there.
 
-    `skipped`: how many bytes of the text are before that position. `pattern`: None if the text alone is suspicious. `is_cased`: the
-    pattern is matched with the body as it is, not in lower case.
+    `skipped`: how many bytes of the text precede the position at which the pattern is tried. `pattern`: None if the text alone is
+    suspicious. `is_cased`: the pattern is matched with the body as it is, not in lower case.
     """
 
     texts: tuple[bytes, ...]

@@ -1,4 +1,4 @@
-"""Finds, for all texts of a body at once, which of them contain only words that could name a secret, and no secret.
+"""Finds, for all texts of a body at once, those that contain a word that could name a secret, but no secret.
 
 Names and descriptions of columns and datasets, such as `access_token_id` in a table of thousands of columns, need not be read one by one.
 """
@@ -71,7 +71,7 @@ class _Text:
 
 
 def _without_secrets(texts: Sequence[_Text], count: int) -> Iterator[_Text]:
-    """Those of the texts in which no rule matches. They are checked `count` at once, and fewer where one may match."""
+    """The texts among these in which no rule matches. `count` texts are checked at once, and fewer at a time where one may match."""
     for at in range(0, len(texts), count):
         some = texts[at : at + count]
         if not RULES.may_match(_BETWEEN.join({text.content for text in some}).decode("ascii")):

@@ -1,4 +1,4 @@
-"""Texts, in lower case, of which bodies with secrets by the name of a setting contain at least one."""
+"""Texts in lower case. A body with a secret that is recognised by the name of its setting contains at least one of them."""
 
 _TEXTS = (
     b"-creds",

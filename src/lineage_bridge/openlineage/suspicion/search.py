@@ -71,7 +71,7 @@ _offsets_cached = lru_cache(_CACHED)(_offsets)
 
 
 def _unmasked(raw: bytes, offsets: list[int]) -> list[int]:
-    """Those of the sorted positions that are not in a setting whose value is masked."""
+    """The positions among these (sorted) that are not in a setting whose value is already masked."""
     kept: list[int] = []
     at = 0
     for found in _MASKED.finditer(raw):

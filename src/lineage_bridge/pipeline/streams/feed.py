@@ -42,8 +42,8 @@ Ranges = Mapping[ArchivedPartition, tuple[int, int]]
 class SparkFeed:
     """Implements `ports.StreamFeed` over Spark, the archive in `root` and the store that `serve` writes. Thread-safe.
 
-    If a batch cannot be committed, `failure` is the reason, and the process has to end: the archive may have records that the store lacks,
-    which the next process folds before it reads on. Until the process ends, all calls raise UnavailableError.
+    If a batch cannot be committed, `failure` is the reason, and the process has to end. The archive may then have records that the store
+    lacks; the next process folds these first. Until the process ends, all calls raise UnavailableError.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class SparkFeed:
             saved.save()
 
     def catch_up(self, stop: threading.Event) -> None:
-        """Fold what the archive has and the store lacks, because the store is new, or its process ended before a commit."""
+        """Fold the archive's records that the store lacks, because the store is new or the process ended before a commit."""
         for of in self.reader.partitions():
             at, end = self.serve.position(of.source).get(of.partition, 0), self.archive.end(of)
             if at > end:
@@ -172,7 +172,8 @@ class SparkFeed:
         for of, (start, _) in ranges.items():
             if start != (at := self._at(of)):
                 raise PositionError(
-                    f"records of {of.source}, partition {of.partition}, begin at {start}, but the next expected position is {at}"
+                    f"records of {of.source}, partition {of.partition}, begin at {start}, but the next expected position is {at}",
+                    "restart the pipeline, which reads from that position on",
                 )
 
     def _check(self) -> None:

@@ -29,10 +29,8 @@ Assigned = Mapping[tuple[str, str], ArchivedPartition]
 class Part(msgspec.Struct, array_like=True):
     """The result of one task: a part file with the records of one partition, from `first` on, and counts of the rows it read.
 
-    With `is_cut`, there were more rows than a task may hold.
-
-    `last` is the origin of the last record, which arrived at `last_us`. `worker` is the process. `filtered` events were left out. `size` is
-    the size of the rows in bytes, as in `TakenRows`.
+    `is_cut`: there were more rows than a task may process. `last` is the origin of the last record, which arrived at `last_us`. `worker` is
+    the process id. `filtered` is the number of events that were left out. `size` is the size of the rows in bytes, as in `TakenRows`.
     """
 
     source: str
@@ -73,8 +71,8 @@ def fold_incoming(
 
 
 class PartWriter:
-    """Validates rows, and writes their records to part files, one for each partition. At least one row is accepted, and none after
-    `most_bytes`.
+    """Validates rows, and writes their records to part files, one for each partition. The first row is always accepted, and no row is
+    accepted once there are `most_bytes` bytes.
     """
 
     def __init__(self, folder: Path, judge: JudgeRow, most_bytes: int, erased: ErasedIds) -> None:

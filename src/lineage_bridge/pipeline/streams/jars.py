@@ -1,6 +1,6 @@
 """Java archives beside Spark's own, pinned by checksum, which Ivy, a part of pyspark, fetches into the user's cache.
 
-Only inputs of the form `stream` need any. A session never fetches: it is given files.
+Only inputs of the form `stream` need such archives. A Spark session never fetches archives; it gets their files.
 """
 
 import hashlib
@@ -101,10 +101,8 @@ def default_cache() -> Path:
 
 
 def fetch_jars(jars: Sequence[Jar], cache_dir: Path, ivy: Ivy = CENTRAL) -> list[Path]:
-    """Return the files of archives in `cache_dir`, in the order given. Only those that are missing are fetched.
-
-    Replaces a cached file with other bytes than the pinned ones. Raises JarError for an archive that cannot be fetched or has other
-    bytes; such bytes never enter the cache.
+    """Return the files of archives in `cache_dir`, in the given order. Archives that are missing there, or whose bytes are not the pinned
+    ones, are fetched. Raises JarError for an archive that cannot be fetched or has other bytes; such bytes never enter the cache.
     """
     missing = [jar for jar in jars if not is_pinned(cache_dir / jar.file_name, jar)]
     if missing:
@@ -215,7 +213,7 @@ def module_description(jars: Sequence[Jar]) -> str:
 
 
 def artifact_description(jar: Jar) -> str:
-    """The ivy.xml element of an archive with a classifier or type of its own; empty for the module's default archive."""
+    """The ivy.xml element of an archive with a classifier or a special type; empty for the default archive of a module."""
     if (jar.classifier, jar.type) == ("", "jar"):
         return ""
     classifier = f" m:classifier={quoteattr(jar.classifier)}" if jar.classifier else ""

@@ -27,7 +27,9 @@ NO_STREAMS = Streams()
 
 
 class StreamThread(threading.Thread):
-    """First folds the records that the archive has and the store lacks, then reads the inputs. An error in `failure` ends the process."""
+    """A thread that first folds the archive's records that the store lacks, and then reads the inputs. If `failure` is set, the process has
+    to end.
+    """
 
     def __init__(self, streams: Streams, feed: SparkFeed) -> None:
         super().__init__(name="streams", daemon=True)
@@ -50,7 +52,7 @@ class StreamThread(threading.Thread):
 
 @contextmanager
 def run_streams(streams: Streams, feed: SparkFeed) -> Iterator[StreamThread]:
-    """Read the inputs in a thread while the block lasts."""
+    """A context manager that reads the inputs in a thread."""
     thread = StreamThread(streams, feed)
     thread.start()
     try:

@@ -76,7 +76,7 @@ def _imported_node(index: int, node: NodeIn) -> ImportedNode:
 
 
 def _name(node: NodeIn, type_: str, exact: tuple[Name, ...], tiers: tuple[tuple[Name, ...], ...]) -> Name:
-    """Choose the OpenLineage name of a node of which only the id is given."""
+    """Choose the OpenLineage name for a node that has only an id."""
     system, _, scope, qualified = node.node_id.split(":", 3)
     if system == "confluent" and type_ == OTHER:
         return f"external://{scope}/default", qualified
@@ -109,7 +109,9 @@ def _skip_reason(index: int, edge: EdgeIn, imported: Mapping[str, ImportedNode],
 
 
 def _attach(src: ImportedNode, dst: ImportedNode, edge: EdgeIn) -> None:
-    """Attach an edge to the job or dataset whose event will state it. A job that `consumes` reads, whichever way the edge points."""
+    """Attach an edge to the job or dataset whose event will state it. With an edge of type `consumes`, the job reads the dataset, in
+    whichever direction the edge points.
+    """
     if src.kind == NodeKind.JOB and edge.edge_type == "consumes":
         src, dst = dst, src
     if dst.kind == NodeKind.JOB:

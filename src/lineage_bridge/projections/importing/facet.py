@@ -23,7 +23,7 @@ class ImportedEdge(Struct, frozen=True):
 
 
 class ImportFacet(Struct, frozen=True):
-    """What an import stated about a node, and about the edges that its event states; `attributes` is JSON text."""
+    """What an import stated about a node, and about the edges that the node's event states; `attributes` is JSON text."""
 
     edges: list[ImportedEdge] = []
     attributes: str = "{}"

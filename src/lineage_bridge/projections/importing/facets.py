@@ -20,7 +20,9 @@ _STREAMING = frozenset(("connector", "connector_task", "ksqldb_query", "flink_jo
 
 @dataclass
 class ImportedNode:
-    """A node that becomes an event, as it was `given`: its OpenLineage name, and the edges that the event states."""
+    """An imported node that becomes an event. `given` is the node in the import; with its OpenLineage name, and the edges that the event
+    states.
+    """
 
     given: NodeIn
     kind: NodeKind
@@ -33,7 +35,7 @@ class ImportedNode:
 
 
 def node_facets(node: ImportedNode) -> dict[str, Json]:
-    """The facets that a node had when it was exported; without any, the standard facets that express its attributes."""
+    """The facets that a node had when it was exported; if it had none, the standard facets that express its attributes."""
     given, left = node.given, dict(node.given.attributes or {})
     facets = dict(given.facets) if given.facets is not None else _standard_facets(node, left)
     if node.kind == NodeKind.JOB:
@@ -83,7 +85,7 @@ def _add_job_type(node: ImportedNode, facets: dict[str, Json]) -> None:
 
 
 def _add_sources(node: ImportedNode, facets: dict[str, Json]) -> None:
-    """Add the datasets from which a dataset is derived, as far as its facets do not state them."""
+    """Add those datasets from which a dataset is derived that its facets do not state."""
     stated = {name for key in ("lineage", "columnLineage") for name in _names(facets.get(key))}
     missing = [name for name in dict.fromkeys(node.sources) if name not in stated]
     if missing:

@@ -1,1 +1,1 @@
-"""Where else to look: the consoles of systems, and the sources that would measure what is not measured."""
+"""References to other places: the pages of systems' consoles, and the sources that could report missing amounts."""

@@ -23,7 +23,7 @@ _OF_INPUTS: Final = frozenset({"consumer_group", "streams_application"})
 
 
 def collector(job: Node, dataset: Node, side: Side, job_type_facet: str | None) -> str:
-    """The kind of source that would measure what a job reads from, or writes to, a dataset; PRODUCER if no source would."""
+    """The kind of source that can report how much a job reads from, or writes to, a dataset; PRODUCER if no source can."""
     type_ = job_type(job.namespace, job.name, job_type_facet)
     kind = _KINDS.get(type_)
     if kind is None or (type_ in _OF_TOPICS and dataset_type(dataset.namespace, dataset.name) != TOPIC):

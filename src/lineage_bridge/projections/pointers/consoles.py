@@ -1,7 +1,7 @@
-"""The addresses at which the consoles of systems show a dataset or a job, as far as its names and facets have them.
+"""The addresses of pages about a dataset or a job in the consoles of systems, if the node's names and facets contain the necessary ids.
 
-An address is never guessed: every id in it was observed. Confluent Cloud's are those of its own extension for VS Code
-(confluentinc/vscode), AWS's and Google's those of their documentation on linking to the console, and Databricks' that of Catalog Explorer.
+An address is never guessed: every id in it was observed. The forms of the addresses come from Confluent's extension for VS Code
+(confluentinc/vscode), from the documentation of AWS and Google on links to their consoles, and from Databricks' Catalog Explorer.
 """
 
 import re
@@ -37,7 +37,7 @@ class ConsoleLink(NamedTuple):
 
 def console_links(names: Iterable[Node], facets: Mapping[str, str]) -> tuple[ConsoleLink, ...]:
     """The consoles that show a node, given by all its names and the JSON texts of its facets, sorted by title. Each address begins with
-    http:// or https:// and has no user and no password; titles have no characters that steer a terminal.
+    http:// or https:// and has no user and no password; titles have no control characters.
     """
     found = {link: None for name in names for link in _named(name)}
     found |= {link: None for name in names for link in _stated(name, facets)}
@@ -45,7 +45,7 @@ def console_links(names: Iterable[Node], facets: Mapping[str, str]) -> tuple[Con
 
 
 def _named(node: Node) -> Iterator[ConsoleLink]:
-    """What follows from a name alone."""
+    """The pages whose addresses follow from a name alone."""
     if node.kind != NodeKind.DATASET:
         return
     scheme, _, host = node.namespace.partition("://")
@@ -63,7 +63,7 @@ def _named(node: Node) -> Iterator[ConsoleLink]:
 
 
 def _stated(node: Node, facets: Mapping[str, str]) -> Iterator[ConsoleLink]:
-    """What facets state about a node."""
+    """The pages whose addresses follow from the facets of a node."""
     cluster = _cluster(json_object(facets.get("confluent_kafka")))
     if cluster and system_of(node.namespace) == CONFLUENT:
         yield ConsoleLink("Confluent Cloud", f"{cluster}/topics/{_part(node.name)}")

@@ -23,6 +23,7 @@ LONGEST_WAIT_S = 10.0
 MOST_PAGES = 10_000
 _MOST_TAGGED = 500
 _USER_AGENT = f"LineageBridge/{version('lineage-bridge')}"
+_NOT_THE_API = "check that the address is that of the REST API"
 _AGAIN = frozenset((408, 409, 425, 429, 500, 502, 503, 504))
 _ItemT = TypeVar("_ItemT")
 _ResultT = TypeVar("_ResultT")
@@ -103,12 +104,12 @@ class HttpClient:
                 return
             token = next(iter(parse_qs(urlsplit(following).query).get("page_token", ())), "")
             if not token:
-                raise SourceError(f"{self._named('GET', path)} returned a link to the next page that has no `page_token`")
+                raise SourceError(f"{self._named('GET', path)} returned a link to the next page that has no `page_token`", _NOT_THE_API)
             if token in tokens:
                 break
             tokens.add(token)
             parameters["page_token"] = token
-        raise SourceError(f"{self._named('GET', path)} returned a page once more, or too many pages, so the list has no end")
+        raise SourceError(f"{self._named('GET', path)} returned the same page again, or too many pages", _NOT_THE_API)
 
     def send(self, method: str, path: str, body: Any) -> Any:  # noqa: ANN401  # JSON
         """Send a request with a JSON body, and return the JSON in the answer. The request must be safe to repeat. Raises the errors
@@ -148,13 +149,9 @@ class HttpClient:
         try:
             answer = response.json()
         except ValueError as error:
-            raise SourceError(
-                f"{self._named(method, path)} did not return JSON", "check that the address is that of the REST API"
-            ) from error
+            raise SourceError(f"{self._named(method, path)} did not return JSON", _NOT_THE_API) from error
         except RecursionError:
-            raise SourceError(
-                f"{self._named(method, path)} returned JSON that is nested too deeply", "check that the address is that of the REST API"
-            ) from None
+            raise SourceError(f"{self._named(method, path)} returned JSON that is nested too deeply", _NOT_THE_API) from None
         tag = response.headers.get("ETag", "")
         if method == "GET" and tag and (asked in self._tagged or len(self._tagged) < _MOST_TAGGED):
             self._tagged[asked] = (tag, answer)

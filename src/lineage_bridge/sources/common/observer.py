@@ -1,7 +1,7 @@
 """The interface of a source, which observes one system from outside and reports it as OpenLineage events.
 
-A source has two halves: fetching, which does input and output, and translating, which is pure. Only plain values pass between the two, so
-that tests can build them.
+A source has two halves: fetching, which calls the system, and translating, which is pure. Only plain values pass between the two, so that
+tests can build them.
 """
 
 import threading
@@ -30,7 +30,7 @@ are.
 class Unseen(NamedTuple):
     """Something that a source could not observe, the reason, and what to do about it.
 
-    `what` is the same text at every poll (`connector orders-sink: offsets`).
+    `what` names it, by the same text at every poll (such as `connector orders-sink: offsets`).
     """
 
     what: str
@@ -61,8 +61,8 @@ class Observation:
     """The result of a poll.
 
     `events` are OpenLineage events in the order in which they must be sent. Except for heartbeats of running jobs, every event contains
-    something new. `aliases` are pairs of equal names that the previous snapshot does not have. `unseen` is everything that currently
-    cannot be observed.
+    something new. `aliases` are pairs of names for the same thing that earlier polls have not reported. `unseen` is everything that
+    currently cannot be observed.
     """
 
     snapshot: Snapshot
@@ -77,8 +77,8 @@ SettingsT = TypeVar("SettingsT", bound=SourceSettings)
 class Observer(ABC, Generic[SettingsT]):
     """Observes one system with the settings of one source; `name` is the source's name.
 
-    One thread uses it at a time. Creating one does no input or output. Another thread may set `stop`, if it is not None: a long poll then
-    ends soon, with StoppedError or without what it has not read.
+    One thread uses it at a time. Creating one does no input or output. If `stop` is not None, another thread may set it to end a long poll:
+    the poll then raises StoppedError, or returns what it has read so far.
     """
 
     stop: threading.Event | None = None
@@ -94,9 +94,9 @@ class Observer(ABC, Generic[SettingsT]):
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Poll once. `before` is the snapshot of the previous poll, None at the first; `shared` is the metadata of all sources.
 
-        Equal answers of the system and equal arguments give an equal observation. Raises SourceError if nothing could be observed;
-        the previous snapshot then stays valid. If only a part fails, it is listed in `unseen`, its part of the snapshot is copied,
-        and nothing in it is reported as deleted.
+        Equal answers of the system and equal arguments give an equal observation. Raises SourceError if nothing could be observed; the
+        previous snapshot then stays valid. If only one part fails, `unseen` lists it, the snapshot keeps what it had about it, and nothing
+        in it is reported as deleted.
         """
 
     @abstractmethod
@@ -114,7 +114,7 @@ class Observer(ABC, Generic[SettingsT]):
         return 0
 
     def check_stop(self) -> None:
-        """Raise StoppedError if the poll is to end."""
+        """Raise StoppedError if the poll should stop."""
         if self.stop is not None and self.stop.is_set():
             raise StoppedError("stopped")
 

@@ -34,7 +34,7 @@ class RateLimiter:
         raise StoppedError("the poll was stopped before the request was sent")
 
     def _passing(self) -> float:
-        """Return the seconds to wait before the call. If they are 0, it may be sent, and has been counted."""
+        """Return the seconds to wait before the call may be sent. If they are 0, the call has been counted."""
         now = self._clock()
         if now < self._opens_at:
             return self._opens_at - now

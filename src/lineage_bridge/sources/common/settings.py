@@ -37,7 +37,7 @@ _MOST_REFUSED = 20
 
 
 def _nothing_sealed(name: str) -> str:
-    raise ConfigError(f"the sealed secret {name} cannot be looked up in this process")
+    raise ConfigError(f"the sealed secret {name} cannot be looked up in this process", "refer to an environment variable or a file")
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ NO_SECRETS = Secrets()
 
 @dataclass(frozen=True)
 class SourceContext:
-    """What the settings of sources are validated against: the secrets, folders and addresses that sources of this process may use."""
+    """The secrets, folders and addresses that sources of this process may use. Settings of sources are validated against these."""
 
     secrets: Secrets = NO_SECRETS
     outbound: Outbound = ANYWHERE
@@ -69,7 +69,7 @@ class SourceContext:
     """The clouds (azure, google) whose credentials of this machine clients may not use."""
 
     def with_given(self, given: Mapping[str, str]) -> Self:
-        """A copy of the context with secrets that a request sent."""
+        """A copy of the context that also has the secrets sent with a request."""
         return replace(self, secrets=replace(self.secrets, given=given))
 
 
@@ -108,7 +108,7 @@ def _context(info: ValidationInfo) -> SourceContext:
 
 
 def check_host(host: str, info: ValidationInfo) -> None:
-    """Check whether a source may connect to a host, as far as the host's text shows. Raises ValueError."""
+    """Raise ValueError if a source may not connect to a host, judged by its text alone, without looking it up."""
     try:
         _context(info).outbound.check_literal(host)
     except SourceError as error:
@@ -170,7 +170,9 @@ def _of_environment(path: str, secrets: Secrets) -> str:
     try:
         return str(reduce(getitem, members, json.loads(value)))
     except (ValueError, LookupError, TypeError):
-        raise ConfigError(f"variable {name} is not a JSON object with the member {'/'.join(members)}") from None
+        raise ConfigError(
+            f"variable {name} is not a JSON object with the member {'/'.join(members)}", "set it to a JSON object with this member"
+        ) from None
 
 
 def _of_file(path: str, secrets: Secrets) -> str:
@@ -252,7 +254,9 @@ class SourceSettings(BaseModel):
 
     @property
     def costs(self) -> str:
-        """What reading the system costs beyond calls; empty if nothing. Extractions read such a source only if they are asked to."""
+        """What it costs to read the system, such as a running warehouse; empty if only requests are sent. Extractions read a source with
+        costs only on request.
+        """
         return ""
 
     @property

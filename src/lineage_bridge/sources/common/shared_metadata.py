@@ -105,8 +105,8 @@ class SharedMetadata:
         return next((known for known in self.clusters if known.id == id_or_server or known.servers & servers), None)
 
     def namespace(self, cluster_id: str, servers: str = "") -> str:
-        """Return the namespace of a cluster's topics: as a source that knows the cluster states, else made from the first server,
-        else from the id.
+        """Return the namespace of a cluster's topics: the one that a source reports which knows the cluster, else one made from the first
+        server, else from the id.
         """
         known = self.cluster(servers) or self.cluster(cluster_id)
         if known is not None:
@@ -155,7 +155,7 @@ def _rank(schema: TopicSchema) -> tuple[int, str, str]:
 
 
 def _joined(first: ClusterMetadata, other: ClusterMetadata) -> ClusterMetadata:
-    """Merge what two sources, or two parts of one, know about the same cluster. Of two offsets, the greater one is used."""
+    """Merge what two sources, or two parts of one source, know about the same cluster. Of two offsets, the greater one is used."""
     topics = first.topics if other.topics is None else other.topics if first.topics is None else first.topics | other.topics
     return ClusterMetadata(
         first.id,

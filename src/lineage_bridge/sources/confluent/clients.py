@@ -1,4 +1,4 @@
-"""The HTTP clients of one observer. Clients with the same credential share its rate limit."""
+"""The HTTP clients of one observer. Clients with the same credential share one rate limit."""
 
 import threading
 from collections.abc import Mapping
@@ -84,7 +84,8 @@ class Clients:
                 context=settings.context,
             )
         except ValidationError as error:
-            raise SourceError(f"'{url}' is not an HTTP address: {error.errors(include_url=False)[0]['msg']}") from error
+            reason = error.errors(include_url=False)[0]["msg"]
+            raise SourceError(f"'{url}' is not an HTTP address: {reason}", "correct the address in the settings") from error
 
     @property
     def requests(self) -> dict[str, int]:

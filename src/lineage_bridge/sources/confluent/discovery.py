@@ -17,8 +17,8 @@ _PUBLIC = "PUBLIC"
 
 
 def discover(http: HttpClient, before: Organization | None, only: Selection) -> tuple[Organization, tuple[Unseen, ...]]:
-    """Return the resources of the organization, and what could not be listed or read. For what could not be listed or read, the previous
-    resources are kept.
+    """Return the resources of the organization, and what could not be listed or read; in its place, the resources from the previous poll
+    are kept.
 
     Previous resources of environments that are not selected are kept too. Raises SourceError if environments cannot be listed.
     """
@@ -146,8 +146,8 @@ def _parse_registry(environment: str, entry: Mapping[str, Any]) -> SchemaRegistr
 
 
 def _private_url(spec: Mapping[str, Any]) -> str:
-    """The address of a registry that can only be reached in private networks. If there are several, it is that of the registry's own
-    region.
+    """The address of a registry that can only be reached in private networks. If there are several addresses, the one in the registry's own
+    region is returned.
     """
     listed = _object(_object(spec.get("private_networking_config")).get("regional_endpoints"))
     by_region = [listed.get(_referenced_id(spec.get("region"))), *(listed[region] for region in sorted(listed))]

@@ -25,6 +25,7 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=200_000)]
 Offset = Annotated[int, msgspec.Meta(ge=-1, le=2**53)]
 Millis = Annotated[int, msgspec.Meta(ge=-1, le=253_402_300_799_999)]
 """Milliseconds since 1970, before the year 10000."""
+_ADDRESS = "check that the address is that of the cluster's REST API"
 _EntryT = TypeVar("_EntryT", bound=msgspec.Struct)
 _AnswerT = TypeVar("_AnswerT")
 
@@ -43,7 +44,7 @@ class Listing(NamedTuple, Generic[_EntryT]):
     unreadable: list[Unreadable]
 
     def record_unreadable(self, what: str, failures: Failures) -> None:
-        """Record the entries that cannot be read in `failures`, as parts of `what`."""
+        """Add the entries that cannot be read to `failures`, under the name `what` of the listing."""
         if self.unreadable:
             count = len(self.unreadable)
             failures.add_listing(what, f"{count} {'entry' if count == 1 else 'entries'} cannot be read: {self.unreadable[0].error}")
@@ -103,7 +104,7 @@ def _converted(answer: object, kind: type[_EntryT], path: str) -> _EntryT:
     try:
         return convert(answer, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise SourceError(f"GET {path} returned an unexpected answer: {error}") from error
+        raise SourceError(f"GET {path} returned an unexpected answer: {error}", _ADDRESS) from error
 
 
 def _try_to_convert(answer: object, kind: type[_EntryT], path: str) -> _EntryT | SourceError:
@@ -121,13 +122,13 @@ class ClusterPlane(Plane[FetchedT]):
         self.cluster = cluster
 
     def unavailable_reason(self) -> str:
-        """Why the cluster cannot be read: it needs an API key and an address. Empty if it has both."""
+        """Why the cluster cannot be read: its API key or its address is missing. Empty if both are known."""
         if self._credential() is None:
             return f"no API key is set for {self.cluster.id}"
         return "" if self._url else f"Confluent Cloud does not list an address for {self.cluster.id}"
 
     def unavailable_hint(self) -> str:
-        """What the user can set: an API key, or an address that Confluent Cloud does not list."""
+        """A hint what to set: an API key, or an address, if Confluent Cloud does not list one."""
         return super().unavailable_hint() or ("" if self._url else "set the cluster's address in `kafka_urls`")
 
     @property

@@ -126,7 +126,7 @@ class Organization(msgspec.Struct, frozen=True):
         return frozenset(server for server, count in counts.items() if count > 1)
 
     def narrowed(self, only: Selection) -> "Organization":
-        """Return the part of the organization that is selected."""
+        """Return the part of the organization with the selected environments and clusters."""
         environments, ids = only.environments, only.clusters
         clusters = [
             cluster

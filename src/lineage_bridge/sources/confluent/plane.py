@@ -17,7 +17,9 @@ FetchedT = TypeVar("FetchedT")
 
 @dataclass(frozen=True)
 class PlaneContext:
-    """What planes are created from. `observed`: the part of the organization that this poll observes; `organization`: all of it."""
+    """The context for creating planes. `observed`: the part of the organization that this poll observes; `organization`: the whole
+    organization.
+    """
 
     observed: Organization
     organization: Organization
@@ -48,7 +50,7 @@ class Plane(ABC, Generic[FetchedT]):
         return ""
 
     def unavailable_hint(self) -> str:
-        """What the user can do about `unavailable_reason`."""
+        """A hint: what the user can do about `unavailable_reason`."""
         return missing_key_hint(self.settings, self.name, self.scope)
 
     @abstractmethod

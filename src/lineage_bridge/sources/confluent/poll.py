@@ -164,7 +164,7 @@ class OrganizationPoll:
         return replace(self._so_far(), events=tuple(events), aliases=tuple(same))
 
     def _so_far(self) -> Observation:
-        """Return the current snapshot, and what could not be observed."""
+        """Return the snapshot as built so far, and what could not be observed so far."""
         snapshot = {
             "estate": msgspec.to_builtins(self._organization),
             "planes": dict(self._snapshots),
@@ -222,7 +222,7 @@ class OrganizationPoll:
 
 
 def _hints(unseen: Iterable[Unseen]) -> tuple[str, ...]:
-    """The hints in all reports of what could not be observed, each once."""
+    """The distinct hints in the reports of what could not be observed."""
     return tuple(dict.fromkeys(entry.hint for entry in unseen if entry.hint))
 
 

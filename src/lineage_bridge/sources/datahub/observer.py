@@ -46,7 +46,7 @@ class DataHubListings:
         return Page(sorted(found.items(), key=lambda item: item[0]), text_in(answer, "scrollId"), len(entities) - len(found))
 
     def missing(self, listing: str, ids: Sequence[str]) -> set[str]:
-        """Those of these entities that do not exist, or are marked as removed. Raises SourceError."""
+        """Ask DataHub about entities. Returns those that do not exist or are marked as removed. Raises SourceError."""
         entity, _ = _ENTITIES[listing]
         path = f"/openapi/v3/entity/{entity}/batchGet"
         answer = self._send(path, [{"urn": urn, f"{entity}Key": {}, "status": {}} for urn in ids])

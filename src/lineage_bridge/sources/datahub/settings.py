@@ -35,7 +35,7 @@ class DataHubSourceSettings(HttpSettings):
 
     @property
     def names(self) -> DataHubNames:
-        """The names of datasets there."""
+        """The names of datasets in this DataHub."""
         return self._names
 
     def selects(self, urn: str) -> bool:

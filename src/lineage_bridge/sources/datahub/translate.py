@@ -65,8 +65,8 @@ def read_dataset(entity: Entity, urn: str, names: DataHubNames) -> Asset | None:
 
 
 def read_job(entity: Entity, urn: str, names: DataHubNames) -> Asset | None:
-    """The asset of a job, empty if it reads and writes nothing; None for one that LineageBridge published, that is in another environment,
-    or that nothing is known about.
+    """Convert a job to an asset, which is empty if the job reads and writes nothing. None if LineageBridge published the job, if it is in
+    another environment, or if nothing is known about it.
     """
     found, info = _JOB.fullmatch(urn), _aspect(entity, "dataJobInfo")
     if found is None or not info or PUBLICATION in object_in(info, "customProperties"):
@@ -106,7 +106,7 @@ def _owners(aspect: Mapping[str, Any]) -> set[tuple[str, str]]:
 
 
 def _tags(tags: Mapping[str, Any], terms: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Tags by key and value; terms of the glossary are values of one tag."""
+    """The tags as pairs of key and value. The terms of DataHub's glossary become values of one tag."""
     yield from ((name, "true") for found in list_in(tags, "tags") if (name := _last_part(text_in(found, "tag"))))
     yield from (("glossary_term", name) for found in list_in(terms, "terms") if (name := _last_part(text_in(found, "urn"))))
 
@@ -135,7 +135,7 @@ def _lineage(aspect: Mapping[str, Any], name: DatasetName, names: DataHubNames) 
 
 
 def _fine_grained(aspect: Mapping[str, Any], names: DataHubNames) -> Iterator[tuple[DatasetName, str, list[Json]]]:
-    """The columns that an aspect states sources of: dataset, column, and its sources."""
+    """The columns whose sources an aspect states: each as dataset, column, and source columns."""
     for found in list_in(aspect, "fineGrainedLineages"):
         sources = [source for urn in list_in(found, "upstreams") if (source := _source(urn, names))]
         for urn in list_in(found, "downstreams"):
@@ -151,7 +151,7 @@ def _source(urn: object, names: DataHubNames) -> Json | None:
 
 
 def _datasets(aspect: Mapping[str, Any], side: str, names: DataHubNames) -> list[DatasetName]:
-    """The datasets of a side of a job, which newer versions state as edges."""
+    """The inputs or outputs of a job. Newer versions of DataHub state them as edges."""
     urns: Iterable[object] = (
         *list_in(aspect, f"{side}Datasets"),
         *(text_in(edge, "destinationUrn") for edge in list_in(aspect, f"{side}DatasetEdges")),

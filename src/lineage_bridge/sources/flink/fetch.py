@@ -39,7 +39,9 @@ class JobAnswers:
 
 @contextmanager
 def shaped(what: str) -> Iterator[None]:
-    """A context that raises SourceError if code in it finds that an answer does not have the shape that Flink documents."""
+    """A context manager: if an answer lacks the shape that Flink documents, the resulting error of the code inside becomes a
+    SourceError.
+    """
     try:
         yield
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:

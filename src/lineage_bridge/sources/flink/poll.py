@@ -76,7 +76,7 @@ class Poll:
         return Observation(snapshot, tuple(self._events), same, tuple(dict.fromkeys(self._unseen)))
 
     def _memory(self, job: Answer) -> Remembered | None:
-        """What the snapshot has about a job; None if the job ended and was started again under the same id."""
+        """The snapshot's entry about a job; None if the job ended and was started again under the same id."""
         known = self._known.get(str(job["jid"]))
         return None if began_again(job, known) else known
 
@@ -160,7 +160,7 @@ class Poll:
         return after if after.get("ended") else {**after, **others}
 
     def _end_lost_jobs(self, listed: Mapping[str, Answer], evidence: JobEvidence | None, cluster: ClusterContext) -> dict[str, Any]:
-        """Report the end of jobs that the JobManager no longer lists, although no end was seen. Returns those to look for again at
+        """Report the end of jobs that have no reported end and that the JobManager no longer lists. Returns the jobs to look for again at
         the next poll.
         """
         kept: dict[str, Any] = {}
@@ -204,8 +204,8 @@ class Poll:
         return look if detail.get("state") in ENDED else None
 
     def _job_aliases(self, listener: Mapping[str, str], looks: Mapping[str, JobAnswers]) -> tuple[tuple[SameJob, ...], list[list[str]]]:
-        """Return aliases for the names that OpenLineage's own listener gives to the jobs, and all pairs of job and namespace
-        reported so far.
+        """Return new aliases for the names that OpenLineage's own Flink listener gives to the jobs, and all pairs of job and namespace that
+        were reported so far.
         """
         emitted = {(name, other) for name, other in self._before.get("same", ())}
         found: dict[tuple[str, str], SameJob] = {}

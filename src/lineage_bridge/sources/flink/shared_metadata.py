@@ -12,7 +12,7 @@ _DECLARED = 1
 
 
 def metadata_of(flows: JobFlows) -> dict[str, Any]:
-    """Return, as JSON, what other sources can use of a job's flows, and which of its datasets were inferred."""
+    """Return, as JSON, the part of a job's flows that other sources can use, and which of its datasets were inferred."""
     schemas = {access.dataset: access for access in (*flows.outputs, *flows.inputs) if access.fields and access.connector.endswith("kafka")}
     return {
         "groups": [list(group) for group in flows.groups],

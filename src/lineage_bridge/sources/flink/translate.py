@@ -28,7 +28,7 @@ _SAME_FOR_ALL = "0" * 32
 
 @dataclass(frozen=True)
 class ClusterContext:
-    """What the events of all jobs in a poll share."""
+    """The context that the events of all jobs in a poll share."""
 
     namespace: str
     version: str

@@ -22,13 +22,13 @@ _ACCOUNT_HINT = "set `catalog_id` to the account that owns the catalog"
 
 
 class Room:
-    """How much a poll may still report and ask for."""
+    """What is left of a poll's limits: how many columns it may still report, and how many tables it may still look up by name."""
 
     def __init__(self) -> None:
         self.columns, self.asked = MOST_COLUMNS, MOST_ASKED
 
     def takes(self, facts: TableFacts) -> bool:
-        """Whether a changed table is still reported by this poll."""
+        """Whether this poll may report a changed table. If so, the table's columns are counted."""
         if self.columns <= 0:
             return False
         self.columns -= 1 + facts.columns
@@ -36,8 +36,9 @@ class Room:
 
 
 class DatabaseTables(NamedTuple):
-    """A database after a poll: its part of the snapshot, its events, how many tables could not be named, whether something is left for the
-    next poll, the error that may have cut the list short, and how many views have a text that cannot be read.
+    """What a poll found in a database: its part of the snapshot, and its events. `unnamed`: the number of tables whose account is unknown.
+    `left`: whether the poll could not report everything. `error`: the error that may have cut the list short. `unread`: the number of views
+    whose text cannot be read.
     """
 
     snapshot: dict[str, Any]
@@ -83,7 +84,7 @@ class GlueObserver(Observer[GlueSourceSettings]):
                 yield Check(step, True, f"{sum(self.settings.selects_table(name, str(table.get('Name'))) for table in tables)} selected")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Poll once; see Observer. If more has changed than one poll reports, the next one begins where this one ended."""
+        """Poll once; see Observer. If more has changed than one poll reports, the next poll reports the rest."""
         del shared
         databases, error = self._databases()
         if error is not None and not databases:
@@ -113,12 +114,12 @@ class GlueObserver(Observer[GlueSourceSettings]):
         return Observation({"databases": dict(sorted(snapshot.items())), "next": left}, tuple(events), unseen=tuple(unseen))
 
     def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
-        """The number of polls of this observer that left something for the next one, which therefore soon follows."""
+        """The number of polls of this observer that could not report everything. After such a poll, the next one soon follows."""
         del before
         return self._unfinished
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """Nothing: other sources name no tables of the catalog."""
+        """Empty, because other sources use nothing from this catalog."""
         del snapshot
         return NO_METADATA
 
@@ -144,7 +145,7 @@ class GlueObserver(Observer[GlueSourceSettings]):
         return dict(sorted(found.items())), None
 
     def _is_gone(self, database: str, unseen: list[Unseen]) -> bool:
-        """Whether a database that is missing from the list does not exist. A list leaves out what its reader may not see."""
+        """Whether a database that is not listed does not exist. (AWS does not list databases that the caller may not see.)"""
         try:
             return not self.service.has_database(database)
         except SourceError as error:
@@ -152,7 +153,7 @@ class GlueObserver(Observer[GlueSourceSettings]):
             return False
 
     def _look(self, database: str, catalog: CatalogLocation, known: Mapping[str, Any], now_us: int, room: Room) -> DatabaseTables:
-        """List the tables of a database, and report those that have changed, as far as there is room."""
+        """List the tables of a database, and report the changed ones within the poll's limits."""
         snapshot: dict[str, Any] = {}
         events: list[Json] = []
         listed = set[str]()
@@ -186,8 +187,8 @@ class GlueObserver(Observer[GlueSourceSettings]):
         return DatabaseTables(_sorted(snapshot), events, unnamed, left or (bool(gone) and len(asked) < len(missing)), denied, unread)
 
     def _gone(self, database: str, tables: Sequence[str]) -> tuple[list[str], SourceError | None]:
-        """Which of these tables do not exist, and the first error: a table that may not be read counts as there, and after any other error
-        so do all that follow.
+        """Return which of these tables do not exist, and the first error. A table that may not be read counts as existing; after any other
+        error, so do all tables that were not looked up yet.
         """
         gone: list[str] = []
         first: SourceError | None = None

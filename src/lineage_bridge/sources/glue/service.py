@@ -28,15 +28,15 @@ class GlueService:
         yield from self._pages("get_tables", f"GetTables of {database}", "TableList", {"DatabaseName": database})
 
     def has_database(self, database: str) -> bool:
-        """Whether a database exists. Raises SourceError, also if it may not be read."""
+        """Whether a database exists. Raises SourceError, which also happens if the caller may not read it."""
         return self._exists("get_database", f"GetDatabase of {database}", {"Name": database})
 
     def has_table(self, database: str, table: str) -> bool:
-        """Whether a table exists. Raises SourceError, also if it may not be read."""
+        """Whether a table exists. Raises SourceError, which also happens if the caller may not read it."""
         return self._exists("get_table", f"GetTable of {database}.{table}", {"DatabaseName": database, "Name": table})
 
     def location(self) -> tuple[str, str]:
-        """The region of the catalog, and the partition of AWS that it is in. Raises ConfigError without a region."""
+        """The region of the catalog, and the AWS partition of that region. Raises ConfigError if no region is configured."""
         client = self._client.opened()
         return client.meta.region_name or self.settings.region, client.meta.partition
 

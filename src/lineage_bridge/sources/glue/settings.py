@@ -8,7 +8,7 @@ from lineage_bridge.sources.common.aws.settings import AwsConnection
 
 
 class GlueSourceSettings(AwsConnection):
-    """The catalog of an account in a region. The AWS SDK finds the credentials, unless they are set here."""
+    """The catalog of an account in a region. If no credentials are set here, the AWS SDK looks for credentials itself."""
 
     interval_s: float = Field(default=900.0, ge=1, le=86_400, description="seconds between polls")
     catalog_id: str = Field(default="", pattern=r"^(\d{12})?$", description="account that owns the catalog; empty: that of the credentials")

@@ -1,7 +1,7 @@
 """Converts tables of AWS Glue to datasets. Pure.
 
 A table is named as OpenLineage's naming specification has it: `arn:aws:glue:REGION:ACCOUNT`, `table/DATABASE/TABLE`. The folder of its data
-is another name of it, which producers use that know the files only.
+is another name of the table; producers that only see the files use it.
 """
 
 import re
@@ -24,14 +24,16 @@ _ACCOUNT: Final = re.compile(r"\d{12}")
 
 
 class CatalogLocation(NamedTuple):
-    """The catalog that a table is listed in, as far as an answer does not name another: region, partition of AWS, and account."""
+    """The catalog in which a table is listed: AWS region, AWS partition and account. A table whose answer names another catalog is in that
+    one.
+    """
 
     region: str
     partition: str
     account: str
 
     def name_of(self, entry: Mapping[str, Any], database: str) -> DatasetName | None:
-        """The dataset name of what `entry` names (CatalogId, DatabaseName, Name, Region); None if its account is unknown."""
+        """The dataset name of the table that `entry` denotes (by CatalogId, DatabaseName, Name, Region); None if its account is unknown."""
         account, region = str(entry.get("CatalogId") or self.account), str(entry.get("Region") or self.region)
         name, held_by = str(entry.get("Name") or ""), str(entry.get("DatabaseName") or database)
         if not _ACCOUNT.fullmatch(account) or not name:
@@ -40,7 +42,7 @@ class CatalogLocation(NamedTuple):
 
 
 class TableFacts(NamedTuple):
-    """What a catalog has about one table. `changed_us`: when the table was changed last, None if the answer does not have it.
+    """What a catalog has about one table. `changed_us`: when the table was last changed; None if the answer does not state it.
 
     `is_unread`: whether it is a view whose text cannot be read, so that its lineage is unknown.
     """
@@ -57,7 +59,9 @@ class TableFacts(NamedTuple):
 
 
 def read_table(entry: Mapping[str, Any], database: str, catalog: CatalogLocation) -> TableFacts | None:
-    """The facts in an answer of GetTables; None for a table without a name or account. Members of an unexpected form are left out."""
+    """Read the facts about a table from an answer of GetTables; None for a table without a name or account. Members of an unexpected form
+    are left out.
+    """
     name = catalog.name_of(entry, database)
     if name is None:
         return None
@@ -101,8 +105,8 @@ def _view_lineage(entry: Mapping[str, Any], database: str, catalog: CatalogLocat
 def table_events(facts: TableFacts, was: Mapping[str, Any] | None, now_us: int, events: AssetEvents) -> tuple[dict[str, Any], list[Json]]:
     """A table's part of the snapshot, and its events if anything differs from the previous part.
 
-    A new table has an event of the time at which it was changed last, since when it is as it is, and one of now, which outlives that an
-    earlier poll has taken it back.
+    A new table gets two events: one dated when the table was last changed, because its facets are valid since then; and one dated now,
+    which is newer than any earlier event that deleted these facets.
     """
     asset, before = Asset(facts.name, facts.facets), _record(was) if was else None
     record, made = events.changed(asset, before, 0, now_us)
@@ -115,9 +119,9 @@ def table_events(facts: TableFacts, was: Mapping[str, Any] | None, now_us: int, 
 
 
 def gone_event(was: Mapping[str, Any], now_us: int, events: AssetEvents) -> Json:
-    """The event of a table that is not in the catalog any more: it takes back all that the catalog had about it.
+    """The event of a table that is no longer in the catalog: it deletes all facets that the catalog stated about the table.
 
-    It is no DROP: the data of an external table stays where it is, and others go on using it by its location.
+    It does not report the dataset as dropped: the data of an external table stays in its folder, and other programs may still use it.
     """
     return events.gone(_record(was), now_us)
 
@@ -128,7 +132,9 @@ def _record(was: Mapping[str, Any]) -> AssetRecord:
 
 
 def _location(storage: Mapping[str, Any]) -> DatasetName | None:
-    """The folder of a table's files. Spark keeps it in a property of the format, and has a placeholder as location."""
+    """The folder of a table's files. For tables of Spark, the location may be a placeholder; the folder is then in a property of the
+    format.
+    """
     properties = _object(_object(storage.get("SerdeInfo")).get("Parameters"))
     for text in (_text(storage.get("Location")), _text(properties.get("path"))):
         if "__PLACEHOLDER__" not in text and (found := _LOCATION.fullmatch(text)):
@@ -144,7 +150,7 @@ def _fields(columns: Any, ours: Mapping[str, str]) -> Iterator[SchemaField]:  # 
 
 
 def _described(text: Any, mark: str | None) -> str:  # noqa: ANN401  # JSON
-    """A description, empty if LineageBridge itself wrote it (`mark` is the digest of what it wrote)."""
+    """A description; empty if LineageBridge itself wrote it (`mark` is the digest of the description that it wrote)."""
     found = _text(text)
     return "" if mark and mark in (digest_of(text), digest_of(found)) else found
 

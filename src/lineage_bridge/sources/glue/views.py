@@ -1,6 +1,6 @@
 """Reads the lineage of views from their text. Pure.
 
-Athena and Trino keep a view as JSON in base64 in a comment, Hive and Spark as SQL, and Glue's views of several dialects as SQL by dialect.
+Athena and Trino store a view as base64 of JSON in a comment, Hive and Spark as SQL, and Glue's multi-dialect views as SQL for each dialect.
 """
 
 import binascii
@@ -34,7 +34,7 @@ Namer = Callable[[str, str], DatasetName | None]
 
 
 class ViewText(NamedTuple):
-    """The query of a view, its dialect, the database and the catalog in which its names are, and its columns."""
+    """The query of a view, its SQL dialect, the catalog and database in which its table names are resolved, and its columns."""
 
     query: str
     dialect: str
@@ -44,7 +44,7 @@ class ViewText(NamedTuple):
 
 
 class ViewLineage(NamedTuple):
-    """The facet with what flows into a view, None if nothing is known; and whether the view has a text that cannot be read."""
+    """The lineage facet of a view, None if nothing is known; and whether the view has a text that cannot be read."""
 
     facet: Json | None
     is_unread: bool = False
@@ -54,9 +54,8 @@ NO_TEXT: Final = ViewLineage(None)
 
 
 def view_lineage(entry: Mapping[str, Any], database: str, columns: Sequence[str], name_of: Namer, events: EventBuilder) -> ViewLineage:
-    """What flows into a view, to the column, by its text in an answer of GetTables; without a text, by the tables that Glue lists.
-
-    Tables of other catalogs are left out.
+    """Derive the lineage of a view, with columns, from its text in an answer of GetTables; without a text, from the source tables that Glue
+    lists. Tables of other catalogs are left out.
     """
     texts = list(_texts(entry, database, tuple(columns)))
     for text in texts:
@@ -107,7 +106,9 @@ def _facet(text: ViewText, lineage: Lineage, name_of: Namer, events: EventBuilde
 
 @lru_cache(1024)
 def _lineage(text: ViewText) -> Lineage:
-    """The lineage of a view's query, as if it was written into a table of the view's columns. Cached, since each poll lists each view."""
+    """The lineage of a view's query, as if it were inserted into a table with the view's columns. Cached, because each poll lists all
+    views.
+    """
     columns = ", ".join(_quoted(column, text.dialect) for column in text.columns)
     head = f"INSERT INTO {_quoted('view', text.dialect)} " + (f"({columns}) " if columns else "")
     return lineage_of(f"{head}{text.query.rstrip().rstrip(';')}", text.dialect)

@@ -8,7 +8,7 @@ from lineage_bridge.sources.common.catalog.assets import Asset
 from lineage_bridge.sources.common.catalog.observer import CatalogObserver
 from lineage_bridge.sources.common.catalog.reading import hints, list_in, text_in
 from lineage_bridge.sources.common.catalog.walk import Page
-from lineage_bridge.sources.common.google.naming import UNKNOWN
+from lineage_bridge.sources.common.google.entity_names import UNKNOWN
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import SourceKind, Unseen
 from lineage_bridge.sources.google_lineage.settings import GoogleSourceSettings
@@ -35,7 +35,7 @@ class GoogleListings:
         self._settings, self._http = settings, http
 
     def page(self, listing: str, cursor: str) -> Page:
-        """A page of processes, with what each of them links. One that cannot be read is unseen. Raises SourceError."""
+        """A page of processes, each with its links. Processes that cannot be read are reported as unseen. Raises SourceError."""
         del listing
         answer = self._get(f"/v1/{self._settings.parent}/processes", pageSize=_PAGE, **({"pageToken": cursor} if cursor else {}))
         processes = _list_of(answer, PROCESSES)
@@ -51,7 +51,9 @@ class GoogleListings:
         return Page(assets, text_in(answer, "nextPageToken"), len(processes) - len(found), unseen)
 
     def missing(self, listing: str, ids: Sequence[str]) -> set[str]:
-        """Those of these processes that do not exist. One that may not be read counts as there. Raises SourceError."""
+        """Ask Google about processes. Returns those that do not exist; a process that may not be read counts as existing. Raises
+        SourceError.
+        """
         del listing
         answers = self._http.map(lambda id_: self._get(f"/v1/{self._settings.parent}/processes/{id_}"), ids)
         for answer in answers:
@@ -69,8 +71,8 @@ class GoogleListings:
         self._http.close()
 
     def _read(self, process: Mapping[str, Any]) -> Asset | None:
-        """The asset of a process by its newest run with links; runs are listed newest first. None for one that LineageBridge published, or
-        that has only newer runs than those with links.
+        """Convert a process to an asset, by its newest run with links. The asset is empty if no run has links. None if LineageBridge
+        published the process, or if only runs that are too old to be read may have links.
         """
         if is_published(process):
             return None
@@ -99,7 +101,7 @@ class GoogleListings:
             token = text_in(answer, "nextPageToken")
             if not token:
                 return
-        raise SourceError(f"{run} has more lineage events than are read")
+        raise SourceError(f"{run} has more lineage events than are read: {_EVENT_PAGES * 100:,}", "its links are left out")
 
     def _get(self, path: str, **parameters: Any) -> Any:  # noqa: ANN401  # JSON
         with hints(_RIGHTS, _ADDRESS):
@@ -114,14 +116,16 @@ class GoogleObserver(CatalogObserver[GoogleSourceSettings]):
 
 
 def _list_of(answer: Any, member: str) -> list[Any]:  # noqa: ANN401  # JSON
-    """A list in an answer; Google leaves out an empty one. Raises SourceError if the answer is not Google's."""
+    """A list in an answer, which Google omits if it is empty. Raises SourceError if the answer does not have the form of Google's
+    answers.
+    """
     if not isinstance(answer, dict) or not isinstance(answer.get(member, []), list):
-        raise SourceError(f"the list of {member} is not there", _ADDRESS)
+        raise SourceError(f"the answer has no list {member}", _ADDRESS)
     return list_in(answer, member)
 
 
 def _id(name: str) -> str:
-    """The last part of a resource name: Google answers with a project's number instead of its id."""
+    """The last part of a resource name. The parts before it differ: answers have the project's number in place of its id."""
     return name.rpartition("/")[2]
 
 

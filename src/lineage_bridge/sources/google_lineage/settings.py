@@ -9,7 +9,7 @@ from lineage_bridge.sources.common.settings import HttpSettings, Secret, Url
 
 
 class GoogleSourceSettings(HttpSettings):
-    """One location of a project. Without credentials or token, Google's default ones are used."""
+    """One location of a project. Without `credentials` or `token`, Google's default credentials are used."""
 
     interval_s: float = Field(default=3600.0, ge=1, le=86_400, description="seconds between polls")
     url: Url = Field(default="https://datalineage.googleapis.com", description="address of the Data Lineage API, or of one of its regions")

@@ -9,7 +9,7 @@ from lineage_bridge.openlineage.facets.publication import PUBLICATION
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.catalog.assets import Asset
 from lineage_bridge.sources.common.catalog.reading import list_in, object_in, source_of, text_in
-from lineage_bridge.sources.common.google.naming import UNKNOWN, dataset_name
+from lineage_bridge.sources.common.google.entity_names import UNKNOWN, dataset_name
 
 EVENTS: Final = EventBuilder("https://lineagebridge.dev/sources/google")
 _INSTALLATIONS: Final = "installations"
@@ -19,14 +19,16 @@ _End = tuple[DatasetName, str]
 
 
 def is_published(process: Mapping[str, Any]) -> bool:
-    """Whether LineageBridge published a process: by an attribute of its own, or by the facet in the events of others' form."""
+    """Whether LineageBridge published a process. An attribute of the process shows it or, if it was created from OpenLineage events, a
+    facet.
+    """
     attributes = object_in(process, "attributes")
     ours = _INSTALLATIONS in attributes and {"namespace", "name"} <= attributes.keys()
     return ours or any(PUBLICATION in text for text in (*attributes, json.dumps(attributes)))
 
 
 def read_process(process: Mapping[str, Any], parent: str, events: Iterable[Mapping[str, Any]]) -> Asset:
-    """The asset of a process by the lineage events of its newest run; empty if they have no links."""
+    """Convert a process to an asset, by the lineage events of its newest run; the asset is empty if these events have no links."""
     inputs: set[DatasetName] = set()
     flows: dict[DatasetName, set[DatasetName]] = {}
     columns: dict[DatasetName, dict[str, dict[_End, bool]]] = {}
@@ -51,7 +53,7 @@ def read_process(process: Mapping[str, Any], parent: str, events: Iterable[Mappi
 
 
 def _end(link: object, side: str) -> _End | None:
-    """The dataset at an end of a link, and the column, empty if the link is about the dataset."""
+    """The dataset and the column at one end of a link. The column is empty if the link is about the whole dataset."""
     name = text_in(link, side, "fullyQualifiedName")
     path = [level for level in list_in(link, side, "field") if isinstance(level, str)]
     return (dataset_name(name), ".".join(path)) if name else None

@@ -7,8 +7,8 @@ from lineage_bridge.sources.common.connect.settings import ConnectorSettings
 
 
 class MskSettings(ConnectorSettings, AwsConnection):
-    """Settings of a source for the connectors of an AWS account in a region. If no credentials are set here, the AWS SDK finds some
-    itself.
+    """Settings of a source for the connectors of an AWS account in a region. If no credentials are set here, the AWS SDK looks for
+    credentials itself.
     """
 
     namespace: str = Field(default="", description="namespace of the jobs; empty: msk-connect://region/account")

@@ -1,6 +1,6 @@
 """Names of tables, topics and columns in OpenMetadata (fully qualified names), and what they are called in OpenLineage. Pure.
 
-A fully qualified name begins with the service, which has no address: settings have the services of namespaces.
+A fully qualified name begins with the name of a service, which contains no address. So the settings map namespaces to services.
 """
 
 import re
@@ -33,7 +33,9 @@ def split_name(name: str) -> list[str]:
 
 
 class OpenMetadataNames:
-    """The names of what is in services. `services` has the service of each namespace, as OpenMetadata's `namespaceToServiceMapping`."""
+    """Converts names between OpenMetadata and OpenLineage. `services` has the service of each namespace, like OpenMetadata's
+    `namespaceToServiceMapping`.
+    """
 
     def __init__(self, services: Mapping[str, str]) -> None:
         self._namespaces: dict[str, str] = {}
@@ -64,7 +66,7 @@ class OpenMetadataNames:
 
 
 def _table_name(namespace: str, inner: Sequence[str]) -> str:
-    """The name of a table: a system without schemas has one database in OpenMetadata, whose schemas are its databases."""
+    """The name of a table. A system without schemas is shown in OpenMetadata as one database, whose schemas are the system's databases."""
     if namespace.startswith("arn:") and ":glue:" in namespace:
         return "/".join(("table", *inner[1:]))
     return ".".join(inner[-parts_of(namespace.partition("://")[0]) :])

@@ -1,4 +1,4 @@
-"""The observer of OpenMetadata: its tables and topics, listed from its search index, which has their lineage too."""
+"""The observer of OpenMetadata. It lists tables and topics from the search index, which also has their lineage."""
 
 import json
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class OpenMetadataListings:
         self.listings = (TABLES, TOPICS) if settings.topics else (TABLES,)
 
     def page(self, listing: str, cursor: str) -> Page:
-        """A page of tables or topics. Raises SourceError, also if a part of the index did not answer."""
+        """A page of tables or topics. Raises SourceError, which also happens if a part of the search index did not answer."""
         asked = {"q": "", "size": _PAGE, "deleted": "false", "index": f"{_KINDS[listing]}_search_index"}
         ordered = {"sort_field": "fullyQualifiedName", "sort_order": "asc", "include_source_fields": FIELDS}
         after = {"search_after": json.loads(cursor)} if cursor else {}
@@ -51,7 +51,9 @@ class OpenMetadataListings:
         return Page(list(found.items()), json.dumps(last) if last else "", len(hits) - len(found))
 
     def missing(self, listing: str, ids: Sequence[str]) -> set[str]:
-        """Those of these tables or topics that do not exist. One that may not be read counts as there. Raises SourceError."""
+        """Ask OpenMetadata about tables or topics. Returns those that do not exist; one that may not be read counts as existing. Raises
+        SourceError.
+        """
         answers = self._http.map(lambda name: self._get(f"/api/v1/{listing}/name/{quote(name, safe='')}", include="non-deleted"), ids)
         for answer in answers:
             if isinstance(answer, SourceError) and not isinstance(answer, MissingError | ForbiddenError):

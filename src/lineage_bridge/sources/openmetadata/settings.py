@@ -10,7 +10,7 @@ from lineage_bridge.sources.openmetadata.names import OpenMetadataNames
 
 
 class OpenMetadataSourceSettings(HttpSettings):
-    """OpenMetadata's server. `token` is that of a bot or a personal one."""
+    """OpenMetadata's server. `token` is the token of a bot, or a personal access token."""
 
     interval_s: float = Field(default=900.0, ge=1, le=86_400, description="seconds between polls")
     timeout_s: float = Field(default=30.0, gt=0, le=600, description="timeout of one call in seconds")
@@ -36,7 +36,7 @@ class OpenMetadataSourceSettings(HttpSettings):
 
     @property
     def names(self) -> OpenMetadataNames:
-        """The names of what is there."""
+        """The names of tables and topics in this OpenMetadata."""
         return self._names
 
     def selects(self, name: str) -> bool:

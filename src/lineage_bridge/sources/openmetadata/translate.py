@@ -61,7 +61,7 @@ def _described(document: Document, kind: str) -> Iterator[tuple[str, Json]]:
 
 
 def _columns(document: Document, kind: str) -> list[tuple[SchemaField, Mapping[str, Any]]]:
-    """The columns with their paths as names, each with what the catalog has about it. Those of a topic are in its record."""
+    """The columns by their paths, each with what the catalog states about it. The columns of a topic are the fields of its record."""
     if kind == TABLE:
         return list(_flat(list_in(document, "columns"), ""))
     fields = list_in(document, "messageSchema", "schemaFields")
@@ -79,7 +79,7 @@ def _flat(columns: list[Any], above: str) -> Iterator[tuple[SchemaField, Mapping
 
 
 def _tags(labels: list[Any]) -> Iterator[tuple[str, str]]:
-    """Tags by key and value; terms of glossaries are values of one tag, and suggested ones are none."""
+    """The tags as pairs of key and value. Terms of glossaries become values of one tag; tags that are only suggested are left out."""
     for label in labels:
         name = text_in(label, "tagFQN")
         if name and text_in(label, "state") != "Suggested":

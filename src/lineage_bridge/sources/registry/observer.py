@@ -54,7 +54,9 @@ class RegistryObserver(Observer[RegistrySettings]):
 
 
 def _checked(step: str, look: Callable[[], str], without: str = "") -> Check:
-    """Try one step of the test. `without`: what is missing if the registry does not support the call, in which case the step passes."""
+    """Try one step of the test. If the registry does not support the call, the step passes, with the note `without`: what will be
+    missing.
+    """
     try:
         return Check(step, True, look())
     except MissingError as error:

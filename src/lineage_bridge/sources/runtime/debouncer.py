@@ -1,4 +1,4 @@
-"""Decides when to act on changes: when no more of them come, or at the latest a given time after the first one."""
+"""Decides when to act on changes: once no more changes arrive, but no later than a given time after the first one."""
 
 from lineage_bridge.openlineage.times import SECOND_US
 
@@ -6,7 +6,9 @@ QUIET_US, LONGEST_US = 5 * SECOND_US, 60 * SECOND_US
 
 
 class Debouncer:
-    """Combines many changes into a single action: when there have been none for `quiet_us`, at the latest `longest_us` after the first."""
+    """Combines many changes into a single action. It is due once there has been no change for `quiet_us`, or `longest_us` after the first
+    change.
+    """
 
     def __init__(self, quiet_us: int = QUIET_US, longest_us: int = LONGEST_US) -> None:
         self._quiet_us, self._longest_us = quiet_us, longest_us
@@ -17,7 +19,7 @@ class Debouncer:
     def is_due(self, changes: int, now_us: int) -> bool:
         """Whether to act now. `changes` is the number of changes so far; a lower number than before means that the counter was reset.
 
-        If the clock was set back since the last change, it is time, because nobody knows how long ago that was.
+        If the clock was set back since the last change, the action is due, because the time since then is unknown.
         """
         if changes > self._seen:
             self._first_us = now_us if self._first_us is None else self._first_us

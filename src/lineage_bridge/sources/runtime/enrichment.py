@@ -89,7 +89,9 @@ def _is_same(source: Mapping[str, Any], target: Mapping[str, Any]) -> bool:
 
 
 def _shared_settings(target: ContinuousTarget, kind: str, kinds: SourceKinds) -> str:
-    """The settings of a target that sources of this kind have too, for a shell. Secrets are references in both."""
+    """The settings that a target and sources of this kind have in common, as arguments for a shell. Secrets are only included as
+    references.
+    """
     try:
         known = kinds.load(kind).settings.model_fields
     except ConfigError:
@@ -101,7 +103,7 @@ def _shared_settings(target: ContinuousTarget, kind: str, kinds: SourceKinds) ->
 
 
 class WholeObserver(StepwiseObserver[Any]):
-    """Observes a source as one plane, until nothing is left that a poll has put off to the next one."""
+    """Observes a source as one plane: polls again until a poll has reported everything."""
 
     def __init__(self, observer: Observer[Any]) -> None:
         super().__init__(observer.name, observer.settings)
@@ -118,7 +120,7 @@ class WholeObserver(StepwiseObserver[Any]):
         on_progress: Callable[[PlaneRecord], None] = ignore_plane,
         stop: threading.Event | None = None,
     ) -> Iterator[PlaneStep]:
-        """Poll, part by part; the plane is done with the last part. It cannot be narrowed."""
+        """Poll repeatedly; the plane is done after the last poll. The source is always observed as a whole."""
         del only
         self._observer.stop = stop
         key, events, left, noticed = f"{PLANE} {self.name}", 0, True, 0
@@ -145,7 +147,7 @@ class WholeObserver(StepwiseObserver[Any]):
         return self._observer.observe(before, shared, now_us)
 
     def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
-        """The number of changes, or of polls that left something to the next one."""
+        """The number of changes that the observer has noticed, or of polls that could not report everything."""
         return self._observer.noticed_changes(before)
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:

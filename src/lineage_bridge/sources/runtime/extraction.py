@@ -201,7 +201,9 @@ class Extraction:
 
 
 def as_stepwise(observer: Observer[Any], kind: str) -> StepwiseObserver[Any]:
-    """Return an observer as tasks of this kind use it. Raises RequestError if they cannot extract from its source."""
+    """Wrap an observer, if necessary, so that a task of this kind can observe its source step by step. Raises RequestError if such a task
+    cannot extract from the observer's source.
+    """
     if kind == ENRICH and not isinstance(observer, StepwiseObserver):
         return WholeObserver(observer)
     if not isinstance(observer, StepwiseObserver):

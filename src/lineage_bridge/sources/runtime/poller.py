@@ -35,8 +35,8 @@ log = logging.getLogger(__name__)
 
 
 class Poller:
-    """Polls the sources that `sources` lists, and sends their messages through `deliver`, which raises UnavailableError to be called
-    again.
+    """Polls the sources that `sources` lists, and sends their messages through `deliver`. If `deliver` raises UnavailableError, the message
+    is sent again later.
 
     `hold_source` locks a source for a poll; if another process holds its lock, the source stays due. The poller looks for due sources
     every `tick_s` seconds, but polls none while `most_pending` messages wait for delivery.
@@ -131,7 +131,7 @@ class Poller:
             self._debouncers.pop(name, None)
 
     def _has_settled(self, record: SourceRecord, now_us: int) -> bool:
-        """Whether a healthy source has noticed changes since its last poll, and no more of them come."""
+        """Whether a healthy source has noticed changes since its last poll, and no more changes arrive."""
         if not record.state.polls or record.state.failures:
             return False
         try:
@@ -196,7 +196,7 @@ class Poller:
             failing = not self._try_delivering(quiet=failing)
 
     def _try_delivering(self, *, quiet: bool) -> bool:
-        """Send all pending messages. Returns whether this succeeded. If not, the rest is sent later, or after the next start."""
+        """Send all pending messages. Returns whether this succeeded. If not, the remaining messages are sent later."""
         try:
             self.deliver()
         except UnavailableError as error:
@@ -207,9 +207,7 @@ class Poller:
 
 
 def unseen_since(before: Iterable[UnseenRecord], now: Iterable[Unseen], now_us: int) -> tuple[UnseenRecord, ...]:
-    """Return what cannot be observed, each with the time since when. What could not be observed at the previous poll either keeps its
-    time.
-    """
+    """Return what cannot be observed, each with the time since when. An entry that the previous poll also had keeps its time."""
     earlier = {record.what: record.since_us for record in before}
     reasons: dict[str, str] = {}
     for unseen in now:
@@ -244,7 +242,9 @@ def _alias(same: SameJob | SameNamespace) -> dict[str, object]:
 
 
 def _is_due(state: SourceState, now_us: int) -> bool:
-    """Whether it is time to poll a source, also if the clock was set back since the last poll: nobody knows how long ago that was."""
+    """Whether it is time to poll a source. It is also time if the clock was set back since the last poll, because the time since then is
+    unknown.
+    """
     return state.due_us is None or state.due_us <= now_us or (state.tried_us or 0) > now_us
 
 

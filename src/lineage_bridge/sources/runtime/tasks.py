@@ -28,7 +28,9 @@ log = logging.getLogger(__name__)
 
 
 class _Enrichments:
-    """The tasks that read catalogs beside an extraction, the planes of those that cannot be read, and why others are left out."""
+    """The tasks that read catalogs beside an extraction, a plane for each catalog that cannot be read, and the reasons why other catalogs
+    are left out.
+    """
 
     def __init__(self) -> None:
         self.made: list[tuple[TaskRecord, PreparedSource]] = []
@@ -180,7 +182,7 @@ class TaskService:
         return found
 
     def _costs(self, record: SourceRecord) -> str:
-        """What reading a source costs beyond calls; empty if nothing. Raises ConfigError."""
+        """What it costs to read a source, such as a running warehouse; empty if only requests are sent. Raises ConfigError."""
         context = self._context
         observer = make_observer(record.name, record.kind, record.settings, context.source_context, context.kinds)
         observer.close()

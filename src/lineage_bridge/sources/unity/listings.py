@@ -1,4 +1,4 @@
-"""What a metastore lists: its tables, and by SQL statements the lineage that it has seen, and tags."""
+"""The listings of a metastore: its tables from the REST API; tags, and the lineage that it has recorded, by SQL statements."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ _HIDDEN_SCHEMA: Final = "information_schema"
 
 
 class SchemaPage(NamedTuple):
-    """A page of the tables of a schema, by its token; the first one has none."""
+    """A page of the tables of a schema. `token` identifies the page; it is empty for the first one."""
 
     catalog: str
     schema: str
@@ -32,7 +32,9 @@ class SchemaPage(NamedTuple):
 
 
 class TableListings:
-    """The tables of the selected catalogs, schema by schema. What cannot be listed is in `unseen`, and hides nothing else."""
+    """The tables of the selected catalogs, schema by schema. A catalog or schema that cannot be listed is in `unseen`; all others are
+    listed nevertheless.
+    """
 
     listings: Sequence[str] = (TABLE_LISTING,)
     pages_at_once = 500
@@ -48,17 +50,17 @@ class TableListings:
 
     @property
     def unseen(self) -> list[Unseen]:
-        """What could not be listed in the walk that is under way, or in the last one."""
+        """What could not be listed in the current walk or, if there is none, in the last one."""
         return [self._failed[name] for name in sorted(self._failed)]
 
     def selects(self, _: str, full_name: str) -> bool:
-        """Whether a table is observed: it is selected, and what contains it could be listed."""
+        """Whether a table is observed: the settings select it, and its catalog and schema could be listed."""
         catalog, schema, _ = (*full_name.split(".", 2), "", "")[:3]
         return self._settings.selects_table(full_name) and catalog not in self._failed and f"{catalog}.{schema}" not in self._failed
 
     def marks(self, full_name: str) -> list[Marks]:
-        """The marks of our publications on a table, from the last complete listing of its catalog, or requested from the workspace if this
-        process has not completed one. Raises SourceError.
+        """The marks that LineageBridge has written to a table. They are known from the last walk if it was complete, else requested from
+        the workspace. Raises SourceError.
         """
         return self._marks.get(full_name, []) if self._is_walked else marks_in(self._workspace.properties(full_name))
 
@@ -67,7 +69,7 @@ class TableListings:
         self._workspace.close()
 
     def page(self, _: str, cursor: str) -> Page:
-        """A page of tables. Raises SourceError if catalogs cannot be listed, or nothing at all."""
+        """A page of tables. Raises SourceError if the catalogs cannot be listed."""
         if not cursor or self._schemas is None:
             self._failed, self._marks, self._begun, self._is_walked = {}, {}, not cursor, False
             self._schemas = self.schemas()
@@ -87,7 +89,9 @@ class TableListings:
         return Page(found, msgspec.json.encode(following).decode() if following else "", len(entries) - len(found))
 
     def missing(self, _: str, ids: Sequence[str]) -> set[str]:
-        """Those of these tables that do not exist. One that may not be asked for counts as there. Raises SourceError."""
+        """Ask the workspace about tables. Returns those that do not exist; one that may not be read counts as existing. Raises
+        SourceError.
+        """
         absent = set[str]()
         for full_name in ids:
             try:
@@ -139,7 +143,7 @@ class StatementListings:
     """All at once: one statement answers for all jobs, and each call to the workspace can be stopped."""
 
     def __init__(self, settings: UnitySourceSettings, workspace: Workspace, marks: Callable[[str], Sequence[Marks]]) -> None:
-        """`marks` returns what was published to a table."""
+        """`marks` returns the marks of what LineageBridge published to a table."""
         self._settings, self._workspace, self._marks = settings, workspace, marks
         self._names = UnityNames(settings.host)
         self.unseen: list[Unseen] = []
@@ -154,19 +158,22 @@ class StatementListings:
             groups = groups_of(self._workspace.rows(FLOWS, after=cursor, days=str(self._settings.lineage_days)))
             made = [(id_, self._read(list(flows_in(rows)))) for id_, rows in groups.rows.items()]
         if groups.cut:
-            self.unseen.append(Unseen(f"{listing} of {groups.cut}", "it has more than one statement returns"))
+            self.unseen.append(Unseen(f"{listing} of {groups.cut}", "it has more rows than one statement can return"))
         return Page(made, groups.following)
 
     def missing(self, listing: str, ids: Sequence[str]) -> set[str]:
-        """Those of these jobs or tables that have no lineage or tags any more. Raises SourceError if that is not certain."""
+        """Return the jobs (or tables) among `ids` that no longer have lineage (or tags). Raises SourceError if that cannot be
+        determined.
+        """
         if listing == LINEAGE and not self._workspace.rows(ANY_FLOW):
             raise SourceError(
-                "system.access.table_lineage is empty", "if that is so, remove the source; else enable the system schema `access`"
+                "system.access.table_lineage is empty",
+                "enable the system schema `access`; if the metastore has no lineage, remove the source",
             )
         return set(ids) if listing == LINEAGE else {full_name for full_name in ids if self._is_known(full_name)}
 
     def selects(self, *_: str) -> bool:
-        """Whether a job, or the tags of a table, are observed: all that were."""
+        """Whether a job, or the tags of a table, are observed: always."""
         return True
 
     def close(self) -> None:
@@ -174,7 +181,9 @@ class StatementListings:
         self._workspace.close()
 
     def _is_known(self, full_name: str) -> bool:
-        """Whether it is known that a table exists, or does not: then it has no tags. Tags of what may not be read are not listed."""
+        """Whether the workspace answers if a table exists. If it does not answer, the table's tags are not listed, and so they may still
+        exist.
+        """
         try:
             self._workspace.has_table(full_name)
         except ForbiddenError:
@@ -182,7 +191,7 @@ class StatementListings:
         return True
 
     def _tagged(self, rows: Mapping[str, list[list[str]]]) -> Iterator[tuple[str, Asset | None]]:
-        """The tables with tags; one that has only those that were published to it counts as one without."""
+        """Yield the tables with tags. A table whose only tags were published by LineageBridge is left out."""
         for full_name, found in rows.items():
             if not self._selects(full_name):
                 yield full_name, None

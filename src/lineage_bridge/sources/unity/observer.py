@@ -23,7 +23,7 @@ _WAREHOUSE_HINT = "set `warehouse_id` to read lineage and tags"
 class UnityObserver(Observer[UnitySourceSettings]):
     """Observes the tables of a metastore, and, if a warehouse is set, their tags and the lineage between them.
 
-    Tables are walked to their end first, then what statements read; each is continued by the next poll where it ended.
+    All tables are listed first, then tags and lineage; the next poll continues where this one ended.
     """
 
     def __init__(self, name: str, settings: UnitySourceSettings) -> None:
@@ -36,7 +36,7 @@ class UnityObserver(Observer[UnitySourceSettings]):
         self._statement_walk = CatalogWalk(self._statements, AssetEvents(KIND_NAME, f"{name}/statements", lambda _: address))
 
     def test(self) -> Iterator[Check]:
-        """Check the lists of catalogs, schemas and tables, and the statements."""
+        """Check the lists of catalogs, schemas and tables, and the SQL statements."""
         try:
             schemas = self._tables.schemas()
             yield Check("list schemas", True, f"{len(schemas)} selected")
@@ -58,7 +58,7 @@ class UnityObserver(Observer[UnitySourceSettings]):
             yield Check("read lineage and tags", False, str(error), error.hint)
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Poll once; see Observer. If more has changed than one poll reports, the next one goes on where this one ended."""
+        """Poll once; see Observer. If more has changed than one poll reports, the next poll continues where this one ended."""
         del shared
         if self.settings.client_id:  # the last poll's token may have expired
             self.workspace.close()
@@ -89,12 +89,12 @@ class UnityObserver(Observer[UnitySourceSettings]):
         return Observation({part: found for part, found in snapshot.items() if found}, tuple(events), unseen=tuple(unseen))
 
     def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
-        """The number of polls of this observer that left something for the next one, which therefore soon follows."""
+        """The number of polls of this observer that could not report everything. After such a poll, the next one soon follows."""
         del before
         return self._table_walk.unfinished + self._statement_walk.unfinished
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """Nothing: other sources do not use it."""
+        """Empty, because other sources use nothing from this catalog."""
         del snapshot
         return NO_METADATA
 
@@ -108,7 +108,7 @@ def _is_under_way(walk: Mapping[str, Any] | None) -> bool:
 
 
 def _from_the_beginning(walk: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """A walk that begins again, so that one whose statements fail does not keep tables from being read."""
+    """The snapshot of a walk that starts over: if statements fail, the next poll must nevertheless read the tables."""
     return {**walk, "listing": "", "cursor": "", "pages": 0} if walk else None
 
 

@@ -11,7 +11,7 @@ from lineage_bridge.sources.common.settings import HttpSettings, Secret
 
 
 class UnitySourceSettings(HttpSettings):
-    """A metastore, by the address of a workspace that uses it."""
+    """The settings of a metastore. It is reached through a workspace that uses it."""
 
     interval_s: float = Field(
         default=21_600.0, ge=1, le=86_400, description="seconds between polls; each one uses the warehouse, if one is set"
@@ -41,7 +41,7 @@ class UnitySourceSettings(HttpSettings):
 
     @property
     def host(self) -> str:
-        """The host of the workspace, by which its tables are named."""
+        """The host of the workspace, which the namespace of its tables contains."""
         return (urlsplit(self.url).hostname or "").lower()
 
     @property
@@ -51,7 +51,7 @@ class UnitySourceSettings(HttpSettings):
 
     @property
     def costs(self) -> str:
-        """The warehouse that runs, if one is set."""
+        """What reading costs, in words: the SQL warehouse that it starts; empty if none is set."""
         return f"it starts SQL warehouse {self.warehouse_id}" if self.warehouse_id else ""
 
     def selects_catalog(self, name: str) -> bool:
@@ -59,10 +59,10 @@ class UnitySourceSettings(HttpSettings):
         return _matches(name, self.catalogs)
 
     def selects_table(self, full_name: str) -> bool:
-        """Whether a table is observed, by its name of three parts."""
+        """Whether a table is observed, given its name in three parts (`catalog.schema.table`)."""
         return self.selects_catalog(full_name.partition(".")[0]) and _matches(full_name, self.tables)
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
-    """Whether a name matches a pattern. Upper and lower case are the same, as in the metastore."""
+    """Whether a name matches a pattern. Case is ignored, as in the metastore."""
     return any(fnmatchcase(name.lower(), pattern.lower()) for pattern in patterns)

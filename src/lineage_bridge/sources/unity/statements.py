@@ -49,8 +49,8 @@ SELECT id, column_name, tag_name, coalesce(tag_value, '') FROM tags WHERE id > :
 
 
 class Groups(NamedTuple):
-    """The rows of a page by their ids, the id after which the next page begins (empty: none follows), and the id whose rows are not all
-    there, since it has more than one page holds.
+    """The rows of a page, grouped by id. `following`: the id after which the next page begins; empty on the last page. `cut`: an id that
+    has more rows than fit on one page, so that some are missing.
     """
 
     rows: dict[str, list[list[str]]]
@@ -59,7 +59,7 @@ class Groups(NamedTuple):
 
 
 def groups_of(rows: Iterable[Row], most: int = MOST_ROWS) -> Groups:
-    """Group the rows of a page by their first value. The last group of a full page may go on in the next one, and is left to it."""
+    """Group the rows of a page by their first value. The last group of a full page may be incomplete, so it is left to the next page."""
     texts = [[value or "" for value in row] for row in rows]
     found = {id_: [row[1:] for row in same] for id_, same in groupby(texts, key=lambda row: row[0])}
     if len(texts) < most:
@@ -77,5 +77,5 @@ def flows_in(rows: Iterable[list[str]]) -> Iterator[SeenFlow]:
 
 
 def tags_in(rows: Iterable[list[str]]) -> Iterator[tuple[str, str, str]]:
-    """Column, key and value of the tags in the rows of a group."""
+    """The tags in the rows of a group, each as column, key and value."""
     return ((row[0], row[1], row[2]) for row in rows if len(row) == 3 and row[1])

@@ -23,9 +23,8 @@ _TAGGED_BY, _NO_VALUE = "UNITY_CATALOG", "true"
 
 
 class SeenFlow(NamedTuple):
-    """A flow that Unity Catalog has seen: what read and wrote (`kind`, `entity`, in a workspace), from where, to where.
-
-    The name of a table has three parts; anything else is a path. Empty: there is none.
+    """A flow that Unity Catalog has recorded. `kind` and `entity` identify what moved the data, such as a job or notebook of `workspace`.
+    `source` and `target` are names of tables (in three parts) or paths; empty if there is none.
     """
 
     workspace: str
@@ -38,7 +37,7 @@ class SeenFlow(NamedTuple):
 
 
 class UnityNames(NamedTuple):
-    """Names what belongs to a workspace, by its host."""
+    """The OpenLineage names of the tables and jobs of a workspace, whose host they contain."""
 
     host: str
 
@@ -54,8 +53,8 @@ class UnityNames(NamedTuple):
         return self.table(text) if len(parts) == 3 and all(parts) else None
 
     def job(self, flow: SeenFlow) -> DatasetName:
-        """The name of the job to which a flow belongs. A flow that no job, notebook, ... made belongs to the statements that write its
-        target.
+        """The name of the job to which a flow belongs. A flow without a job, notebook or the like belongs to a job that stands for all
+        statements that write its target.
         """
         kind, entity = (flow.kind.lower(), flow.entity) if flow.entity else (_STATEMENT, flow.target)
         return f"databricks://{self.host}", "/".join(part for part in (flow.workspace, kind or "entity", entity) if part)
@@ -74,8 +73,8 @@ def full_name_of(entry: Mapping[str, Any]) -> str:
 
 
 def read_table(entry: Mapping[str, Any], full_name: str, names: UnityNames) -> Asset:
-    """What a listing of tables has about one, without the comments that were published to it. Members of an unexpected form count as
-    absent.
+    """Convert a table in a listing to an asset, without the comments that LineageBridge published to the table. Members of an unexpected
+    form count as absent.
     """
     facets: dict[str, Json] = {}
     marks = marks_in(entry.get("properties"))
@@ -93,8 +92,8 @@ def read_table(entry: Mapping[str, Any], full_name: str, names: UnityNames) -> A
 
 
 def read_tags(full_name: str, tags: Iterable[tuple[str, str, str]], names: UnityNames, marks: Iterable[Marks] = ()) -> Asset | None:
-    """The tags of a table, each with its column (empty: the table itself), key and value; without those that were published to it, as
-    `marks` or a tag among them has it. None if no others are left.
+    """Convert the tags of a table to an asset. Each tag has a column (empty: the table itself), a key and a value. Tags that LineageBridge
+    published, as `marks` or a tag with a mark show, are left out; None if no others are left.
     """
     made, found = [], sorted(set(tags))
     every = [*marks, *(mark for column, _, value in found if not column and (mark := parse_marks(value)))]
@@ -107,7 +106,7 @@ def read_tags(full_name: str, tags: Iterable[tuple[str, str, str]], names: Unity
 
 
 def read_flows(flows: Iterable[SeenFlow], names: UnityNames) -> Asset | None:
-    """The job to which these flows belong, with what it reads and writes; None if no end has a name."""
+    """Convert the flows of one job to an asset: the job with its inputs and outputs. None if neither end of any flow has a name."""
     inputs = set[DatasetName]()
     targets: dict[DatasetName, dict[str, set[tuple[DatasetName, str]]]] = {}
     read: dict[DatasetName, set[DatasetName]] = {}

@@ -45,9 +45,8 @@ _ResultT = TypeVar("_ResultT")
 
 
 class Workspace:
-    """Calls the API of one workspace. Thread-safe. `wait` waits for some seconds, between two questions about a statement.
-
-    `check_stop` is called before each call, and raises an error if the calls are to end.
+    """Calls the API of one workspace. Thread-safe. `wait` sleeps for the given seconds between two requests for the state of a statement.
+    `check_stop` is called before each call, and raises StoppedError if no more calls should be made.
     """
 
     def __init__(
@@ -86,7 +85,7 @@ class Workspace:
         raise SourceError(f"GET {path} has too many pages", _ADDRESS)
 
     def properties(self, full_name: str) -> Any:  # noqa: ANN401  # JSON
-        """The properties of a table; None if it does not exist, or may not be read. Raises SourceError."""
+        """The properties of a table; None if it does not exist or may not be read. Raises SourceError."""
         try:
             return object_in(self._called(lambda http: http.get(f"{TABLES}/{quote(full_name, safe='')}", include_browse="true"))).get(
                 "properties"
@@ -95,7 +94,7 @@ class Workspace:
             return None
 
     def has_table(self, full_name: str) -> bool:
-        """Whether a table exists. Raises SourceError, also if that may not be asked."""
+        """Whether a table exists. Raises SourceError, which also happens if the caller may not read the table."""
         try:
             answer = self._called(lambda http: http.get(f"{TABLES}/{quote(full_name, safe='')}/exists"))
         except MissingError as error:
@@ -110,7 +109,7 @@ class Workspace:
     def rows(self, statement: str, **parameters: str) -> list[Row]:
         """The rows of a query's result; values are text or None. Parameters are text.
 
-        Raises SourceError if the statement fails or takes too long, and if its result is not whole.
+        Raises SourceError if the statement fails or takes too long, or if its result is incomplete.
         """
         asked = {
             "statement": statement,
@@ -123,7 +122,7 @@ class Workspace:
         answer = self._ended(self._called(lambda http: http.send("POST", STATEMENTS, asked), _RIGHTS_ON_SYSTEM))
         manifest, result = object_in(answer, "manifest"), object_in(answer, "result")
         if manifest.get("truncated"):
-            raise SourceError("the result of a SQL statement is not whole: Databricks cut it short")
+            raise SourceError("the result of a SQL statement is incomplete: Databricks has truncated it", _ADDRESS)
         rows = _rows_in(result)
         for _ in range(MOST_PAGES):
             following = result.get("next_chunk_index")
@@ -133,7 +132,7 @@ class Workspace:
             rows += _rows_in(result)
         if manifest.get("total_row_count") != len(rows):
             raise SourceError(
-                f"the result of a SQL statement is not whole: it has {len(rows)} of {manifest.get('total_row_count')} rows", _ADDRESS
+                f"the result of a SQL statement is incomplete: it has {len(rows)} of {manifest.get('total_row_count')} rows", _ADDRESS
             )
         return rows
 
@@ -147,7 +146,7 @@ class Workspace:
         return object_in(self._called(lambda http: http.get(path)))
 
     def _ended(self, answer: Any) -> Mapping[str, Any]:  # noqa: ANN401  # JSON
-        """The answer about a statement when it has succeeded. One that is not waited for any more is cancelled."""
+        """Wait until a statement has succeeded, and return the answer about it. A statement that takes too long is cancelled."""
         named, waited = text_in(answer, "statement_id"), 0.0
         pauses = iter(_PAUSES)
         try:

@@ -1,5 +1,5 @@
-"""Resolves calls of table functions and MATCH_RECOGNIZE to columns. Lowering (`sql/text`) replaced each call by a placeholder name, a
-stand-in.
+"""Resolves calls of table functions, and MATCH_RECOGNIZE, to columns. Lowering (`sql/text`) has replaced each of these by a placeholder
+name, the stand-in.
 """
 
 from abc import abstractmethod
@@ -193,13 +193,13 @@ class Ordinal(QueryRelation):
     """The result of UNNEST WITH ORDINALITY. When its columns are named, the last name is that of the row number."""
 
     def renamed(self, names: Sequence[str]) -> QueryRelation:
-        """Rename the columns, as QueryRelation does; the row number, which is last, gets no source column."""
+        """Rename the columns, as QueryRelation does. The row number, which is the last column, has no source column."""
         made = super().renamed(names)
         return replace(made, columns=(*made.columns[:-1], (made.columns[-1][0], NO_SOURCES))) if names else made
 
 
 def _extended(base: QueryRelation, added: Iterable[tuple[str, Value]]) -> QueryRelation:
-    """A copy of a relation with additional columns at the end, after the columns that no definition mentions."""
+    """A copy of a relation with additional columns at the end, after its undefined columns."""
     end = len(base.columns)
     return replace(base, columns=(*base.columns, *added), gap=base.gap or (end, end))
 
@@ -219,10 +219,10 @@ def _changelog(function: str, base: QueryRelation, given: _Arguments) -> QueryRe
 
 
 def _processed(base: QueryRelation, given: _Arguments, whole: Value) -> QueryRelation:
-    """The columns of the result of a user-defined table function: those of PARTITION BY, those the function makes, and the time of
+    """The columns of the result of a user-defined table function: those of PARTITION BY, those that the function returns, and the time of
     `on_time`.
 
-    A column with the name of a column of the input table is probably that column; any other may come from all columns of the input
+    A result column with the name of an input column is probably that column; any other result column may come from all columns of the input
     table.
     """
     keys = [(name, value.doubted(LIKELY)) for name in given.partition if (value := base.find(name)) is not None]
@@ -252,7 +252,7 @@ def _without_brackets(tokens: Sequence[Token]) -> Sequence[Token]:
 
 
 def _is_name(tokens: Sequence[Token]) -> bool:
-    """Whether tokens are nothing but a name, of one or more parts."""
+    """Whether tokens are just a name, of one or more parts."""
     return bool(tokens) and all(token.is_name if at % 2 == 0 else token.text == "." for at, token in enumerate(tokens))
 
 
@@ -266,7 +266,7 @@ def _without_direction(tokens: Sequence[Token]) -> Sequence[Token]:
 
 
 def _clauses(body: Sequence[Token]) -> dict[str, Sequence[Token]]:
-    """The tokens of each clause of MATCH_RECOGNIZE, by the clause's first word. The key `ALL` is there if all rows of a match are
+    """The tokens of each clause of MATCH_RECOGNIZE, by the clause's first word. The key `ALL` is included if all rows of a match are
     returned.
     """
     found: dict[str, Sequence[Token]] = {}

@@ -17,7 +17,9 @@ from lineage_bridge.sql.statements.catalog import Table
 
 @dataclass
 class RowChange:
-    """What MERGE or UPDATE does to rows: the new values of columns, the columns that decide about the change, and the tables read."""
+    """The effect of MERGE or UPDATE on rows: the new values of columns, the columns that decide which rows change, and the tables that are
+    read.
+    """
 
     columns: list[tuple[str, Value]] = field(default_factory=list)
     conditions: set[Condition] = field(default_factory=set)
@@ -25,7 +27,7 @@ class RowChange:
 
 
 def merged_rows(node: exp.Merge, target: Table, resolver: Resolver) -> RowChange:
-    """What a MERGE statement does to the rows of its target."""
+    """The effect of a MERGE statement on the rows of its target."""
     scope, found = Scope(), RowChange()
     found.conditions |= resolver.source(node.args["using"], scope, {})
     found.inputs |= set(resolver.analysis.tables)
@@ -46,7 +48,7 @@ def merged_rows(node: exp.Merge, target: Table, resolver: Resolver) -> RowChange
 
 
 def updated_rows(node: exp.Update, resolver: Resolver) -> RowChange:
-    """What an UPDATE statement does to the rows of its table."""
+    """The effect of an UPDATE statement on the rows of its table."""
     scope, found = Scope(), RowChange()
     clause = part_of(node, "from")
     if clause is not None:

@@ -39,7 +39,8 @@ class QueryAnalysis:
     - `views`: the views whose queries are being resolved; a view that uses itself is recognised by them.
     - `system_columns`: the columns that every table has beside those it defines.
     - `pseudo_columns`: names for properties of the record, such as its timestamp, which come from no column.
-    - `unnamed`: a function that makes the name of a column without one, from the number of columns and of unnamed columns before it.
+    - `unnamed`: a function that makes a name for a column without one, given the number of columns before it and the number
+      of unnamed columns among them.
     - `numbers_repeated`: whether a repeated column name gets a number as its suffix.
     """
 
@@ -166,7 +167,7 @@ class Expressions(ABC):
         return merged(value for _, value in inner.columns).under(inner.conditions)
 
     def _chosen(self, chosen: Sequence[exp.Expr | None], asked: Sequence[exp.Expr | None], scope: Scope, ctes: Ctes) -> Value:
-        """The value of an expression such as CASE, which is one of several values and is selected by conditions."""
+        """The value of an expression such as CASE: one of several values, selected by conditions."""
         values = [self.value(part, scope, ctes) for part in chosen if part is not None]
         return merged(values).through(Subtype.TRANSFORMATION).under(self.deciding(asked, "CONDITIONAL", scope, ctes))
 

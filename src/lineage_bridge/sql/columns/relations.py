@@ -34,10 +34,11 @@ class QueryRelation:
     """The columns of a table, subquery or function result, in order, each with its value (its source columns).
 
     - `hidden`: columns that `*` does not select.
-    - `unknown`: returns the value of a column that no definition mentions (an undefined column); None if there are no such columns.
+    - `unknown`: a function that returns the value of an undefined column, which is a column that no definition mentions; None
+      if the relation has no such columns.
     - `conditions`: the source columns that decide which rows the relation has.
     - `weak`: an undefined column is looked up here only if no other relation can have it.
-    - `gap`: the place of the undefined columns among `columns`, as two indexes; None if it is the end.
+    - `gap`: the place of the undefined columns among `columns`, as two indexes; None if they are at the end.
     - `sure`: whether the names of the columns are certain.
     """
 
@@ -78,7 +79,9 @@ class QueryRelation:
         return [*values[: min(first, len(names) - len(behind))], *inside, *behind]
 
     def with_likely_names(self) -> "QueryRelation":
-        """A copy in which columns after the undefined ones have less confidence if their names may be repeats, which Flink numbers."""
+        """A copy in which columns after the undefined ones have less confidence: their names may repeat names of undefined columns, and
+        Flink numbers repeated names.
+        """
         if self.sure or self.gap is None:
             return self
         before, behind = self.columns[: self.gap[0]], self.columns[self.gap[0] :]
@@ -120,7 +123,7 @@ class ProjectedColumns:
             self.open(relation.unknown)
 
     def open(self, unknown: Unknown | None) -> None:
-        """Record that undefined columns follow at this place; `unknown` returns their values. If it is None, none follow."""
+        """Record that undefined columns follow here, whose values `unknown` returns. If `unknown` is None, there are none."""
         if unknown is not None:
             position = len(self.columns)
             self.unknown = unknown if self.unknown is unknown else either([self.unknown, unknown])
@@ -212,7 +215,8 @@ class Scope:
         return None if self.outer is None else self.outer.column(name)
 
     def _find(self, name: str) -> Value | None:
-        """Find a column among the defined columns of this scope's relations; hidden columns only if no other has the name.
+        """Find a column among the defined columns of this scope's relations. Hidden columns are only searched if no other column has the
+        name.
 
         If several relations have the column, its value may come from any of them.
         """

@@ -34,7 +34,7 @@ class Resolver(FromClause):
         return cls(analysis, parsed).relation(parsed.expression, Scope(), {})
 
     def columns_of(self, query: Sequence[Token] | exp.Expr) -> QueryRelation:
-        """Like `columns_in`, with the analysis of this resolver."""
+        """Like `columns_in`, but uses the analysis of this resolver."""
         return type(self).columns_in(query, self.analysis)
 
     def relation(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> QueryRelation:
@@ -109,9 +109,7 @@ class Resolver(FromClause):
         return replace(projected.relation(conditions), hidden=self._passed(node, here))
 
     def _passed(self, node: exp.Select, here: Scope) -> Columns:
-        """The system columns of a query's only relation, which are passed on: `*` does not select them, but a query around this one
-        may name them.
-        """
+        """The system columns that a query with only one relation passes on: `*` does not select them, but an outer query may name them."""
         if len(here.relations) != 1 or not any(isinstance(projection, exp.Star) for projection in node.expressions):
             return ()
         ((_, only),) = here.relations
@@ -189,7 +187,9 @@ class Resolver(FromClause):
         found.add([(name, part) for name in names or ()], None if names is not None else lambda _: part.doubted(LIKELY))
 
     def _fields(self, value: Value, path: Sequence[str]) -> list[str] | None:
-        """The names of the fields in a value, which must be a column of a table or a field inside one; None if its type is unknown."""
+        """The names of the fields in a value, which must be a column of a table or a field inside a column; None if the value's type is
+        unknown.
+        """
         if len(value.direct) != 1:
             return None
         (((name, column), (subtype, _)),) = value.direct.items()

@@ -46,8 +46,8 @@ class Value:
         return Value({source: (subtype, min(sure, was)) for source, (subtype, was) in self.direct.items()}, self.conditions)
 
     def deciding(self, kind: str) -> set[Condition]:
-        """The conditions that follow if this value decides about something, such as which rows are selected: one condition of this kind for
-        each of its source columns, and the value's own conditions.
+        """The conditions that result if this value is used as a condition, for example to select rows: one condition of this kind for each
+        of its source columns, and the value's own conditions.
         """
         return {(source, kind) for source in self.direct} | self.conditions
 

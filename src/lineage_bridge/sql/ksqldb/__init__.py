@@ -1,3 +1,3 @@
-"""Rules that apply to ksqlDB only: how it names columns that have no alias (naming.py), and which columns are the keys of records and joins
+"""Rules that apply to ksqlDB only: the names of columns without an alias (column_names.py), and the keys of records and joins
 (join_keys.py). `docs/sql.md` describes them.
 """

@@ -10,8 +10,8 @@ from lineage_bridge.sql.columns.functions import PSEUDO_COLUMNS, WINDOW_BOUNDS
 from lineage_bridge.sql.columns.relations import Columns, ProjectedColumns, QueryRelation, RecordKey, Scope
 from lineage_bridge.sql.columns.resolver import Resolver
 from lineage_bridge.sql.columns.values import LIKELY, NO_SOURCES, Subtype, Value, merged, source
+from lineage_bridge.sql.ksqldb.column_names import SYNTHETIC_KEY, ColumnAliases, joined_name
 from lineage_bridge.sql.ksqldb.join_keys import viable_keys
-from lineage_bridge.sql.ksqldb.naming import SYNTHETIC_KEY, ColumnAliases, joined_name
 from lineage_bridge.sql.ksqldb.select import Select, equality, field_of, group_keys, path_of, unwrapped
 from lineage_bridge.sql.statements.catalog import Table
 from lineage_bridge.sql.text.cursor import parts

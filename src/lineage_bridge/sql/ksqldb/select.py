@@ -1,4 +1,4 @@
-"""A SELECT of ksqlDB with its sources and joins, and functions that tell which column or key an expression is."""
+"""A SELECT of ksqlDB with its sources and joins, and functions that find which column or key an expression denotes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ from sqlglot import exp
 from lineage_bridge.sql.columns.expressions import Ctes, column_path
 from lineage_bridge.sql.columns.relations import QueryRelation, Scope
 from lineage_bridge.sql.columns.values import Value
+from lineage_bridge.sql.ksqldb.column_names import ColumnAliases
 from lineage_bridge.sql.ksqldb.join_keys import JoinCondition, JoinSide, SourceColumn
-from lineage_bridge.sql.ksqldb.naming import ColumnAliases
 from lineage_bridge.sql.text.lowering import FIELD
 
 
@@ -59,7 +59,7 @@ class Select:
         return [name for name, relation in self.sources if any(own == column for own, _ in relation.columns)]
 
     def source_column(self, path: Sequence[str]) -> SourceColumn | None:
-        """The source and column that a path denotes: the source is the one in the path, else the first that may have the column."""
+        """The source and column that a path denotes. If the path names no source, it is the first source that may have the column."""
         names = column_path(path)
         if len(names) > 1:
             return names[0], names[1]
@@ -101,7 +101,7 @@ class Select:
         return False
 
     def conditions(self) -> Iterator[JoinCondition]:
-        """The conditions of those joins that compare for equality, in order."""
+        """The conditions of the joins that test for equality, in order."""
         for join in self.node.args.get("joins") or ():
             on = equality(join)
             if on is not None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from lineage_bridge.sql.columns.relations import QueryRelation
 from lineage_bridge.sql.columns.values import CERTAIN, LIKELY, NO_SOURCES, Subtype, Value
-from lineage_bridge.sql.ksqldb.naming import SYNTHETIC_KEY
+from lineage_bridge.sql.ksqldb.column_names import SYNTHETIC_KEY
 from lineage_bridge.sql.statements.catalog import Catalog, ColumnKind, Table, TableColumn
 from lineage_bridge.sql.statements.datasets import KAFKA_TOPIC
 from lineage_bridge.sql.statements.statement_types import DefineTable

@@ -52,7 +52,7 @@ def _given_columns(cursor: Cursor, name: Name) -> Statement:
 
 
 def _given(column: Sequence[Token], *, folds: bool) -> Iterator[GivenColumn]:
-    """Parse a column with the position that it gets: FIRST, or AFTER another column."""
+    """Parse a column, and the position that the statement gives it: FIRST, or AFTER another column."""
     follows: str | None = None
     rest = column
     if len(column) > 2 and column[-1].upper == "FIRST":

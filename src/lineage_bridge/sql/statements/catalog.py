@@ -1,4 +1,4 @@
-"""The tables, views and models that a script defines or mentions, and the rules by which a name finds one of them."""
+"""The tables, views and models that a script defines or mentions, and the rules by which names are looked up."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -130,7 +130,7 @@ def _column(cursor: Cursor) -> TableColumn:
 
 
 def _begins_column(cursor: Cursor) -> bool:
-    """Whether a name and a type come next. They begin another column, so the comma before them is missing."""
+    """Whether a name and a type come next, which begin another column: the comma before them is then missing."""
     name, *types = cursor.tokens[cursor.at : cursor.at + 2]
     return name.is_name and name.upper not in _BEHIND_TYPES and any(type_.upper in _TYPES for type_ in types)
 

@@ -12,7 +12,7 @@ _TYPES = frozenset({"ARRAY", "MAP", "MULTISET", "ROW", "STRUCT"})
 
 
 class StatementError(Exception):
-    """A statement cannot be read. It has the reason, and the token at which reading failed; None at the end of the text."""
+    """A statement cannot be parsed. The error has the reason, and the token at which parsing failed; None at the end of the text."""
 
     def __init__(self, message: str, token: Token | None) -> None:
         super().__init__(message)

@@ -44,7 +44,7 @@ def hint(message: str, texts: Sequence[str], *, ksql: bool = False) -> str:
 
 
 def _known(message: str, texts: Sequence[str], *, ksql: bool) -> str:
-    """The message for a mistake that is recognised by the words before it; empty if it is not a known one."""
+    """The message for a mistake that is recognised by the preceding words; empty if no known mistake is recognised."""
     last = texts[-1] if texts else ""
     instead = f", not '{last}'" if last else ""
     before = texts[-2].upper() if len(texts) > 1 else ""
@@ -61,8 +61,8 @@ def _known(message: str, texts: Sequence[str], *, ksql: bool) -> str:
 
 
 def _meant(word: str) -> str:
-    """The keyword of which a word is probably a misspelling; empty if the word is a keyword itself, is the plural of one, or resembles
-    none.
+    """The keyword that a misspelt word was probably meant to be; empty if the word is itself a keyword or the plural of a keyword, or
+    resembles none.
     """
     if len(word) < len("FROM") or word in _KEYWORDS:
         return ""

@@ -1,5 +1,5 @@
-"""Lowers the constructs that only ksqlDB has. Each function handles a construct that may begin at a token; it returns False if another one
-begins there.
+"""Lowers the constructs that only ksqlDB has. Each function handles one construct, if it begins at the given token; otherwise the function
+returns False.
 """
 
 from lineage_bridge.sql.text.cursor import folded

@@ -40,7 +40,7 @@ class Lowering:
         self.line_tokens.append(token)
 
     def stand_in(self, what: TableCall | Pattern) -> None:
-        """Set a construct aside, and write a placeholder name in its place. `stand_ins` maps the placeholder name to the construct."""
+        """Store a construct in `stand_ins` under a new placeholder name, and write this name in place of the construct."""
         name = f"{STAND_IN}{len(self.stand_ins)}"
         self.stand_ins[name] = what
         self.emit(f'"{name}"', what.token)
@@ -51,7 +51,7 @@ class Lowering:
             self._step()
 
     def inside(self, tokens: Sequence[Token]) -> None:
-        """Lower other tokens at the current place, before going on with the remaining ones."""
+        """Lower other tokens here, before continuing with the remaining ones."""
         outer, self.cursor = self.cursor, Cursor(tokens, folds=self.ksql)
         while self.cursor.token is not None:
             self._step()

@@ -1,4 +1,4 @@
-"""Rewords the errors of sqlglot, so that they describe the text that a user wrote."""
+"""Rewords error messages of sqlglot, so that they fit the text that the user wrote."""
 
 import re
 

@@ -7,7 +7,7 @@ from lineage_bridge.sql.text.tokens import Kind, Token, tokens
 
 
 def split(text: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    """Split a script into statements. Statement sets are split too, and `${name}` is replaced as `DEFINE name = 'text'` states."""
+    """Split a script into statements. Statement sets are split too, and `${name}` is replaced by the text of `DEFINE name = 'text'`."""
     defined: dict[str, str] = {}
     start = 0
     for at in range(len(text) + 1):

@@ -1,6 +1,6 @@
 """Lowers the constructs that only streaming SQL has: sets them aside, or leaves them out, so that sqlglot can parse the rest of a query.
 
-Each function handles a construct that may begin at a token; it returns False if another one begins there.
+Each function handles one construct, if it begins at the given token; otherwise the function returns False.
 """
 
 from collections.abc import Collection, Sequence
@@ -133,7 +133,7 @@ def _is_json(self: Lowering, token: Token) -> bool:
 
 
 def _after_from(self: Lowering, token: Token) -> bool:
-    """Lower what follows FROM, JOIN or a comma, which may be a table function or a table with MATCH_RECOGNIZE."""
+    """Lower the tokens after FROM, JOIN or a comma, which may be a table function or a table with MATCH_RECOGNIZE."""
     cursor = self.cursor
     word = token.upper
     ahead = cursor.at + 1

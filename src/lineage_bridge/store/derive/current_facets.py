@@ -1,4 +1,4 @@
-"""Keeps the current facets of nodes up to date: of each key, the facet that counts."""
+"""Keeps the current facets of nodes up to date: for each key, the one of several facets that counts."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
@@ -33,7 +33,9 @@ class CurrentFacetWriter:
         self._connection, self._changes = connection, changes
 
     def merge(self, assertions: Iterable[Row], facet_sets: dict[bytes, dict[str, bytes]]) -> set[tuple[int, str]]:
-        """Merge assertions, which the store already has, with their facets by facet set. Returns the nodes and keys whose facet differs."""
+        """Merge assertions that the store already has into the current facets. `facets` has their facets by facet set. Returns the (node,
+        key) pairs whose current facet has changed.
+        """
         best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
         of_catalogs: dict[tuple[int, str], int] = {}
         for _, job, node, side, _, facet_set, _, _, _, last, event in assertions:
@@ -54,7 +56,7 @@ class CurrentFacetWriter:
         return self._recorded(before, changed)
 
     def _merged(self, rows: list[Row]) -> list[Row]:
-        """Merge current facets; return those that differ, with the facet that was current before."""
+        """Merge rows into the table of current facets. Returns the rows that changed, each with the facet that was current before."""
         self._connection.execute("DELETE FROM in_current")
         self._connection.executemany(_STAGE, rows)
         new = self._connection.execute(_NEW).fetchall()
@@ -62,7 +64,7 @@ class CurrentFacetWriter:
         return new
 
     def _recorded(self, before: dict[tuple[int, int, str], bytes], changed: list[Row]) -> set[tuple[int, str]]:
-        """Record the differences for the feed of changes. `before` has the facets that were removed to be computed again."""
+        """Record the differences for the change feed. `before` has the facets that were removed in order to be computed again."""
         after: dict[tuple[int, int, str], bytes] = {}
         for node, owner, key, facet, was in changed:
             after[node, owner, key] = facet
@@ -77,8 +79,8 @@ class CurrentFacetWriter:
     # what catalogs state
 
     def _removed(self, of_catalogs: Mapping[tuple[int, str], int]) -> dict[tuple[int, int, str], bytes]:
-        """Remove the current facets that catalogs stated under these keys; return them. Those of a job's mark have any rank below 1, as
-        nobody else states it.
+        """Remove the current facets that catalogs stated under these keys, and return them. Each key comes with the rank below which facets
+        are a catalog's.
         """
         found: dict[tuple[int, int, str], bytes] = {}
         for (node, key), below in sorted(of_catalogs.items()):
@@ -88,7 +90,7 @@ class CurrentFacetWriter:
         return found
 
     def _of_catalogs(self, touched: Collection[tuple[int, str]]) -> Iterator[Row]:
-        """The facets that count of all that catalogs state under these keys."""
+        """For each of these keys, the facet that counts among those that catalogs state."""
         for node in sorted({node for node, _ in touched}):
             statements: dict[str, list[CatalogStatement]] = {}
             for key, stated in self._stated(node):

@@ -1,8 +1,8 @@
 """Keeps derived rows up to date, in the transaction that writes the facts: run shapes, flows, current facets, and aliases.
 
-A value that is a minimum or a maximum is merged into the stored one. All others are recomputed for the keys that a batch changed, with the
-pure functions of `graph`, until a budget of rows is used up; the remaining keys are queued. `graph.derive` computes the same values from
-all facts.
+Minimums and maximums are merged into the stored values. All other values are recomputed for the keys that a batch changed, with the pure
+functions of `graph`, until a budget of rows is used up; the remaining keys are queued. `graph.derive` computes the same values from all
+facts.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -57,7 +57,7 @@ class Derivation:
             connection.execute(f"CREATE TEMP TABLE {table}")
 
     def forget(self) -> None:
-        """Remove from the caches what a transaction added before it was rolled back."""
+        """Remove from the caches what the current transaction added. Call this after a rollback."""
         self.lineage_set_of.clear()
         self.since.clear()
         self.mentioned.clear()
@@ -157,8 +157,8 @@ class Derivation:
         self.search.keep_up(budget.rows // _ROWS_A_TEXT + 1)
 
     def _shapes(self, touched: list[Asserter], budget: Budget) -> list[Asserter]:
-        """Recompute the shapes of queued asserters and of touched runs, within the budget; the rest stays queued. Returns the
-        recomputed ones.
+        """Recompute the shapes of queued asserters and of touched runs, within the budget; the rest stays queued. Returns the asserters
+        whose shapes were recomputed.
         """
         left = self.connection.execute("SELECT asserted_by, job FROM derive_queue LIMIT 1000").fetchall()
         waiting = list(dict.fromkeys([*left, *touched]))
@@ -222,13 +222,13 @@ class Derivation:
             self.lineage_set_of[facet, key], self.since[facet, key] = row or (self._store_lineage_set(facet, key, first), first)
 
     def _asserted_earlier(self, facet: bytes, key: str, first: int) -> None:
-        """Record that a facet was first asserted earlier than was known. Then the nodes that it names were also mentioned earlier."""
+        """Record an earlier first assertion of a facet than was known. It is also an earlier mention of the nodes that the facet names."""
         self.since[facet, key] = first
         self.connection.execute("UPDATE facet_lineage_set SET first = ? WHERE facet = ? AND key = ?", (first, facet, key))
         self.add_nodes((*node, first) for node in (named_nodes(key, self.text(facet), self.names) if key in NAMING_KEYS else ()))
 
     def _store_lineage_set(self, facet: bytes, key: str, first: int) -> bytes | None:
-        """Parse a facet that names nodes, and store them; of a lineage facet also the lineage set, whose id is returned."""
+        """Parse a facet that names nodes, and store these nodes. For a lineage facet, also store the lineage set, and return its id."""
         text = self.text(facet)
         if key == "jobType":
             mark = read_mark(text)
@@ -253,7 +253,7 @@ class Derivation:
         return lineage_set.id
 
     def lineage_set_id(self, facet_set: bytes, key: str) -> bytes | None:
-        """The id of the lineage set that the facet `key` of a stored facet set states; None if it has no valid one."""
+        """The id of the lineage set that the facet `key` in a stored facet set states; None if there is no valid lineage facet."""
         row = self.connection.execute("SELECT facet FROM facet_set WHERE facet_set = ? AND key = ?", (facet_set, key)).fetchone()
         if row is None:
             return None

@@ -52,11 +52,11 @@ class RunShapeWriter:
         self.connection.execute("DELETE FROM in_day")
 
     def snapshots(self) -> set[Asserter]:
-        """The runs in the staged batch whose events are complete snapshots, so that each event may remove earlier statements."""
+        """The runs in the staged batch that send complete snapshots: each event of such a run replaces what earlier events stated."""
         return {(asserter, job) for asserter, job, mark in self.connection.execute(statements.SNAPSHOTS).fetchall() if is_snapshot(mark)}
 
     def reshape(self, asserters: list[Asserter], budget: Budget, lineage_set_of: LineageSetOf) -> int:
-        """Recompute the shapes of asserters, in order, until the budget is spent (at least one). Returns how many were recomputed."""
+        """Recompute the shapes of asserters, in order, until the budget is spent, but of at least one. Returns how many were recomputed."""
         done, spent = 0, 0
         while done < len(asserters) and (done == 0 or spent < budget.rows):
             chunk = list(islice(asserters, done, done + _CHUNK))

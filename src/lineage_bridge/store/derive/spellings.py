@@ -1,4 +1,4 @@
-"""Updates the tables of aliases that follow from naming rules, for the names that nodes have or that operators' aliases use.
+"""Updates the tables of aliases by naming rules. Naming rules are applied to the names of nodes, and to the names in operators' aliases.
 
 Groups are not stored (see graph/identity/steps.py), so an alias or a veto changes only the rows of its own two names, however many names it
 joins into one group.
@@ -130,7 +130,7 @@ class AliasWriter:
             self.spaces.discard(namespace)
 
     def _used(self, queries: Iterable[str], *parameters: str) -> bool:
-        """Whether any of these queries finds an alias in effect. The queries look up the aliases that use a name or a namespace, given in
+        """Whether any of these queries finds an alias that is in effect. The queries look up aliases by the name or namespace in
         `parameters`.
         """
         return any(self._stands(StatedAlias(*row)) for sql in queries for row in self.connection.execute(sql, parameters))

@@ -1,7 +1,7 @@
 """Updates which runs are stitched together, by the rule in graph/flows/stitching.py.
 
-A changed run is compared with its state when it was last examined. Then the writing runs that may have run during it are examined again,
-until the budget of rows is used up.
+The state of a changed run is compared with its state when it was last examined. Then the writing runs that may have run during the changed
+run are examined again, until the budget of rows is used up.
 """
 
 from collections.abc import Iterable
@@ -50,7 +50,7 @@ _CHUNK = 200
 
 
 class _SiblingState(NamedTuple):
-    """A sibling as it was when it was last examined, with its shape and the time since which it had this shape."""
+    """The state of a run when it was last examined: its shape, and since when it had this shape. Runs with the same parent are siblings."""
 
     sibling: Sibling
     shape: int
@@ -92,7 +92,7 @@ class StitchWriter:
         self.work_off(budget)
 
     def work_off(self, budget: Budget) -> None:
-        """Examine the writing runs in the queue until the budget is spent; at least one portion of them."""
+        """Examine the writing runs in the queue until the budget is spent, but at least one portion of them."""
         spent = 0
         while spent == 0 or spent < budget.rows:
             waiting = self.connection.execute("SELECT asserted_by, job FROM stitch_queue LIMIT ?", (_CHUNK,)).fetchall()
@@ -152,7 +152,7 @@ class StitchWriter:
             self.connection.execute(_HELD, reader.key)
 
     def _stitch(self, asserter: bytes, job: int) -> None:
-        """Apply the rule to one writing run, and store the stitched shape if there is one."""
+        """Apply the stitching rule to one writing run, and store the stitched shape, if there is one."""
         self._unstitch(asserter, job)
         row = self.connection.execute(f"SELECT {_SIBLING} FROM sibling WHERE asserted_by = ? AND job = ?", (asserter, job)).fetchone()
         writer = Sibling(*row) if row else None

@@ -1,7 +1,5 @@
-"""Updates the symlinks of datasets. These are all symlinks that any job, or any design-time statement, stated last.
-
-Equal statements are one facet. The symlinks of a dataset change only when its first asserter states a facet, or its last asserter no longer
-does.
+"""Updates the symlinks of datasets. A symlink counts if it is in the last symlinks facet of any job or design-time statement. Equal facets
+are stored once, so symlinks only change when the first asserter states a facet, or the last one no longer states it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -87,7 +87,9 @@ def verify(connection: StoreConnection, names: Names, on_progress: Callable[[str
 
 
 def _require_whole(tables: Tables, hint: str) -> None:
-    """Raise StoreDamagedError with a hint if a node or facet that a relation refers to is missing: nothing can be derived then."""
+    """Raise StoreDamagedError, with a hint, if a node or facet that a relation refers to is missing, because nothing can then be
+    derived.
+    """
     asserted = {key[5] for key in tables["assertion"]}
     declared = [row for row in tables["declared_io"] if row[0] in asserted]
     nodes = {key[2] for key in tables["run_io"]} | {row[2] for row in declared}

@@ -60,8 +60,8 @@ class ShapeTime(NamedTuple):
 
 
 class AssertionTimes(ABC):
-    """Looks up when runs and design-time statements asserted flows and ports, over one connection. The shapes of a job are read once, and
-    kept.
+    """Looks up when runs and design-time statements asserted flows and ports, over one connection. The shapes of a job are read once and
+    then cached.
     """
 
     def __init__(self, connection: StoreConnection) -> None:
@@ -71,11 +71,13 @@ class AssertionTimes(ABC):
 
     @abstractmethod
     def lasts(self, held: str, values: Sequence[int]) -> list[_TimeRow]:
-        """SQL for (job, shape, origin, last event of any run with the shape, or NULL) of each row of the common table expression `held`."""
+        """For each row of the common table expression `held`: job, shape, origin, and the time of the last event of any run with the shape
+        (None if there is none).
+        """
 
     @abstractmethod
     def first(self, source: int, target: int, job: int, origin: int) -> int | None:
-        """The time of the first event of any run that asserted the flow; None if the flow is only part of a hub."""
+        """The time of the first event of any run that asserted the flow; None if the flow is only a part of a hub."""
 
     def last(self, job: int, shape: int) -> int | None:
         """The last event of any run of the job that has the shape; None if no run had it."""
@@ -103,11 +105,11 @@ class AssertionTimes(ABC):
         return [shape for (shape,) in rows if self.last(job, shape) is not None]
 
     def pending_of(self, job: int) -> list[PendingShape]:  # noqa: ARG002 - of now, nothing is pending
-        """The shapes of those asserters that did not have their current shape yet."""
+        """The earlier shapes of those asserters of a job that did not have their current shape yet."""
         return []
 
     def alone(self, job: int) -> ShapeTime | None:
-        """The shape of a job that has only one, which then contains all its edges; None if it has several."""
+        """The only shape of a job, which then contains all edges of the job; None if the job has several shapes."""
         shapes = self.shapes(job)
         return shapes[0] if shapes is not None and len(shapes) == 1 else None
 
@@ -161,14 +163,16 @@ class AssertionTimes(ABC):
 
 
 class CurrentAssertionTimes(AssertionTimes):
-    """Looks up when edges were asserted, as far as is known now."""
+    """Looks up when edges were asserted, by everything that is known now."""
 
     def lasts(self, held: str, values: Sequence[int]) -> list[_TimeRow]:
-        """SQL for (job, shape, origin, last event of any run with the shape, or NULL) of each row of the common table expression `held`."""
+        """For each row of the common table expression `held`: job, shape, origin, and the time of the last event of any run with the shape
+        (None if there is none).
+        """
         return self.connection.execute(held + _LASTS, values).fetchall()
 
     def first(self, source: int, target: int, job: int, origin: int) -> int | None:
-        """The time of the first event of any run that asserted the flow; None if the flow is only part of a hub."""
+        """The time of the first event of any run that asserted the flow; None if the flow is only a part of a hub."""
         values = {"source": source, "target": target, "job": job, "origin": origin}
         found: int | None = self.connection.execute(_FIRST, values).fetchone()[0]
         return found
@@ -185,11 +189,13 @@ class AssertionTimesAt(AssertionTimes):
         self.pending, self.at_us = pending, pending.at_us
 
     def lasts(self, held: str, values: Sequence[int]) -> list[_TimeRow]:
-        """SQL for (job, shape, origin, last event of any run with the shape, or NULL) of each row of the common table expression `held`."""
+        """For each row of the common table expression `held`: job, shape, origin, and the time of the last event of any run with the shape
+        (None if there is none).
+        """
         return self.connection.execute(held + _LASTS_AT, (*values, self.at_us, day_of(self.at_us))).fetchall()
 
     def first(self, source: int, target: int, job: int, origin: int) -> int | None:
-        """The time of the first event of any run that asserted the flow; None if the flow is only part of a hub."""
+        """The time of the first event of any run that asserted the flow; None if the flow is only a part of a hub."""
         values = {"source": source, "target": target, "job": job, "origin": origin, "at": self.at_us}
         found: int | None = self.connection.execute(_FIRST_AT, values).fetchone()[0]
         edge = source, target, job, origin
@@ -203,11 +209,11 @@ class AssertionTimesAt(AssertionTimes):
         super().load(every)
 
     def pending_of(self, job: int) -> list[PendingShape]:
-        """The shapes of those asserters that did not have their current shape yet."""
+        """The earlier shapes of those asserters of a job that did not have their current shape yet."""
         return self.pending.of_job(job)
 
     def alone(self, job: int) -> ShapeTime | None:
-        """The shape of a job that has only one, which then contains all its edges; None if it has several."""
+        """The only shape of a job, which then contains all edges of the job; None if the job has several shapes."""
         return None if self.pending.of_job(job) else super().alone(job)
 
     def flow(self, source: int, target: int, job: int, origin: int) -> int | None:

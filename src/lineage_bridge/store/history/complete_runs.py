@@ -1,4 +1,4 @@
-"""Looks up what the newest runs of a job named, as of an earlier time."""
+"""Looks up which datasets the newest runs of a job named, as of an earlier time."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ _SCAN = 200
 class CompleteRunsAt:
     """Looks up the newest runs of a job as of an earlier time. Labels are computed from them.
 
-    A job that is now known to be streaming counts as streaming at all times, even if that became known later.
+    A job that is known to be streaming now counts as streaming at all times.
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs, pending: PendingShapes) -> None:
@@ -35,7 +35,9 @@ class CompleteRunsAt:
         return self.runs.is_streaming(job)
 
     def newest_complete(self, job: int, side: Side, limit: int) -> list[frozenset[int]]:
-        """The datasets that each of the newest COMPLETE runs named on a side, newest run first. Runs that named none are skipped."""
+        """The datasets that each of the newest COMPLETE runs named as inputs or outputs (`side`), newest run first. Runs that named none
+        are skipped.
+        """
         found: list[frozenset[int]] = []
         names = self.nodes.members(job)
         for asserter, named in self._newest(job, side):
@@ -47,7 +49,9 @@ class CompleteRunsAt:
         return found
 
     def newest_naming(self, job: int, side: Side) -> frozenset[int]:
-        """The datasets that the latest run by that time named on a side. Runs that named none on this side are skipped."""
+        """The datasets that the latest run by that time named as inputs or outputs (`side`). Runs that named none on this side are
+        skipped.
+        """
         return next((named for _, named in self._newest(job, side)), frozenset())
 
     def _newest(self, job: int, side: Side) -> Iterator[tuple[bytes, frozenset[int]]]:

@@ -33,7 +33,7 @@ class JobDiff:
         self.seen: set[int] = set()
 
     def changes_of(self, job: Node) -> list[GraphChange]:
-        """The changes of a job's edges and ports, and whether the job and its datasets appeared or disappeared."""
+        """The changes of a job's edges and ports, and the job or datasets that appeared or disappeared."""
         edges = [_by_ends(self._flows(moment, job.id)) for moment in self.moments]
         ports = [_by_job(self._named(moment, job.id)) for moment in self.moments]
         found = [*_edges(edges[0], edges[1]), *_ports(ports[0], ports[1])]

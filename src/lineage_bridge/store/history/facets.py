@@ -47,7 +47,7 @@ class FacetHistories:
         self.connection, self.nodes = connection, nodes
 
     def history(self, members: Iterable[Node], key: str, at_us: int, page: FacetPage | None = None) -> FacetHistory:
-        """The versions of a facet under a key of a node, given as all its names, until a time; the most recent first."""
+        """The versions of the facet with this key until a time, the most recent first. The node is given as all its names."""
         found: dict[tuple[bytes, int], _Entry] = {}
         cut = False
         for node in members:
@@ -76,7 +76,7 @@ class FacetHistories:
         return FacetEntry(facet, Side(side), text, bool(deleted), entry.first or _NEVER, entry.last or _NEVER, tuple(jobs[:_JOBS]))
 
     def life(self, names: Sequence[int], limit: int, offset: int) -> list[LifeEntry]:
-        """The lifecycle changes of a dataset, given as all its names, the newest first, including that it was renamed."""
+        """The lifecycle changes of a dataset, including renames, the newest first. `names` are all names of the dataset."""
         rows = self.connection.execute(_LIFE.format(names=marks(names)), (*names, *names, limit, offset)).fetchall()
         return [
             LifeEntry(

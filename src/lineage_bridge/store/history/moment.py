@@ -24,9 +24,8 @@ from lineage_bridge.store.runs.runs import Runs
 
 @dataclass(frozen=True)
 class FollowedFlows:
-    """The flows that answers as of one moment follow. `not_ended` also has the flows by co-occurrence that explicit flows hide.
-
-    `pending` are the shapes that runs had at that time and no longer have; None as of now.
+    """The flows that answers as of one moment follow. Unlike `flows`, `not_ended` also contains the flows by co-occurrence that explicit
+    flows hide. `pending` has the shapes that runs had at that time and no longer have; None if the moment is now.
     """
 
     flows: Flows
@@ -35,8 +34,8 @@ class FollowedFlows:
     pending: PendingShapes | None
 
     def arrivals(self, direction: Direction) -> Arrivals:
-        """The record of the dropped datasets that a new walk reaches, at first empty. If ended flows are included, a walk continues from
-        every dropped dataset.
+        """An empty record of the dropped datasets that a new walk reaches. If ended flows are included, the walk continues from every
+        dropped dataset.
         """
         return Arrivals(self.not_ended.endings.dropped_paths, direction, ended=self.not_ended.ended)
 
@@ -47,8 +46,8 @@ class FollowedFlows:
         return frozenset(id_ for id_ in drops.dropped.keys() & set(ids) if drops.is_gone(id_))
 
     def left_out(self, followed: Collection[FlowKey], cut: Collection[FlowKey]) -> int:
-        """The number of ended flows, and of flows beyond them, that answers left out so far; inputs and outputs without a flow count as
-        flows.
+        """The number of flows that were left out of answers so far because they, or flows before them, have ended. An input or output
+        without a flow counts as a flow.
         """
         hidden = {*self.not_ended.hidden, *cut} - set(followed)
         ends = {(edge[2], end) for edge in hidden for end in edge[:2]}
@@ -64,13 +63,13 @@ class GraphMoment(FollowedFlows):
     failed: FailedFlows
 
     def alive(self, job: int, last: int | None, *ports: tuple[int, int]) -> Liveness | None:
-        """The liveness of an edge or port, from the heartbeats of its stream; None as of an earlier time."""
+        """The liveness of an edge or port, from the heartbeats of its stream; None if the moment is not now."""
         return self.labels.heartbeats.liveness_of(job, last, ports) if self.at_us is None else None
 
 
 @dataclass(frozen=True)
 class CurrentFacts:
-    """What several questions about now have in common, so that it is looked up only once."""
+    """A cache of look-ups that several questions about the present graph share."""
 
     times: CurrentAssertionTimes
     failed: FailedFlows
@@ -88,7 +87,7 @@ def graph_moment(
 ) -> GraphMoment:
     """The flows and labels at the time `at_us`, or now if it is None. With `ended`, ended flows are included.
 
-    `current` is used for now, and keeps what is looked up.
+    `current` caches look-ups for questions about now.
     """
     raw, times = _raw(connection, nodes, at_us)
     current = current if at_us is None else None

@@ -41,7 +41,9 @@ class FlowsAt:
         self._hubs = nodes.identities.row_kinds.flows.hubs
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """The edges that lead on from these nodes, ordered by the nodes' ids; each (source, target, job, origin) once for each node."""
+        """The edges that a walk in this direction follows from these nodes, sorted by the nodes' ids. For each node, a combination of
+        source, target, job and origin occurs once.
+        """
         for some in chunks(ids):
             near_ids = dict.fromkeys(some)
             edges: dict[RawEdge, None] = dict.fromkeys(self._current(some, direction))
@@ -77,7 +79,9 @@ class FlowsAt:
         return self._jobs
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """The jobs that name these datasets on a side; at most `limit` rows for each chunk of datasets."""
+        """The jobs that name these datasets as inputs or as outputs (`side`). At most `limit` rows for each portion of datasets that is
+        looked up at once.
+        """
         for some in chunks(ids):
             near_ids = set(some)
             found: set[RawPort] = set(self._ports_at(some, side, limit))
@@ -103,7 +107,7 @@ class FlowsAt:
                     yield job, dataset, pending_shape.shape.origin
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
-        """The datasets that a job names on a side."""
+        """The datasets that a job names as inputs or as outputs (`side`)."""
         found: set[RawPort] = set(
             self.connection.execute(
                 f"SELECT job, dataset, side, origin FROM job_io w WHERE job = ? AND side = ? AND {_PORT_HELD}",
@@ -114,12 +118,14 @@ class FlowsAt:
         return sorted(found, key=lambda port: (port[1], port[3]))
 
     def jobs_ports(self, jobs: Collection[int], side: Side) -> Iterator[RawPort]:
-        """The datasets that jobs name on a side, in no order."""
+        """The datasets that jobs name as inputs or as outputs (`side`), in no particular order."""
         for job in jobs:
             yield from self.job_ports(job, side)
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
+        """The column statements of a job: in the columnLineage facet of an output (the carrier) or, if the carrier is the job itself, in
+        its lineage facet.
+        """
         lineage_sets: set[tuple[bytes, int]] = set(
             self.connection.execute(
                 f"""SELECT lineage_set, origin FROM job_lineage_set w WHERE job = ? AND carrier = ? AND EXISTS (
@@ -139,13 +145,13 @@ class FlowsAt:
         ]
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """These ids, and those of all other names of the same datasets and jobs."""
+        """These ids, and the ids of all other names of the same datasets and jobs."""
         return self.nodes.expand(ids)
 
 
 def _strongest(edges: Iterable[RawEdge], direction: Direction) -> Iterator[RawEdge]:
-    """Keep each flow (source, target, job, origin) once, with its strongest evidence. Single flows come before those of hubs; flows are
-    sorted by the end from which the search came.
+    """Keep each flow (source, target, job, origin) once, with its strongest evidence. Flows are sorted by the end at which the search
+    began; single flows come before those of hubs.
     """
     best: dict[tuple[int, int, int, int, bool], RawEdge] = {}
     for edge in edges:

@@ -49,7 +49,7 @@ class SchemaHistories:
         return tuple(sorted(nodes, key=lambda node: (node.namespace, node.name)))
 
     def _of_speaking(self, rows: list[Row], at_us: int) -> list[Row]:
-        """The assertions of those catalogs that still state a schema; all of them if none does."""
+        """The assertions of the catalogs that still state a schema; all assertions if no catalog does."""
         by_catalog: dict[object, list[Row]] = defaultdict(list)
         statements: list[CatalogStatement] = []
         for row in rows:

@@ -1,5 +1,5 @@
-"""Computes groups of names on demand. A step joins two spellings, a link two namespaces; both are read hop by hop over indexes, from the
-spellings in question.
+"""Computes groups of names on demand. A step joins two spellings, a link joins two namespaces. Both are read hop by hop over indexes,
+starting from the spellings whose groups are asked for.
 
 The cost depends on these spellings and on those with which they are joined, never on the size of a namespace.
 """
@@ -60,7 +60,7 @@ _BY_ID = "SELECT id, kind, namespace, name, first FROM node WHERE id IN ({})"
 
 
 class Identity(NamedTuple):
-    """A node, the canonical node of its group, its canonical name, and the kinds of links that join its own name with the group."""
+    """A node with its group's canonical node and canonical name, and the kinds of links that join the node's own name with the group."""
 
     node: int
     head: int
@@ -127,7 +127,7 @@ class Identities:
         return bool(self._what_joins())
 
     def _what_joins(self) -> str:
-        """The SQL condition that a node `n` is an end of any step; empty if the store has neither steps nor links."""
+        """The SQL condition under which a node `n` is an end of any step; empty if the store has neither steps nor links."""
         if self._joining is None:
             has = self._what_exists()
             conditions = [HAS_STEP] * has.steps + [HAS_ALIAS] * has.aliases + [HAS_CLAIM] * has.claims
@@ -198,7 +198,7 @@ class Identities:
         return (step for step in found if self.vetoes.stands(step))
 
     def _load_aliases(self, spellings: Collection[Spelling]) -> set[StatedAlias]:
-        """What operators stated about aliases of these spellings. Vetoes among it take effect."""
+        """Load the operators' statements about aliases of these spellings. Vetoes among them are added to the known vetoes."""
         if not self._what_exists().aliases:
             return set()
         keys = [tuple(s) for s in spellings]
@@ -231,7 +231,7 @@ class Identities:
         yield from self.past.links(namespace) if self.past else ()
 
     def _load_space_aliases(self, kind: int, namespace: str) -> set[StatedAlias]:
-        """What operators stated about aliases of this namespace. Vetoes among it take effect."""
+        """Load the operators' statements about aliases of this namespace. Vetoes among them are added to the known vetoes."""
         if not self._what_exists().space_aliases:
             return set()
         aliases = self._aliases(self.connection.execute(_SPACE_ALIASES, {"entity": kind, "namespace": namespace}))
@@ -265,7 +265,7 @@ class Identities:
         return self._has
 
     def _aliases(self, rows: Iterable[Row]) -> set[StatedAlias]:
-        """What operators stated about aliases: now, or by `at_us`."""
+        """The operators' statements about aliases: all of them, or those made by `at_us`."""
         return {StatedAlias(*row) if self.past is None else self.past.alias(row) for row in rows}
 
     def _symlinked(self, spellings: Iterable[Spelling]) -> list[Step]:

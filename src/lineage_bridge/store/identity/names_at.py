@@ -25,9 +25,7 @@ _SPACE = f"SELECT 1 FROM node WHERE namespace = ? AND kind = {_DATASET} AND firs
 
 
 class _Applied(NamedTuple):
-    """What the naming rules derive from the names and namespaces in aliases: the steps of each spelling, and the links of each
-    namespace.
-    """
+    """The steps of each spelling and the links of each namespace that naming rules derive from the names and namespaces in aliases."""
 
     steps: dict[Spelling, set[Step]]
     links: dict[str, set[SpaceLink]]

@@ -1,4 +1,6 @@
-"""Finds out which kinds of rows a store has at all. Most stores lack most of these kinds, so that questions need not look them up."""
+"""Finds out which kinds of rows a store has at all. Most stores lack most of these kinds, and questions skip the look-ups for kinds that
+are missing.
+"""
 
 from typing import NamedTuple
 
@@ -6,8 +8,8 @@ from lineage_bridge.store.connection import StoreConnection
 
 
 class NameKinds(NamedTuple):
-    """Whether there are rows that give a node several names: the naming rules' links, operators' statements about names (`aliases`), about
-    jobs' names among them, and about namespaces, facets' claims, and symlinks.
+    """Which kinds of rows exist that give a node several names: links by naming rules; operators' aliases of names (`aliases`), of names of
+    jobs in particular, and of namespaces; claims of facets; symlinks.
     """
 
     steps: bool
@@ -20,7 +22,7 @@ class NameKinds(NamedTuple):
 
 
 class FlowKinds(NamedTuple):
-    """Whether there are hubs, drops, renames, flows that operators ended, and shapes with column lineage."""
+    """Which of these exist: hubs, drops, renames, flows that operators ended, shapes with column lineage."""
 
     hubs: bool
     drops: bool
@@ -48,7 +50,7 @@ _FLOWS = (
 
 
 class RowKinds:
-    """Asks over one connection, and remembers the answers: they hold for the transaction in which they were read."""
+    """Looks up the kinds of rows over one connection, and caches the answers for the transaction in which they were read."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self._connection = connection
@@ -64,7 +66,7 @@ class RowKinds:
 
     @property
     def flows(self) -> FlowKinds:
-        """The kinds of rows that flows depend on. Who asks for these needs the names as well, so one statement reads both."""
+        """The kinds of rows that flows depend on. One statement reads them together with the kinds of names, because callers need both."""
         if self._flows is None:
             found = self._ask((*_FLOWS, *_NAMES))
             self._flows, self._names = FlowKinds(*found[: len(_FLOWS)]), NameKinds(*found[len(_FLOWS) :])

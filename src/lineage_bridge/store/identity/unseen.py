@@ -10,9 +10,8 @@ _DATASET = int(NodeKind.DATASET)
 
 
 class WithSpelling:
-    """Implements StepReader. It has the steps and links of `reader`, and those that the naming rules derive from `spelling`.
-
-    `vetoes` is the object that `reader` fills when it loads the vetoes of operators.
+    """Implements StepReader. Returns the steps and links of `reader`, and those that the naming rules derive from `spelling`. `vetoes` is
+    the object to which `reader` adds the vetoes of operators that it loads.
     """
 
     def __init__(self, reader: StepReader, vetoes: Vetoes, spelling: Spelling) -> None:

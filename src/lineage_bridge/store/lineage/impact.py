@@ -151,8 +151,8 @@ class ImpactFinder:
         return pair[1]
 
     def _note_readers(self, ids: Collection[int], ahead: Direction, walked: ReachedNodes) -> None:
-        """Record the jobs that read (down) or write (up) a dataset, with or without a flow. At a dropped dataset, only jobs with a flow
-        count.
+        """Record the jobs that read a dataset (in a walk downstream) or write it (upstream), with or without a flow. At a dropped dataset,
+        only jobs with a flow count.
         """
         living = set(ids) - {id_ for id_ in self.followed.gone(ids) if walked.distances[self.nodes.head(id_)]}
         for port in self.flows.ports(living, ahead.near, self.limits.edges):
@@ -167,9 +167,10 @@ class ImpactFinder:
         return {self.nodes.head(edge[0] if back is Direction.DOWN else edge[1]) for edge in elsewhere}
 
     def _jobs(self, walked: ReachedNodes, own: set[int], wholly: set[int], ahead: Direction) -> Iterable[Affected]:
-        """The jobs that read reached nodes. A job's distance is that of its nearest input; it is wholly affected if all its inputs are.
+        """The jobs that read reached nodes. A job's distance is that of its nearest input. A job is wholly affected if all its inputs are
+        wholly affected.
 
-        A dataset that declares its own lineage stands in the place of a job. It is left out here, because the walk has reached it as a
+        A dataset that declares its own lineage is stored in place of a job. It is left out here, because the walk has reached it as a
         dataset.
         """
         taken: dict[int, set[int]] = {}

@@ -54,9 +54,7 @@ ProofKey = tuple[int, int, bytes]
 
 
 class Proofs:
-    """Finds the last event that asserted a column statement, over one connection; with `at_us`, the last such event by that time, as far as
-    is known.
-    """
+    """Finds the last event that asserted a column statement, over one connection; with `at_us`, the last known event until that time."""
 
     def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
         self.connection, self.at_us = connection, at_us

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from lineage_bridge.graph.relations import Origin, Side
-from lineage_bridge.graph.runs.ledger import LedgerWindow
+from lineage_bridge.graph.runs.path_ledger import LedgerWindow
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.model.lineage import Impact, Ledger, Paths, Trace, TraceOptions
 from lineage_bridge.store.connection import StoreConnection
@@ -16,7 +16,7 @@ from lineage_bridge.store.lineage.trace import Tracer
 from lineage_bridge.store.lineage.walk import Walker
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.failed_flows import FailedFlows
-from lineage_bridge.store.runs.ledger import LedgerMaker
+from lineage_bridge.store.runs.path_ledger import LedgerMaker
 from lineage_bridge.store.runs.runs import Runs
 from lineage_bridge.store.runs.statistics import Statistics
 

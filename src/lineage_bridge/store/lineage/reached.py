@@ -15,11 +15,12 @@ Pair = tuple[int, int]
 
 @dataclass
 class ReachedNodes:
-    """What a walk reached: flows between canonical nodes as pairs, near end first, each with its jobs, and the hops to each node.
+    """What a walk reached: `jobs` has the jobs of each pair of canonical nodes between which data flows (near end first), `distances` the
+    number of hops to each node.
 
-    `readers` has the jobs that name a reached node on the side from which the walk comes, each with these nodes. `sound` has the (near end,
-    far end, job) of each flow that a run stated which did not fail; the far end is None for such a reader. `origins` has the strongest
-    origin of each flow and reader. `edges` has the flows of each pair, `cut` the flows that a drop interrupts.
+    `readers` has the jobs that read a reached node (in a walk upstream, that write it), each with these nodes. `sound` has the flows, as
+    (near end, far end, job), that at least one run stated which did not fail; the far end is None for an entry about a reader. `origins`
+    has the strongest origin of each flow and reader. `edges` has the flows of each pair, `cut` the flows that a drop interrupts.
     """
 
     jobs: dict[Pair, set[int]] = field(default_factory=dict)
@@ -38,12 +39,14 @@ class ReachedNodes:
         return {edge for edges in self.edges.values() for edge in edges}
 
     def surely(self, origins: Collection[int]) -> set[int]:
-        """The nodes and jobs that are reached by flows stated by other runs than failed ones."""
+        """The nodes and jobs that are reached by flows which not only failed runs stated."""
         reached = distances_of(origins, adjacency((near, far) for near, far, _ in self.sound if far is not None))
         return {*reached, *(job for near, _, job in self.sound if near in reached)}
 
     def note(self, near: int, far: int | None, job: int, origin: int, *, failed: bool) -> None:
-        """Record what states that data moves from one node to another, or (`far` None) that a job names a node from this side."""
+        """Record a flow between two nodes or, if `far` is None, a job that reads (upstream: writes) a node, with its origin and whether a
+        successful run stated it.
+        """
         key = near, far, job
         self.origins[key] = min(origin, self.origins.get(key, origin))
         if not failed:

@@ -87,7 +87,7 @@ class Tracer:
         return {column: [step for step in steps if self._counts(step, column[0], options, up=up)] for column, steps in found.items()}
 
     def _hop(self, frontier: Sequence[Column], found: Traced, options: TraceOptions, *, up: bool) -> set[Column]:
-        """The columns that are one hop further than these. Also records the statements that lead to them."""
+        """The columns that are one hop away from these. Also records the statements that lead to them."""
         self.nodes.expand(id_ for id_, _ in frontier)
         members = {id_: self.nodes.members(id_) for id_, _ in frontier}
         steps_of = self._steps(dict.fromkeys((member, field) for id_, field in frontier for member in members[id_]), options, up=up)
@@ -115,7 +115,7 @@ class Tracer:
                 yield far
 
     def _counts(self, step: ColumnStep, member: int, options: TraceOptions, *, up: bool) -> bool:
-        """Whether the trace follows a statement: it matches the options and supports a current flow."""
+        """Whether the trace follows a statement: it matches the options of the trace, and belongs to a flow that the trace follows."""
         if not (step.source_field or step.target_field):
             return False
         if is_indirect(step) and not options.indirect:

@@ -1,4 +1,4 @@
-"""How the values of a column get to the other columns of its trace: as they were, masked, or not at all. Pure."""
+"""Finds how the values of a column arrive at the other columns of its trace: unchanged, masked, or not at all. Pure."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -8,15 +8,15 @@ from lineage_bridge.store.query.columns import Column, ColumnStep
 
 
 def is_indirect(step: ColumnStep) -> bool:
-    """Whether the source of a step only decides over the rows of the target."""
+    """Whether the source of a step only affects which rows the target has."""
     return step.type == "INDIRECT" or not step.target_field
 
 
 def value_arrivals(
     starts: Collection[Column], steps: Iterable[Sequence[ColumnStep]], head: Callable[[int], int], *, up: bool
 ) -> dict[Column, Arrival]:
-    """The best way in which values come from the columns `starts` to each column that the steps lead to; a way is as good as its worst
-    step. `steps` has the statements of one flow between two columns together; `head` gives the canonical id of a node.
+    """For each column that the steps lead to, the best way in which values arrive from the columns `starts`. A way is as good as its worst
+    step. Each entry of `steps` has all statements of one flow between two columns; `head` returns the canonical id of a node.
     """
     onward: dict[Column, list[tuple[Column, Arrival]]] = defaultdict(list)
     for alike in steps:

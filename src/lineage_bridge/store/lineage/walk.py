@@ -173,9 +173,8 @@ class Walker:
         return Edge(*ends, _ORIGINS[origin], _EVIDENCE[evidence], label, last, hub != 0, liveness, failed, unambiguous)
 
     def _one_to_one(self, jobs: set[int]) -> set[int]:
-        """Which of these jobs have exactly one input and one output, each of which may have several names.
-
-        If all inputs or all outputs of a job have ended, the ended ones are counted.
+        """Which of these jobs have exactly one input and one output; each may have several names. If all inputs (or outputs) of a job have
+        ended, the ended ones count.
         """
         several = self.nodes.canonical(jobs)
         names = {job: self.nodes.members(job) if job in several else [job] for job in jobs}
@@ -186,7 +185,7 @@ class Walker:
         return {job for job in jobs if all((job, side) in single for side in _ENDS)}
 
     def _named(self, names: Mapping[int, Collection[int]], side: Side) -> dict[int, set[int]]:
-        """The datasets that each of these jobs, given with all of its names, names on a side; those that have ended if there are no
+        """The datasets that each of these jobs names as inputs or outputs (`side`) under any of its names; ended ones only if there are no
         others.
         """
         found = _datasets(names, side, self.flows)

@@ -109,7 +109,7 @@ class PostgresqlDatabase:
             connection.close()
 
     def identity(self) -> object:
-        """Always the same value: a store in PostgreSQL is never replaced by another one, only changed by transactions."""
+        """Always the same value, because a store in PostgreSQL is only changed by transactions, and never replaced as a file is."""
         return None
 
     def version(self, connection: StoreConnection) -> int | None:  # noqa: ARG002 - PostgreSQL has no number that tells it
@@ -122,20 +122,20 @@ class PostgresqlDatabase:
 
 
 def check_address(url: str) -> None:
-    """Check an address of PostgreSQL without asking the server. Raises ConfigError if it cannot be read or has a secret."""
+    """Check an address of PostgreSQL without connecting. Raises ConfigError if it cannot be parsed or contains a secret."""
     if not SECRETS.isdisjoint(_parameters(url)):
-        raise ConfigError("the address of PostgreSQL has a password", "give that by a password file (PGPASSFILE) or PGPASSWORD")
+        raise ConfigError("the address of PostgreSQL has a password", "put the password into a password file (PGPASSFILE) or PGPASSWORD")
 
 
 def connect_writer(url: str, schema: str = "", *, alone_as: str = "", owner: GraphOwner | None = None) -> StoreConnection:
-    """A connection that writes; a missing schema and its tables are created, and tables that are not as expected are emptied.
+    """Open a connection that writes. A missing schema and its tables are created, and tables of an unexpected form are emptied.
 
-    With `alone_as`, it holds the schema's lock under this name as long as it is open: of such connections there is one at a time. With
-    `owner`, nothing is changed in the schema of another owner.
+    With `alone_as`, the connection holds the schema's lock under this name while it is open; only one connection at a time can hold it.
+    With `owner`, nothing is changed in a schema that has another owner.
 
     Raises StoreUnreachableError for a server that cannot be reached, StoreLockedError while another connection holds the lock,
     StoreVersionError for tables of a newer version, StoreError for a schema with tables of another program or owner, and for a server that
-    is too old or whose database is not in UTF-8, ConfigError for an address that is none.
+    is too old or whose database is not in UTF-8, ConfigError for an invalid address.
     """
 
     def prepare(connection: "psycopg.Connection[Any]") -> None:
@@ -149,8 +149,8 @@ def connect_writer(url: str, schema: str = "", *, alone_as: str = "", owner: Gra
 
 
 def connect_replacer(url: str, schema: str, *, alone_as: str, owner: GraphOwner | None = None) -> StoreConnection:
-    """Open a connection that replaces the graph by another one. It is like that of `connect_writer`, but the tables stay as they are
-    until then.
+    """Open a connection that will replace the graph by another one. It is like a connection of `connect_writer`, but leaves the tables
+    unchanged until the replacement.
     """
 
     def prepare(connection: "psycopg.Connection[Any]") -> None:
@@ -183,7 +183,7 @@ def _prepared(
 ) -> StoreConnection:
     """Open a connection, and call `prepare` with it. If `prepare` raises, the connection is closed.
 
-    With `watched`, it fails when the server stops answering.
+    With `watched`, the connection fails when the server stops answering.
     """
     connection = _connected(url, session)
     watchdog = Watchdog(connection, partial(_ask, url, connection)) if watched else None
@@ -220,7 +220,7 @@ def _connected(url: str, session: str) -> "psycopg.Connection[tuple[Any, ...]]":
     except psycopg.Error as error:
         reason = " ".join(str(error).split())
         raise StoreUnreachableError(
-            f"PostgreSQL cannot be reached: {reason}", "check that the server runs, that its address is right and that it knows the user"
+            f"PostgreSQL cannot be reached: {reason}", "check that the server runs, that its address is right, and that the user exists"
         ) from error
     try:
         _require_server(connection)
@@ -237,7 +237,7 @@ def _connected(url: str, session: str) -> "psycopg.Connection[tuple[Any, ...]]":
 
 
 def _ask(url: str, watched: "psycopg.Connection[Any]") -> None:
-    """Check whether the server of a connection answers on a new one. Raises psycopg.Error if not."""
+    """Check that the server of a connection answers on a new connection. Raises psycopg.Error if it does not."""
     defaults = {name: value for name, value in _DEFAULTS.items() if name not in _parameters(url)}
     same: dict[str, str | int] = {"host": watched.info.host, "port": watched.info.port, "target_session_attrs": "any", "connect_timeout": 5}
     with psycopg.connect(make_conninfo(url, **{**defaults, **same}), autocommit=True) as connection:

@@ -26,7 +26,9 @@ _WRITING: Final = "BEGIN; LOCK TABLE position IN EXCLUSIVE MODE"
 
 
 class Placed(str):
-    """A statement with numbered placeholders. `names` are the names of the values in the order of the numbers; empty if they have none."""
+    """A statement with numbered placeholders. `names` are the names of the values, in the order of the numbers; empty if values are given
+    by position.
+    """
 
     __slots__ = ("names",)
     names: tuple[str, ...]
@@ -57,7 +59,9 @@ class Postgresql:
 
 
 def _written(found: re.Match[str], number: Callable[[str], str]) -> str:
-    """A token of a statement as PostgreSQL's SQL writes it. `number` gives the number of the parameter for which a token stands."""
+    """Translate a token of a statement to PostgreSQL's SQL. `number` returns the number of the parameter that a placeholder token stands
+    for.
+    """
     if found["text"]:
         value = found["value"]
         return f"key_text({found['text']}) = key_text({number(value) if value[0] in '?:' else value})"

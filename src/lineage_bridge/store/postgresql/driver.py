@@ -54,14 +54,14 @@ def store_error(error: psycopg.Error) -> LineageBridgeError:
     code = error.sqlstate or ""
     words = " ".join((error.diag.message_primary or str(error)).split()) or type(error).__name__
     if code.startswith(_UNREACHABLE) or (not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
-        return StoreUnreachableError(f"PostgreSQL does not answer: {words}", "check that the server runs; the call can be repeated then")
+        return StoreUnreachableError(f"PostgreSQL does not answer: {words}", "check that the server runs, then try again")
     if code == _CONFLICT:
         return StoreUnreachableError(
             f"PostgreSQL's replica ended the question: {words}",
             "ask again; if it happens often, set hot_standby_feedback = on on the replica, or a longer max_standby_streaming_delay",
         )
     if code == _DEADLOCK:
-        return StoreUnreachableError(f"PostgreSQL ended what waited for another session: {words}", "the call can be repeated")
+        return StoreUnreachableError(f"PostgreSQL ended a statement that waited for another session: {words}", "try again")
     if code in _DAMAGED:
         return StoreDamagedError(
             f"PostgreSQL's data is damaged: {words}", "repair the database, or drop the schema: the graph is computed again from the log"

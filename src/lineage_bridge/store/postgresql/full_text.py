@@ -1,7 +1,8 @@
 """Full-text search with PostgreSQL's own text vectors. No extension is needed, and both indexes find what SQLite's find.
 
-Each row of an index is one vector. Its lexemes are a column's number and a token of that column, at the token's position: trigrams of
-names, so that a part of a name is a phrase of trigrams, and words of texts. A lexeme without a token stands before the first one.
+Each row of an index is one vector. Each lexeme consists of a column's number and a token of that column, and is at the token's position.
+The tokens of a name are its trigrams, so a part of a name is a phrase of trigrams; the tokens of a text are its words. Before a column's
+first token there is a lexeme without a token.
 """
 
 import unicodedata
@@ -90,19 +91,19 @@ class TextVectors:
         return ReadOnce(_written(index, query))
 
     def phrase(self, text: str, *, prefix: bool = False) -> TextQuery:
-        """Build a query for a text, taken literally; names hold U+FFFD where NUL was sent. See FullText for `prefix`."""
+        """Build a query for a text, taken literally. NUL is replaced by U+FFFD, as in stored names. See FullText for `prefix`."""
         return Phrase(text.replace("\x00", "\ufffd"), prefix)
 
     def all_of(self, queries: Sequence[TextQuery]) -> TextQuery:
-        """Build a query that matches where all of these queries match."""
+        """Build a query that matches if all of these queries match."""
         return Combined(tuple(queries), "&")
 
     def any_of(self, queries: Sequence[TextQuery]) -> TextQuery:
-        """Build a query that matches where at least one of these queries matches."""
+        """Build a query that matches if at least one of these queries matches."""
         return Combined(tuple(queries), "|")
 
     def beginning(self, column: str, phrase: TextQuery) -> TextQuery:
-        """Build a query that matches where a column begins with a phrase."""
+        """Build a query that matches if a column begins with a phrase."""
         if not isinstance(phrase, Phrase):
             raise TypeError("only a phrase can begin a column")
         return Phrase(phrase.text, phrase.prefix, True, (column,))
@@ -126,7 +127,7 @@ class TextVectors:
         return key, " ".join(_vector(index, texts))
 
     def keys(self, index: str) -> str:
-        """The SQL query for the keys of all rows, as the column `id`."""
+        """The SQL query that returns the keys of all rows, in a column `id`."""
         return f"SELECT id FROM {index}"
 
 
@@ -147,7 +148,7 @@ def _vector(index: str, texts: Sequence[str]) -> Iterator[str]:
 
 
 def _placed(tokens: list[str]) -> Iterator[tuple[int, str]]:
-    """Each token with its position; the first one is at 2."""
+    """Each token with its position; the first token is at position 2."""
     at = 0
     while at < len(tokens):
         yield from enumerate(tokens[at : at + _MAX_POSITION - 1], 2)
@@ -174,7 +175,9 @@ def _written(index: str, query: TextQuery) -> str:
 
 
 def _adjacent(number: int, tokens: list[str], prefix: bool) -> str:
-    """Match tokens of a column that follow each other. Each may be at a position that also has another lexeme; a prefix includes those."""
+    """The query for tokens of a column that follow each other. A position may have several lexemes; a prefix matches any of them that
+    begins with it.
+    """
     *before, last = tokens
     end = f"{_quoted(number, last)}:*" if prefix else _anywhere(number, last) if before else _quoted(number, last)
     return " <-> ".join([*(_anywhere(number, token) for token in before), end])

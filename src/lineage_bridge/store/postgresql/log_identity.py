@@ -1,5 +1,5 @@
-"""The file by which a graph in PostgreSQL recognises the log from which it is computed. It has the log's identity, and how far the graph
-has read it.
+"""The file by which a graph in PostgreSQL recognises the log from which it is computed. The file has the log's identity, and the offset up
+to which the graph has read the log.
 """
 
 import re
@@ -30,7 +30,7 @@ def owner_of(file: Path, key: bytes) -> GraphOwner:
 
 
 def known_position(file: Path) -> int:
-    """The offset up to which the graph is known to have read the log; 0 if unknown. The pipeline notes it when it starts."""
+    """The stored offset up to which the graph has read the log; 0 if unknown. The pipeline stores it when it starts."""
     try:
         return _read(file)[1]
     except StoreError:
@@ -38,16 +38,15 @@ def known_position(file: Path) -> int:
 
 
 def note_position(file: Path, position: int) -> None:
-    """Note how far the graph has read the log. Only for the folder of the graph's owner, which has an identity."""
+    """Store how far the graph has read the log. Only call this for the data folder of the graph's owner, whose log has an identity."""
     log, noted = _read(file)
     if log and noted != position:
         replace_file(file, f"log {log}, position {position}\n".encode())
 
 
 def require_log(file: Path, schema: str, store: GraphStore, end: int) -> None:
-    """Raise StoreError if the graph has read more than the log has, which ends at `end`; otherwise note how far it has read it.
-
-    The log may then be older than the graph, and its next records would be taken for records that the graph has.
+    """Raise StoreError if the graph has read beyond `end`, the end of the log; otherwise store how far the graph has read. A log that ends
+    earlier may be an old copy: its next records would be mistaken for records that the graph already has.
     """
     position = store.position(LOG_SOURCE).get(0, 0)
     if position > max(end, known_position(file)):
@@ -60,7 +59,7 @@ def require_log(file: Path, schema: str, store: GraphStore, end: int) -> None:
 
 
 def _read(file: Path) -> tuple[str, int]:
-    """The identity of the log, empty without one, and the position. Raises StoreError for a file that cannot be read."""
+    """The identity of the log (empty if it has none) and the stored offset. Raises StoreError if the file cannot be read."""
     try:
         found = _CONTENT.fullmatch(file.read_text(encoding="ascii").strip())
     except FileNotFoundError:

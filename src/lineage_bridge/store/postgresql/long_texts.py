@@ -1,7 +1,8 @@
-"""Texts of any length in indexes of PostgreSQL, whose entries have at most 2,704 bytes: names may be ten times as long.
+"""Texts of any length in indexes of PostgreSQL. An index entry has at most 2,704 bytes, but names may be ten times as long.
 
-An index has `key_text(text)` in place of a text: the text itself if it is short, and otherwise its beginning with its SHA-256. Different
-texts have different values of `key_text`. Statements use it where they look up a text, or where a text is part of a unique key.
+So an index contains `key_text(text)` in place of a text: the text itself if it is short, otherwise its beginning with its SHA-256.
+Different texts have different values of `key_text`. Statements use `key_text` where they look up a text, or where a text is part of a
+unique key.
 """
 
 import re
@@ -49,12 +50,12 @@ _FIRST: Final = re.compile(r"\(SELECT min\(((?:\w+\.)?namespace)\) FROM (\w+(?: 
 
 
 def with_name_order(sql: str) -> str:
-    """The statement, rewritten so that nodes are sorted by the index on their names."""
+    """Rewrite a statement so that nodes are sorted by the index on their names."""
     return sql.replace("ORDER BY namespace, name", "ORDER BY name_order(namespace, name), namespace, name")
 
 
 def with_conflict_keys(sql: str) -> str:
-    """The statement, with the key in ON CONFLICT written as the table's unique index has it."""
+    """Rewrite a statement so that its ON CONFLICT names the key as the table's unique index has it."""
     if "ON CONFLICT (" not in sql or not (table := _TABLE.match(sql)):
         return sql
     texts = _KEYS.get(table[1], frozenset())
@@ -62,7 +63,7 @@ def with_conflict_keys(sql: str) -> str:
 
 
 def with_first_texts(sql: str) -> str:
-    """The statement, rewritten so that the first namespace, or the next one after another, is looked up by the index."""
+    """Rewrite a statement so that it finds the first namespace, or the one that follows another, by the index."""
 
     def looked_up(found: re.Match[str]) -> str:
         column, table, before = found.groups()

@@ -1,5 +1,5 @@
-"""Records whose graph a schema of PostgreSQL holds. The comments of its tables name the installation, so no other one writes it
-by mistake.
+"""Records which installation's graph a schema of PostgreSQL contains. The comments of the tables name the installation, so that no other
+one writes to them by mistake.
 """
 
 import hashlib
@@ -16,9 +16,8 @@ _DIGITS: Final = 32
 
 @dataclass(frozen=True)
 class GraphOwner:
-    """The installation that writes a graph: a digest of the key that its ids are made with, and the identity of its log, both in hex.
-
-    A copy of a data folder has the key of the original, and a log of its own.
+    """The installation that writes a graph: a digest of the key with which node ids are hashed, and the identity of the log, both in hex. A
+    copy of a data folder has the same key as the original, but another log.
     """
 
     key: str
@@ -30,14 +29,14 @@ class GraphOwner:
 
 
 def key_digest(key: bytes) -> str:
-    """The digest of a key that `GraphOwner` has."""
+    """The digest of the installation's key, as `GraphOwner` contains it."""
     return hashlib.sha256(b"owner of a graph" + key).hexdigest()[:_DIGITS]
 
 
 def require_owner(connection: Any, schema: str, owner: GraphOwner) -> None:  # noqa: ANN401 - as in schema.py
     """Raise StoreError if the schema that `connection` works in has tables of another installation's graph.
 
-    It reads comments only, so it also knows tables that this version cannot read.
+    Only reads the comments of tables, so this also works for tables of another version.
     """
     for table, comment in marks(connection).items():
         found = _OWNED.search(comment)

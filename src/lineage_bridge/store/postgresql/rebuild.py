@@ -21,13 +21,12 @@ _WAIT: Final = "500ms"
 
 
 class Rebuilding:
-    """Holds the locks of the graph's schema and of a second schema beside it. When it is closed, the second schema is deleted.
-
-    The graph in use stays as it is until `put_in_place`.
+    """Holds the locks of the graph's schema and of a second schema, and deletes the second schema when it is closed. The graph in use is
+    unchanged until `put_in_place`.
     """
 
     def __init__(self, database: PostgresqlDatabase, name: str, owner: GraphOwner | None = None) -> None:
-        """`name` is what others find as the locks' holder. `owner` is whose the graph will be. Raises as `connect_replacer`."""
+        """`name` is shown to others as the holder of the locks. `owner` will own the new graph. Raises the errors of `connect_replacer`."""
         self._database, self._beside, self._owner = database, database.schema + SUFFIX, owner
         self._current = connect_replacer(database.url, database.schema, alone_as=name, owner=owner)
         self._connection: psycopg.Connection[Any] = self._current.raw.connection
@@ -42,7 +41,7 @@ class Rebuilding:
             raise
 
     def beside(self) -> StoreConnection:
-        """A connection that writes into the empty second schema. A crash may lose what it has written."""
+        """A connection that writes into the empty second schema. What it writes may be lost in a crash."""
         connection = connect_beside(self._database.url, self._beside)
         connection.execute("SET synchronous_commit = off")
         return connection
@@ -60,10 +59,8 @@ class Rebuilding:
             raise store_error(error) from error
 
     def put_in_place(self) -> bool:
-        """Replace the tables of the graph by those of the second schema, in one transaction. Returns False if questions hold the
-        tables now.
-
-        Questions that have begun see the old graph until they end.
+        """Replace the tables of the graph by those of the second schema, in one transaction. Returns False, without changes, while
+        questions hold locks on the tables. Questions that have begun see the old graph until they end.
         """
         try:
             with self._connection.transaction():
@@ -124,7 +121,7 @@ class Rebuilding:
 
 @contextmanager
 def _working_in(connection: "psycopg.Connection[Any]", schema: str) -> Iterator[None]:
-    """Let the statements of the transaction work in another schema."""
+    """A context manager in which the statements of the transaction use another schema."""
     before = connection.execute("SELECT current_setting('search_path')").fetchone()
     connection.execute("SELECT set_config('search_path', quote_ident(%s), true)", (schema,))
     yield

@@ -73,12 +73,12 @@ _log = logging.getLogger(__name__)
 
 
 def create(connection: Any, schema: str = "", owner: str = "", mark: str = MARK) -> None:  # noqa: ANN401 - psycopg is an extra
-    """Create the tables, in one transaction, and the schema, if it is missing; leave those that are as expected.
+    """Create the tables in one transaction, and the schema if it is missing. Tables that are as expected are kept.
 
-    Tables of an earlier version, or that somebody has changed, are dropped: the graph is computed again from the log. `connection` is a
-    psycopg connection without a transaction that works in `schema` (empty: the one it has). `owner` is what the tables' comments say of
-    whose they are, after their `mark`. Raises StoreVersionError for tables of a newer
-    version, StoreError for those of another program. Safe in many processes at once.
+    Tables of an earlier version, or that somebody has changed, are dropped and created again: the graph is then computed again from the
+    log. `connection` is a psycopg connection without an open transaction; `schema` is the schema to use (empty: the connection's own). The
+    comment of each table consists of `mark` and `owner`. Raises StoreVersionError for tables of a newer version, StoreError for those of
+    another program. Safe in many processes at once.
     """
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(hashtext(coalesce(nullif(%s, ''), current_schema())))", (schema,))
@@ -104,7 +104,7 @@ def create_schema(connection: Any, schema: str) -> None:  # noqa: ANN401 - as ab
 
 
 def mark_tables(connection: Any, owner: str, mark: str = MARK) -> None:  # noqa: ANN401 - as above
-    """Write the comments of the tables and functions that this version has just created."""
+    """Write the comments of tables and functions after they were created."""
     for table in expected_columns():
         digest = f", {_digest()}" if table == "alembic_version" else ""
         connection.execute(f"COMMENT ON TABLE {quoted(table)} IS '{mark}{owner}{digest}'")
@@ -113,9 +113,8 @@ def mark_tables(connection: Any, owner: str, mark: str = MARK) -> None:  # noqa:
 
 
 def require_replaceable(connection: Any) -> None:  # noqa: ANN401 - as above
-    """Raise StoreVersionError if the schema's tables are of a newer version, StoreError if something would be in the way of others.
-
-    That is a table of another program, or a view on the tables.
+    """Check that the schema's tables can be replaced. Raises StoreVersionError if they are of a newer version, StoreError if the schema
+    contains a table of another program, or a view that uses the tables.
     """
     found_version(connection)
     comments = {name: comment or "" for name, comment in connection.execute(_MARKED).fetchall()}
@@ -124,12 +123,12 @@ def require_replaceable(connection: Any) -> None:  # noqa: ANN401 - as above
             raise StoreError(f"the schema in PostgreSQL holds the table {name} of another program", "name an empty schema: store_schema")
     if views := [name for (name,) in connection.execute(_VIEWS, (f"{MARK}%",)).fetchall()]:
         raise StoreError(
-            f"views are on the graph's tables: {', '.join(views)}", "drop them, and create them again when the tables are replaced"
+            f"views use the graph's tables: {', '.join(views)}", "drop these views, and create them again after the tables were replaced"
         )
 
 
 def drop(connection: Any, mark: str = MARK) -> bool:  # noqa: ANN401 - as above
-    """Drop the tables and functions with a mark; returns whether there were such tables. What else is in the schema stays."""
+    """Drop the tables and functions that have this mark; returns whether there were such tables. Everything else in the schema is kept."""
     ours = graph_tables(connection, mark)
     if ours:
         connection.execute(f"DROP TABLE {', '.join(map(quoted, ours))}")
@@ -140,7 +139,7 @@ def drop(connection: Any, mark: str = MARK) -> bool:  # noqa: ANN401 - as above
 
 
 def marks(connection: Any, mark: str = MARK) -> dict[str, str]:  # noqa: ANN401 - as above
-    """The comments of the tables in the schema that LineageBridge has made with this mark, by table."""
+    """The comments of the tables that LineageBridge created with this mark, by table name."""
     return {name: comment for name, comment in connection.execute(_MARKED).fetchall() if (comment or "").startswith(mark)}
 
 
@@ -164,10 +163,8 @@ def require_tables(connection: Any) -> None:  # noqa: ANN401 - as above
 
 
 def unexpected(connection: Any, digest: str) -> str:  # noqa: ANN401 - as above
-    """What differs from the tables that this version creates; empty if nothing does. `digest` is the digest of the statements that
-    create them.
-
-    Other objects in the schema, such as an index that somebody has added, are ignored.
+    """The differences between the schema's tables and those that this version creates; empty if there are none. `digest` is the digest of
+    the statements that create the tables. Additional objects, such as an index that somebody has added, are ignored.
     """
     if (found := found_version(connection)) != GRAPH.version:
         return f"it has schema {found or 'none'}, and this version uses {GRAPH.version}"
@@ -205,9 +202,7 @@ def statements() -> list[str]:
 
 
 def _with_text_key(sql: str, table: str, texts: frozenset[str]) -> list[str]:
-    """The statements that create a table. If its key contains texts, the key becomes an index of its own, because that can hold long
-    texts.
-    """
+    """The statements that create a table. If the key contains texts, it becomes a separate index, in which long texts are possible."""
     key = _PRIMARY_KEY.search(sql)
     columns = indexed(key[1], texts) if key else ""
     if "key_text(" not in columns:
@@ -242,7 +237,7 @@ def expected_indexes() -> set[str]:
 
 
 def found_version(connection: Any) -> str | None:  # noqa: ANN401 - as above
-    """The version of the schema's tables, empty if they state none; None if there are no such tables.
+    """The version of the schema's tables, empty if they do not state one; None if there are no tables.
 
     Raises StoreVersionError for a newer version, StoreError for another program's tables.
     """

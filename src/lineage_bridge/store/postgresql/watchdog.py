@@ -1,4 +1,4 @@
-"""Ends a connection whose server has stopped answering. A statement that waits for the server then fails, instead of waiting for ever."""
+"""Ends a connection whose server has stopped answering. A statement that waits for the server then fails instead of waiting forever."""
 
 import logging
 import os
@@ -21,13 +21,10 @@ _log = logging.getLogger(__name__)
 
 
 class Watchdog(threading.Thread):
-    """Asks the server, over another connection, whether it answers at all while a statement runs.
-
-    A statement may take as long as it needs, as long as the server answers others.
-    """
+    """While a statement runs, checks over another connection whether the server still answers. If so, the statement may take any time."""
 
     def __init__(self, connection: "psycopg.Connection[Any]", ask: Callable[[], None]) -> None:
-        """Watch `connection`. `ask` opens another connection and uses it; if PostgreSQL refuses something, that is an answer as well."""
+        """Watch `connection`. `ask` opens another connection and uses it; an error from PostgreSQL also counts as an answer."""
         super().__init__(name="watchdog", daemon=True)
         self._connection, self._probe = connection, Probe(ask, _ANSWER_S)
         self._ended = threading.Event()
@@ -59,6 +56,8 @@ class Watchdog(threading.Thread):
 
 
 def _end(connection: "psycopg.Connection[Any]") -> None:
-    """Shut down both directions of a connection's socket. The thread that waits for it notices this, and still has to close the socket."""
+    """Shut down both directions of a connection's socket. The thread that waits on the socket then gets an error, and still has to close
+    the socket.
+    """
     with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.pgconn.socket)) as shared:
         shared.shutdown(socket.SHUT_RDWR)

@@ -26,9 +26,8 @@ _DEAD: Final = (
 
 
 def take_lock(connection: "psycopg.Connection[Any]", schema: str, name: str) -> None:
-    """Hold the lock of a schema until the connection ends, under a name of at most 63 bytes.
-
-    Raises StoreLockedError, which says who holds it.
+    """Take the lock of a schema, and hold it until the connection ends, under a name of at most 63 bytes. Raises StoreLockedError, with the
+    name of the holder.
     """
     before = connection.execute("SELECT current_setting('lock_timeout')").fetchone()
     for statement in (*_DEAD, f"SET lock_timeout = '{_WAIT}'"):

@@ -34,7 +34,7 @@ def declarations_of(connection: StoreConnection, asserter: bytes, job: int) -> l
 
 
 def declared_shape(connection: StoreConnection, job: int, facet_set: bytes, lineage_set_of: LineageSetOf) -> Shape:
-    """The shape of one facet set of a design-time statement; `job` is the dataset it is about when it names no job."""
+    """The shape of one facet set of a design-time statement. If the statement names no job, `job` is the dataset that it is about."""
     row = connection.execute("SELECT kind FROM node WHERE id = ?", (job,)).fetchone()
     keys = declaring_keys(job if row and row[0] == NodeKind.JOB else 0)
     declared = connection.execute("SELECT side, dataset, dataset_facet_set FROM declared_io WHERE facet_set = ?", (facet_set,)).fetchall()
@@ -59,8 +59,8 @@ def shape_at(connection: StoreConnection, asserter: bytes, job: int, at_us: int)
 def dated(
     connection: StoreConnection, who: tuple[bytes, int], stated: list[StatedLineage], lineage_set_of: LineageSetOf, at_us: int = _NOW
 ) -> list[StatedLineage]:
-    """The lineage that a run of a job has stated, with the last time of each statement. These times only matter, and are only looked up,
-    for a run that sends complete snapshots, if it stated several lineage sets for one carrier.
+    """The lineage that a run of a job has stated, with the last time of each statement. The times are only looked up where they matter: for
+    a run that sends complete snapshots and has stated several lineage sets for one carrier.
     """
     if not any(is_snapshot(row.lineage_set) for row in stated):
         return stated

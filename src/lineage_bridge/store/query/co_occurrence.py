@@ -1,8 +1,8 @@
 """Checks co-occurrence by datasets instead of names: a run's column lineage may use another name of an input than its inputs do.
 
-Flows are computed per run from ids of names. Which names denote one dataset is known only when a question is answered, so co-occurrence is
-checked again here: a flow with this evidence does not count if, in every run that has it, column lineage states the sources of the target
-and mentions the source, each under any of its names.
+Flows are computed per run from ids of names. Which names denote one dataset is only known when a question is answered, so co-occurrence is
+checked again here. A flow by co-occurrence does not count if, in every run that has the flow, column lineage states the sources of the
+flow's target and mentions the flow's source; the names of both are compared as groups.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -36,8 +36,8 @@ class _Stated(NamedTuple):
 
 
 class CoOccurrence:
-    """Decides which flows by co-occurrence count, over one connection; now or, with `pending`, as of its time. Caches what it has
-    loaded.
+    """Decides which flows by co-occurrence count, over one connection; now or, with `pending`, as of the time of `pending`. Caches what it
+    has loaded.
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, pending: PendingShapes | None = None) -> None:
@@ -103,7 +103,9 @@ class FlowsByGroup:
         self.flows, self.counted = flows, counted
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """The edges that lead on from these nodes, ordered by the nodes' ids; each (source, target, job, origin) once for each node."""
+        """The edges that a walk in this direction follows from these nodes, sorted by the nodes' ids. For each node, a combination of
+        source, target, job and origin occurs once.
+        """
         edges = self.flows.edges(ids, direction)
         return edges if self.counted.empty else self._counting(edges)
 
@@ -113,21 +115,25 @@ class FlowsByGroup:
             yield from (edge for edge in some if edge not in hidden) if hidden else some
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """The jobs that name these datasets on a side; at most `limit` rows for each chunk of datasets."""
+        """The jobs that name these datasets as inputs or as outputs (`side`). At most `limit` rows for each portion of datasets that is
+        looked up at once.
+        """
         return self.flows.ports(ids, side, limit)
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
-        """The datasets that a job names on a side."""
+        """The datasets that a job names as inputs or as outputs (`side`)."""
         return self.flows.job_ports(job, side)
 
     def jobs_ports(self, jobs: Collection[int], side: Side) -> Iterator[RawPort]:
-        """The datasets that jobs name on a side, in no order."""
+        """The datasets that jobs name as inputs or as outputs (`side`), in no particular order."""
         return self.flows.jobs_ports(jobs, side)
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
+        """The column statements of a job: in the columnLineage facet of an output (the carrier) or, if the carrier is the job itself, in
+        its lineage facet.
+        """
         return self.flows.statements(job, carrier)
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """These ids, and those of all other names of the same datasets and jobs."""
+        """These ids, and the ids of all other names of the same datasets and jobs."""
         return self.flows.expand(ids)

@@ -57,7 +57,7 @@ class Columns(Protocol):
 
 
 class CurrentColumns:
-    """Looks up the column statements of now over one connection, those of many columns at once."""
+    """Looks up the current column statements over one connection, for many columns at once."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection

@@ -30,7 +30,9 @@ class _Hop(NamedTuple):
 
 
 class DroppedPaths:
-    """Looks up paths through dropped datasets. `edges` returns the flows that lead on from nodes and have not ended for another reason."""
+    """Looks up paths through dropped datasets. `edges` returns the flows from given nodes that have not ended for another reason than a
+    drop.
+    """
 
     def __init__(
         self,
@@ -65,7 +67,7 @@ class DroppedPaths:
         return self._is_between(dataset, direction, came, left)
 
     def leads_on(self, dataset: int, direction: Direction, came: int) -> bool:
-        """Whether a path that reached a dropped dataset at a time leads further to an existing dataset."""
+        """Whether a path that reached a dropped dataset at `time` continues to an existing dataset."""
         head = self.nodes.head(dataset)
         if (head, direction) not in self._limits:
             self._search(head, direction)
@@ -127,7 +129,9 @@ class Arrivals:
         self._best: dict[int, int] = {}
 
     def passes(self, edge: RawEdge) -> bool:
-        """Whether a walk may follow a flow onward: its near end exists, or is where the walk began, or no drop interrupts the path."""
+        """Whether a walk may follow a flow: the flow's near end exists or is the origin of the walk, or no drop interrupts the path
+        there.
+        """
         near = edge[0] if self.direction is Direction.DOWN else edge[1]
         if not self.dropped_paths.drops.is_gone(near):
             return True

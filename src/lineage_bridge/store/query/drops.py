@@ -36,8 +36,8 @@ WHERE dataset IN ({{}}) AND change = 'DROP' AND first <= ? AND first < ? AND las
 
 
 class _Names(NamedTuple):
-    """For one name of a dataset: all its names, those that denote the whole dataset, and the last drops of this name and of the whole
-    dataset.
+    """For one name of a dataset: all names of the dataset, the names that denote the whole dataset, and the last drops of this name and of
+    the whole dataset.
     """
 
     group: tuple[int, ...]
@@ -47,7 +47,9 @@ class _Names(NamedTuple):
 
 
 class _Spread(NamedTuple):
-    """The drops of one dataset: its extents with the last drop of each, the names that denote the whole dataset, and its last drop."""
+    """The drops of one dataset: the last drop of each of its extents, the names that denote the whole dataset, and the last drop of the
+    whole dataset.
+    """
 
     extents: Extents
     drops: dict[int, int]
@@ -126,7 +128,7 @@ class Drops:
         return names is not None and names.drop is not None and (names.whole is None or names.whole < names.drop)
 
     def around(self, id_: int) -> tuple[int, ...]:
-        """This name of a dataset, and the names that denote the whole dataset. The dataset must have been loaded."""
+        """Return this name of a dataset and the names that denote the whole dataset. The dataset must have been loaded."""
         names = self.dropped.get(id_)
         return tuple(sorted({id_, *names.outermost})) if names else (id_,)
 
@@ -165,7 +167,9 @@ class Drops:
         return self.connection.execute(_DROPPED_BY_JOB, (dataset, job)).fetchone() is not None
 
     def named_later(self, job: int, dataset: int, side: int, end: int) -> bool:
-        """Whether a run of a job named a dataset on a side after `end`. Runs that dropped the dataset do not count."""
+        """Whether a run of a job named a dataset as input or output (`side`) after the time `end`. Runs that dropped the dataset do not
+        count.
+        """
         values = (job, end, self.at_us, job, dataset, int(side), self.at_us, self.at_us, end)
         runs = [row[0] for row in self.connection.execute(_NAMED_LATER, values).fetchall()]
         return any(not self._dropped_by(run, job).intersection(self.names(dataset)) for run in runs)

@@ -26,8 +26,8 @@ class Endings:
     one of its ends is dropped and no path through it leads to an existing dataset. A flow that its job states again afterwards has not
     ended.
 
-    Of a job's flows into dropped partitions, the newest one stays if the dataset was read before the drop, and the job has not written
-    a partition that still exists.
+    If a job has written only partitions that were dropped since, its newest flow into one of them remains, provided that the dataset was
+    read before the drop.
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, flows: Flows, times: AssertionTimes, at_us: int | None) -> None:
@@ -49,7 +49,9 @@ class Endings:
         self.drops.load(ids)
 
     def touches(self, *ids: int) -> bool:
-        """Whether flows at one of these nodes may have ended: an operator ended flows, or a node was dropped. The nodes must be loaded."""
+        """Whether flows at any of these nodes may have ended, because an operator ended flows or a node was dropped. The nodes must have
+        been loaded.
+        """
         return self.ordered or not self.drops.dropped.keys().isdisjoint(ids)
 
     def has_ended(self, source: int, target: int, job: int, origin: int) -> bool:
@@ -60,7 +62,9 @@ class Endings:
         return self._is_ended(edge) or (self.drops.any and any(self._ends_at(edge, direction) for direction in Direction))
 
     def leads_nowhere(self, edge: RawEdge, direction: Direction) -> bool:
-        """Whether a walk in a direction leaves out a flow: it has ended, or its far end is dropped and leads to no existing dataset."""
+        """Whether a walk in a direction leaves out a flow: the flow has ended, or its far end is dropped and leads to no existing
+        dataset.
+        """
         if not self.touches(edge[0], edge[1]):
             return False
         return self._is_ended(edge[:4]) or (self.drops.any and self._ends_at(edge[:4], direction))
@@ -73,7 +77,7 @@ class Endings:
         return self.ordered and any(not self._asserted_later(edge, *end) for end in self._stated_ends(job, (source, target)))
 
     def _is_trace(self, edge: FlowKey) -> bool:
-        """Whether a flow into a dropped partition is the last remaining trace of its job's writing to the dataset, which was read
+        """Whether a flow into a dropped partition is the only remaining evidence that its job wrote the dataset, and the dataset was read
         before the drop.
         """
         source, target, job, origin = edge
@@ -132,14 +136,18 @@ class Endings:
         return not self._port_asserted_later(job, dataset, int(Side.INPUT), origin, drop)
 
     def _edges(self, ids: Collection[int], direction: Direction) -> list[RawEdge]:
-        """The flows and renames that lead further from these nodes. Flows that end whatever lies beyond them are left out."""
+        """The flows and renames that lead further from these nodes. Flows that have ended for another reason than what lies beyond them are
+        left out.
+        """
         edges = list(self.flows.edges(ids, direction))
         self.load({end for edge in edges for end in edge[:2]})
         not_ended = (edge for edge in edges if not (self.touches(edge[0], edge[1]) and self._is_ended(edge[:4])))
         return [*not_ended, *self.renamed(ids, direction)]
 
     def _named_later(self, edge: FlowKey, side: Side) -> bool:
-        """Whether a flow's job has named the flow's source (INPUT) or target (OUTPUT) after its last drop; true if it never was dropped."""
+        """Whether a flow's job has named the flow's source (INPUT) or target (OUTPUT) after the last drop of that dataset; true if it was
+        never dropped.
+        """
         dataset = edge[0] if side is Side.INPUT else edge[1]
         drop = self.drops.last(dataset)
         return drop is None or self._asserted_later(edge, dataset, side, drop)
@@ -176,7 +184,7 @@ class Endings:
                 yield source, target, job, int(Origin.OBSERVED), int(Evidence.RENAMED), 0
 
     def renamed_on(self, ids: Collection[int], direction: Direction, *, ended: bool) -> Iterator[RawEdge]:
-        """The flows of renames, without those to dropped datasets that lead to no existing one (unless `ended`)."""
+        """The flows of renames. Flows to dropped datasets that lead to no existing dataset are left out, unless `ended` is set."""
         edges = list(self.renamed(ids, direction))
         self.load(direction.ahead(edge) for edge in edges)
         came = ALWAYS_US if direction is Direction.DOWN else NEVER_US
@@ -204,7 +212,9 @@ class FlowsWithoutEnded:
         self.hidden_ports: set[tuple[int, int]] = set()
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """The edges that lead on from these nodes, ordered by the nodes' ids; each (source, target, job, origin) once for each node."""
+        """The edges that a walk in this direction follows from these nodes, sorted by the nodes' ids. For each node, a combination of
+        source, target, job and origin occurs once.
+        """
         return self.flows.edges(ids, direction) if self.endings.empty else self._not_ended(ids, direction)
 
     def _not_ended(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
@@ -220,7 +230,9 @@ class FlowsWithoutEnded:
         yield from self.endings.renamed_on(ids, direction, ended=self.ended)
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """The jobs that name these datasets on a side; at most `limit` rows for each chunk of datasets."""
+        """The jobs that name these datasets as inputs or as outputs (`side`). At most `limit` rows for each portion of datasets that is
+        looked up at once.
+        """
         if self.endings.empty:
             yield from self.flows.ports(ids, side, limit)
             return
@@ -232,7 +244,7 @@ class FlowsWithoutEnded:
                 self.hidden_ports.add(port[:2])
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
-        """The datasets that a job names on a side."""
+        """The datasets that a job names as inputs or as outputs (`side`)."""
         ports = self.flows.job_ports(job, side)
         if self.ended or self.endings.empty:
             return ports
@@ -240,7 +252,7 @@ class FlowsWithoutEnded:
         return [port for port in ports if not self.endings.has_ended_port(*port)]
 
     def jobs_ports(self, jobs: Collection[int], side: Side) -> Iterator[RawPort]:
-        """The datasets that jobs name on a side, in no order."""
+        """The datasets that jobs name as inputs or as outputs (`side`), in no particular order."""
         ports = list(self.flows.jobs_ports(jobs, side))
         if self.ended or self.endings.empty:
             return iter(ports)
@@ -248,9 +260,11 @@ class FlowsWithoutEnded:
         return (port for port in ports if not self.endings.has_ended_port(*port))
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
+        """The column statements of a job: in the columnLineage facet of an output (the carrier) or, if the carrier is the job itself, in
+        its lineage facet.
+        """
         return self.flows.statements(job, carrier)
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """These ids, and those of all other names of the same datasets and jobs."""
+        """These ids, and the ids of all other names of the same datasets and jobs."""
         return self.flows.expand(ids)

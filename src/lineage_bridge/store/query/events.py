@@ -81,8 +81,8 @@ class Events:
                     yield row
 
     def _mentioning(self, mention: DatasetMention, condition: str, values: list[str]) -> list[_EventRow]:
-        """The events of a mention. If the producer's clock was far ahead, an event's own time is later than the time of arrival, which
-        counts.
+        """The events to which a mention refers. If the producer's clock was far ahead, the mention has the time of arrival, and the event's
+        own time is later.
         """
         chosen, given = ("", ()) if mention.event == b"" else (" AND event = ?", (mention.event,))
         sql = f"{_EVENT} WHERE asserted_by = ?{chosen} AND {condition} AND"
@@ -123,8 +123,8 @@ class Events:
         return [QuarantineRecord(row[0], RecordAddress(*row[1:4]), *row[4:]) for row in rows]
 
     def quarantine_counts(self, of: Callable[[str], bool] | None = None) -> QuarantineCounts:
-        """How many of the newest MOST_COUNTED quarantined records there are for each reason; with `of`, only those whose beginning
-        `of` accepts.
+        """How many of the newest MOST_COUNTED quarantined records there are for each reason. With `of`, only records are counted whose
+        beginning the function `of` accepts.
         """
         rows = self.connection.execute(_NEWEST.format("''" if of is None else "q.sample"), (MOST_COUNTED + 1,)).fetchall()
         counts = Counter(code for code, sample in rows[:MOST_COUNTED] if of is None or of(sample))

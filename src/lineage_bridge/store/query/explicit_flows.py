@@ -1,4 +1,6 @@
-"""Leaves out the flows that are only implied under one name of a job, if another name of the job states its flows explicitly."""
+"""Leaves out flows that are only inferred by co-occurrence under one name of a job, if the job states its flows explicitly under another
+name.
+"""
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
@@ -19,7 +21,7 @@ class ExplicitFlows:
 
     @property
     def empty(self) -> bool:
-        """Whether no job has several names: only an operator's alias gives it some."""
+        """Whether no job has several names. Only aliases of operators give a job several names."""
         return not self.nodes.identities.row_kinds.names.job_aliases
 
     def kept(self, edges: Iterable[RawEdge]) -> Iterator[RawEdge]:
@@ -46,31 +48,37 @@ class ExplicitFlows:
 
 
 class FlowsPreferExplicit:
-    """The flows at a point in time, without the implicit flows of a job that explicit lineage under another name of the job hides."""
+    """The flows at a point in time, without implicit flows of a job that are hidden by explicit lineage under another name of the job."""
 
     def __init__(self, flows: Flows, nodes: Nodes) -> None:
         self.flows, self.stated = flows, ExplicitFlows(flows, nodes)
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """The edges that lead on from these nodes, ordered by the nodes' ids; each (source, target, job, origin) once for each node."""
+        """The edges that a walk in this direction follows from these nodes, sorted by the nodes' ids. For each node, a combination of
+        source, target, job and origin occurs once.
+        """
         return self.stated.kept(self.flows.edges(ids, direction))
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """The jobs that name these datasets on a side; at most `limit` rows for each chunk of datasets."""
+        """The jobs that name these datasets as inputs or as outputs (`side`). At most `limit` rows for each portion of datasets that is
+        looked up at once.
+        """
         return iter(self.flows.ports(ids, side, limit))
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
-        """The datasets that a job names on a side."""
+        """The datasets that a job names as inputs or as outputs (`side`)."""
         return self.flows.job_ports(job, side)
 
     def jobs_ports(self, jobs: Collection[int], side: Side) -> Iterator[RawPort]:
-        """The datasets that jobs name on a side, in no order."""
+        """The datasets that jobs name as inputs or as outputs (`side`), in no particular order."""
         return self.flows.jobs_ports(jobs, side)
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
+        """The column statements of a job: in the columnLineage facet of an output (the carrier) or, if the carrier is the job itself, in
+        its lineage facet.
+        """
         return self.flows.statements(job, carrier)
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """These ids, and those of all other names of the same datasets and jobs."""
+        """These ids, and the ids of all other names of the same datasets and jobs."""
         return self.flows.expand(ids)

@@ -27,39 +27,45 @@ class Direction(Enum):
 
     @property
     def near(self) -> Side:
-        """The side on which a job names the dataset from which a walk in this direction comes to the job."""
+        """The side (input or output of a job) by which a walk in this direction enters the job."""
         return Side.INPUT if self is Direction.DOWN else Side.OUTPUT
 
     @property
     def far(self) -> Side:
-        """The side on which a job names the datasets to which a walk in this direction goes on."""
+        """The side (input or output of a job) by which a walk in this direction leaves the job."""
         return Side.OUTPUT if self is Direction.DOWN else Side.INPUT
 
     def ahead(self, edge: RawEdge) -> int:
-        """The id of the node at the end of an edge at which a walk in this direction arrives."""
+        """The id of the node to which a walk in this direction gets by an edge."""
         return edge[1] if self is Direction.DOWN else edge[0]
 
 
 class Flows(Protocol):
-    """The flows at one point in time. Ids are those of single names; answers about all names of a node use `expand`."""
+    """The flows at one point in time. An id stands for a single name; to look up all names of a node, use `expand`."""
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """The edges that lead on from these nodes, ordered by the nodes' ids; each (source, target, job, origin) once for each node."""
+        """The edges that a walk in this direction follows from these nodes, sorted by the nodes' ids. For each node, a combination of
+        source, target, job and origin occurs once.
+        """
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """The jobs that name these datasets on a side; at most `limit` rows for each chunk of datasets."""
+        """The jobs that name these datasets as inputs or as outputs (`side`). At most `limit` rows for each portion of datasets that is
+        looked up at once.
+        """
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
-        """The datasets that a job names on a side."""
+        """The datasets that a job names as inputs or as outputs (`side`)."""
 
     def jobs_ports(self, jobs: Collection[int], side: Side) -> Iterator[RawPort]:
-        """The datasets that jobs name on a side, in no order."""
+        """The datasets that jobs name as inputs or as outputs (`side`), in no particular order."""
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
+        """The column statements of a job: in the columnLineage facet of an output (the carrier) or, if the carrier is the job itself, in
+        its lineage facet.
+        """
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """These ids, and those of all other names of the same datasets and jobs."""
+        """These ids, and the ids of all other names of the same datasets and jobs."""
 
 
 class CurrentFlows:
@@ -70,7 +76,9 @@ class CurrentFlows:
         self._hubs = nodes.identities.row_kinds.flows.hubs
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """The edges that lead on from these nodes, ordered by the nodes' ids; each (source, target, job, origin) once for each node."""
+        """The edges that a walk in this direction follows from these nodes, sorted by the nodes' ids. For each node, a combination of
+        source, target, job and origin occurs once.
+        """
         here, there = ("source", "target") if direction is Direction.DOWN else ("target", "source")
         for some in chunks(ids):
             flows = f"""SELECT source, target, job, origin, min(evidence), 0 FROM flow WHERE {here} IN ({marks(some)})
@@ -84,25 +92,29 @@ class CurrentFlows:
             yield from self.connection.execute(hubs, some)
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """The jobs that name these datasets on a side; at most `limit` rows for each chunk of datasets."""
+        """The jobs that name these datasets as inputs or as outputs (`side`). At most `limit` rows for each portion of datasets that is
+        looked up at once.
+        """
         for some in chunks(ids):
             named = f"SELECT job, dataset, side, origin FROM job_io WHERE dataset IN ({marks(some)}) AND side = ? LIMIT ?"
             yield from self.connection.execute(named, (*some, int(side), limit))
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
-        """The datasets that a job names on a side."""
+        """The datasets that a job names as inputs or as outputs (`side`)."""
         return self.connection.execute(
             "SELECT job, dataset, side, origin FROM job_io WHERE job = ? AND side = ? ORDER BY dataset, origin", (job, int(side))
         ).fetchall()
 
     def jobs_ports(self, jobs: Collection[int], side: Side) -> Iterator[RawPort]:
-        """The datasets that jobs name on a side, in no order."""
+        """The datasets that jobs name as inputs or as outputs (`side`), in no particular order."""
         for some in chunks(jobs):
             named = f"SELECT job, dataset, side, origin FROM job_io WHERE job IN ({marks(some)}) AND side = ?"
             yield from self.connection.execute(named, (*some, int(side)))
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """The column statements of a job's columnLineage facet of one output; with the job as carrier, those of its lineage facet."""
+        """The column statements of a job: in the columnLineage facet of an output (the carrier) or, if the carrier is the job itself, in
+        its lineage facet.
+        """
         return self.connection.execute(
             """SELECT s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking, j.carrier, j.origin,
             s.lineage_set
@@ -111,5 +123,5 @@ class CurrentFlows:
         ).fetchall()
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """These ids, and those of all other names of the same datasets and jobs."""
+        """These ids, and the ids of all other names of the same datasets and jobs."""
         return self.nodes.expand(ids)

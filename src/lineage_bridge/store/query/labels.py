@@ -18,14 +18,16 @@ class CompleteRuns(Protocol):
         """Whether the runs of the job are streaming: they do not end by themselves."""
 
     def newest_complete(self, job: int, side: Side, limit: int) -> list[frozenset[int]]:
-        """The datasets that each of the newest COMPLETE runs named on a side, newest run first. Runs that named none are skipped."""
+        """The datasets that each of the newest COMPLETE runs named as inputs or outputs (`side`), newest run first. Runs that named none
+        are skipped.
+        """
 
     def newest_naming(self, job: int, side: Side) -> frozenset[int]:
         """The datasets that the latest run named on a side. Runs that named none on this side are skipped."""
 
 
 class Labels:
-    """Computes labels as of `now_us`. What is the same for all edges of a job is computed once."""
+    """Computes labels as of `now_us`. Values that are the same for all edges of a job are computed once."""
 
     def __init__(
         self, flows: Flows, runs: CompleteRuns, now_us: int, times: AssertionTimes, endings: Endings, heartbeats: Heartbeats
@@ -36,9 +38,8 @@ class Labels:
         self._named: dict[tuple[int, Side], frozenset[int]] = {}
 
     def alike(self, jobs: Collection[int]) -> dict[int, tuple[Label, int | None]]:
-        """For each job whose flows and ports all have the same label: this label, and the time of the job's last event.
-
-        Flows between two nodes of a hub, renames, and the edges that `endings` concerns may have other labels.
+        """For each job whose flows and ports all have the same label: this label, and the time of the job's last event. Exceptions, which
+        may have other labels: flows between two nodes of a hub, renames, and edges that a drop or an operator may have ended.
         """
         if self.endings.ordered:
             return {}
@@ -88,7 +89,7 @@ class Labels:
         return self._freshness(last, job, dataset if side == Side.INPUT else job, origin), last
 
     def superseded(self, job: int, dataset: int, side: Side, last: int | None) -> bool:
-        """Whether newer runs of the job named other datasets on this side instead."""
+        """Whether the job's newest runs named other datasets on this side, and not this one."""
         if self.times.alone(job):
             return False
         if self.runs.is_streaming(job):
@@ -108,7 +109,7 @@ class Labels:
         return is_superseded(names, self.complete(job, side))
 
     def named(self, job: int, side: Side) -> frozenset[int]:
-        """The datasets that a job itself ever named on a side. Sources of columns need not be among the inputs."""
+        """The datasets that a job ever named as inputs or outputs (`side`). Datasets that only column lineage names are not among them."""
         if (job, side) not in self._named:
             self._named[job, side] = frozenset(port[1] for port in self.flows.job_ports(job, side))
         return self._named[job, side]

@@ -29,7 +29,7 @@ class Nodes:
     """Looks up nodes over one connection. Implements ports.NodeReader. Caches the nodes that it has loaded."""
 
     def __init__(self, connection: StoreConnection, at_us: int | None = None, within: NamespaceCondition | None = None) -> None:
-        """With `at_us`, names are grouped as of that time. With `within`, lists contain only nodes in these namespaces."""
+        """With `at_us`, names are grouped as of that time. With `within`, lists only contain nodes in these namespaces."""
         self.connection, self.within = connection, within or NamespaceCondition()
         self.identities = Identities(connection, at_us)
         self.loaded: dict[int, Node] = {}
@@ -45,7 +45,7 @@ class Nodes:
         return max(len(self.loaded), len(self.identities.ids), len(self._heads))
 
     def by_id(self, id_: int) -> Node:
-        """The node that an edge or a fact refers to by its id."""
+        """The node with this id, to which edges and facts refer."""
         if id_ not in self.loaded:
             self.load([id_])
         return self.loaded[id_]
@@ -113,10 +113,8 @@ class Nodes:
         return self.connection.execute(sql, (namespace, int(kind))).fetchone() is not None
 
     def facets(self, node: Node, job: Node | None = None, keys: Sequence[str] = ()) -> dict[str, str]:
-        """The JSON texts of the current facets of a node under all its names, by key; with `job`, those of the job and the node
-        together.
-
-        With `keys`, only facets with these keys.
+        """The JSON texts of the current facets of a node under all its names, by key; with `job`, the facets that belong to the job and the
+        node together. With `keys`, only facets with these keys.
         """
         names, owners = self.members(node.id), self.members(job.id) if job else [0]
         newest: dict[str, tuple[int, int, bytes, bytes, int, str]] = {}
@@ -161,7 +159,9 @@ class Nodes:
         return {id_: self.identities.head(group) for id_, group in found.items() if len(self.identities.members(group)) > 1}
 
     def spelt(self, nodes: Iterable[Node], style: str = STANDARD) -> dict[int, Node]:
-        """Each of these nodes by its id, under its preferred name: the specification's, or LineageBridge's own if there is one."""
+        """Each of these nodes, by id, under its preferred name: the name by OpenLineage's naming specification, or LineageBridge's own form
+        of it where there is one.
+        """
         out = {node.id: node for node in nodes}
         for id_, group in self.identities.joined(out).items():
             namespace, name = spelt(group, style)

@@ -92,7 +92,7 @@ class Search:
         return set(self.connection.execute(sql, values))
 
     def _scanned(self, words: Sequence[str]) -> set[_Row]:
-        """Nodes that contain words too short for the index, found by a plain scan."""
+        """Nodes whose names contain words that are too short for the index; they are found by a scan of all names."""
         where = " AND ".join("(INSTR(lower(namespace), lower(?)) > 0 OR INSTR(lower(name), lower(?)) > 0)" for _ in words)
         values = [*(word for word in words for _ in range(2)), *self.within.values, self.candidates]
         sql = f"SELECT id, kind, namespace, name FROM node n WHERE {where} AND {self._condition} LIMIT ?"
@@ -103,7 +103,7 @@ class Search:
         return self.within.by_position("n.namespace")
 
     def _matching_texts(self, which: SearchFilter, words: list[str]) -> tuple[set[_Row], bool]:
-        """Nodes whose facet texts contain every word; without words, nodes whose facets state what the filters require."""
+        """Nodes whose facet texts contain every word; if there are no words, nodes whose facets satisfy the filters."""
         if not words:
             return self._stating(which)
         if not (query := _text_query(self.search, which, words)):
@@ -120,7 +120,7 @@ class Search:
         return self._rows(_TEXTS, query, which) if query else set()
 
     def _stating(self, which: SearchFilter) -> tuple[set[_Row], bool]:
-        """The names of nodes that state one of the facets that the filters require, and all other names of these nodes."""
+        """The names of nodes with a facet that the filters require, and all other names of these nodes."""
         if filters := _filter_queries(self.search, which):
             found = self._rows(_TEXTS, filters[0], SearchFilter("", kind=which.kind))
             cut = len(found) >= self.candidates
@@ -176,7 +176,7 @@ class Search:
 
 
 def _text_query(search: FullText, which: SearchFilter, words: list[str]) -> Query:
-    """The query for the index of texts; empty if neither words nor filters of the search need it."""
+    """The query for the index of facet texts; empty if neither the words nor the filters of the search need this index."""
     columns = [_TEXT_FIELDS[field] for field in which.fields if field in _TEXT_FIELDS]
     terms = [search.phrase(plain(word), prefix=True) for word in words if plain(word)]
     if not columns or not terms:

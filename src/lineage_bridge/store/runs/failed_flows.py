@@ -29,7 +29,7 @@ AND EXISTS ({_HAS_RUN}) LIMIT ?"""
 
 
 class _Sound:
-    """What a job's runs state, without its failed runs: the ends of flows, the (dataset, side) of ports, and shapes."""
+    """The statements of a job's runs, without those of failed runs: the ends of flows, the (dataset, side) of ports, and shapes."""
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
@@ -80,7 +80,7 @@ class FailedFlows:
             self._sound[head] = self._sound_of({name: failed.get(name, set()) for name in names if names[name] == head}, pending)
 
     def doubtful(self, jobs: Collection[int]) -> set[int]:
-        """Those of these jobs of which flows or ports may be stated only by failed runs."""
+        """The jobs among these for which some flows or ports may only be stated by failed runs."""
         self.load(jobs)
         return {job for job in jobs if self._sound[self.nodes.head(job)] is not None}
 
@@ -89,14 +89,14 @@ class FailedFlows:
         return all(run.state == "FAIL" for run in self.runs.states(runs, job, self.at_us))
 
     def _pending(self, job: int) -> Iterator[tuple[PendingShape, bool]]:
-        """The runs that did not have their current shape yet, and whether they had failed."""
+        """The runs that did not have their current shape yet at that time, each with whether it had failed."""
         found = [p for p in self.pending.of_job(job) if p.shape.origin == Origin.OBSERVED] if self.pending else []
         states = self.runs.states([pending.asserted_by for pending in found], job, self.at_us) if found else []
         return ((pending, state.state == "FAIL") for pending, state in zip(found, states, strict=True))
 
     def _sound_of(self, failed: dict[int, set[int]], pending: dict[int, list[tuple[PendingShape, bool]]]) -> _Sound | None:
-        """Collect what a job's runs state, without its failed runs; None if it has too many shapes. `failed` has the failed shapes of each
-        name of the job.
+        """Collect the statements of a job's runs, without those of failed runs; None if the job has too many shapes. `failed` has, for each
+        name of the job, the shapes that only failed runs have.
         """
         sound = _Sound(self.nodes)
         for job, shapes_failed in failed.items():
@@ -128,7 +128,7 @@ class FailedFlows:
         return sound is not None and not sound.has_port(dataset, side)
 
     def _of(self, job: int) -> _Sound | None:
-        """What a job's runs state, without its failed runs; None if every shape of the job has a run that did not fail."""
+        """The statements of a job's runs, without those of failed runs; None if every shape of the job has a run that did not fail."""
         head = self.nodes.head(job)
         if head not in self._sound:
             self.load([job])

@@ -53,7 +53,7 @@ class Heartbeats:
     def _newest_of(self, job: int) -> tuple[bytes, int, int] | None:
         """The run of a streaming job with the latest event, the time of that event, and the period of heartbeats; None if all have ended.
 
-        If the newest run has ended, an earlier run counts that still sends heartbeats.
+        If the newest run has ended, an earlier run that still sends heartbeats is used.
         """
         if job not in self._newest:
             self._newest[job] = self._running(job) if self.runs.is_streaming(job) else None
@@ -69,7 +69,7 @@ class Heartbeats:
         return None
 
     def _moves(self, asserter: bytes, job: int, dataset: int, side: int) -> bool | None:
-        """Whether data moved, judged by the newest three reports of a run; None if they have no counters."""
+        """Whether data moved, judged by the newest three reports of a run; None if the reports have no counters."""
         rows = self.connection.execute(_SAMPLES, (asserter, job, dataset, side, _LOOKED_AT)).fetchall()
         series = [Sample(*row) for row in rows]
         added = [amount for _, amount in increments(series, counting(series))][1:] if len(series) > 1 else []

@@ -123,7 +123,7 @@ class RunLineageFinder:
         return [made for made in found if made is not None]
 
     def _access(self, key: RunKey, dataset: int, side: Side, *, exact: bool = False) -> _Access | None:
-        """The time span in which a run named a dataset, by any of its names unless `exact`."""
+        """The time span in which a run named a dataset under any of its names; with `exact`, under this name only."""
         names = [dataset] if exact else sorted(self.nodes.expand([dataset]))
         rows = [row for id_ in names for row in self.connection.execute(_ACCESS, (*key, id_, int(side)))]
         return _Access(key, min(row[0] for row in rows), max(row[1] for row in rows)) if rows else None

@@ -126,12 +126,14 @@ class RunLists:
         return sorted(found, key=lambda d: (d.direction != "upstream", d.job.namespace, d.job.name, d.run_id or "", d.rules))
 
     def tree(self, run: bytes, limit: int) -> RunTree:
-        """A run and the runs inside it, depth first, each level in the order of start times. A run of several jobs is listed for each."""
+        """A run and the runs inside it, depth first, each level in the order of start times. A run of several jobs is listed once for each
+        job.
+        """
         found = list(islice(self._below(run, limit + 1), limit + 1))
         return RunTree(tuple(found[:limit]), truncated=len(found) > limit)
 
     def _below(self, run: bytes, limit: int) -> Iterator[tuple[int, RunRecord]]:
-        """The runs inside a run. It keeps a stack of its own, since runs may be nested deeper than Python's recursion limit."""
+        """The runs inside a run. Uses an explicit stack, because runs may be nested deeper than Python's recursion limit."""
         head = self.runs.nodes.head
         roots = {(run, head(record.job.id)): record for record in self.runs.of_id(run)}
         seen: set[RunKey] = set()
@@ -146,7 +148,9 @@ class RunLists:
             stack += [(level + 1, (child, head(job))) for child, job in reversed(self._children(key, jobs, limit))]
 
     def _children(self, key: RunKey, jobs: Sequence[int], limit: int) -> list[RunKey]:
-        """The runs inside a run of a job. `jobs` are all that use its id: a child that names none of them belongs to the first."""
+        """The runs inside a run of a job. `jobs` are all jobs with a run of this id; a child that names none of them belongs to the
+        first.
+        """
         run, job = key
         first = job == jobs[0]
         names = [name for other in jobs if (other != job) == first for name in self.runs.nodes.members(other)] or [0]

@@ -52,7 +52,7 @@ class ProcessingTypes:
             yield from self.connection.execute(sql.format(", ".join(["(?)"] * len(some))), some).fetchall()
 
     def period(self, run: bytes, job: int, names: Sequence[int]) -> int | None:
-        """The period of a run's heartbeats in microseconds: declared, or derived from its newest ones; None if unknown.
+        """The period of a run's heartbeats in microseconds: the declared one, else one derived from its newest heartbeats; None if unknown.
 
         `names` are the ids of all names of the job.
         """
@@ -70,13 +70,15 @@ class ProcessingTypes:
 
 @lru_cache(2_048)
 def _by_type(text: str | None) -> Processing | None:
-    """How a job works, from the text of its jobType facet; None without a valid one. Few texts differ."""
+    """Whether a job is streaming or batch, from the text of its jobType facet; None if the facet is missing or invalid. Cached, because
+    most texts are equal.
+    """
     facet = read_as(JobTypeJobFacet, "job", "jobType", text.encode()) if text else None
     return processing(facet) if facet else None
 
 
 @lru_cache(2_048)
 def _by_engine(text: str | None) -> Processing:
-    """How a job works, from the text of the facet in which its newest run named an engine."""
+    """Whether a job is streaming or batch, from the text of the facet in which its newest run named an engine."""
     facet = read_as(ProcessingEngineRunFacet, "run", "processing_engine", text.encode()) if text else None
     return processing(None, facet.name if facet else None)

@@ -1,4 +1,4 @@
-"""The rows of runs as the relations have them, and the run that they make together."""
+"""The rows of runs in the relations, and how the rows of one run are combined."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class OneRun(NamedTuple):
 
 @dataclass
 class RunRows:
-    """The rows of some runs, by run and job, as the relations have them: each row is about one name of a job."""
+    """The rows of some runs in the relations, by run and job. Each row is about one name of a job."""
 
     stated: dict[RunKey, tuple[Any, ...]]
     seen: dict[RunKey, int]

@@ -55,7 +55,7 @@ class Runs:
         return self.processing.of_job(job).streaming
 
     def heartbeat(self, asserter: bytes, job: int) -> int:
-        """The period of a run's heartbeats (microseconds): declared, derived, or a default."""
+        """The period of a run's heartbeats in microseconds: the declared one, else one derived from its events, else a default."""
         return self.processing.heartbeat(asserter, job, self.nodes.members(job))
 
     def state(self, asserter: bytes, job: int) -> RunState:
@@ -151,8 +151,8 @@ class Runs:
         return list(found.values())
 
     def resolved(self, run: bytes, job: int) -> RunKey:
-        """The key of a run that another run names together with a job. It contains this job if runs of several jobs, one of which is this
-        job, have the id; otherwise 0, because the id is enough.
+        """The key of a run that another run names together with a job. If several jobs, among them this one, have a run with this id, the
+        key contains the job; otherwise 0 in its place, because the id is enough.
         """
         heads = {self.nodes.head(node.id) for node in self.jobs_of(run)}
         named = self.nodes.head(job)
@@ -233,7 +233,7 @@ class Runs:
         return [record for asserter in self.ids(run_id) for record in self.of_id(asserter)]
 
     def ids(self, run_id: str) -> list[bytes]:
-        """The ids of the runs that a text may mean. A UUID means one run; any other text may have been sent as the id of runs of several
+        """The ids of the runs that a text may denote. A UUID denotes one run; any other text may have been sent as the run id by several
         jobs.
         """
         try:
@@ -242,8 +242,8 @@ class Runs:
             return [row[0] for row in self.connection.execute(_BY_RAW_ID, (run_id,) * 3)]
 
     def newest_complete(self, job: int, side: Side, limit: int, scan: int = 200) -> list[frozenset[int]]:
-        """The datasets on one side of each of the job's newest COMPLETE runs, newest first. Runs without any are skipped. Searches
-        at most `scan` runs.
+        """The datasets on one side of each of the job's newest COMPLETE runs, newest run first. Runs without datasets on this side are
+        skipped. Reads at most `scan` runs.
         """
         column = "inputs" if side == Side.INPUT else "outputs"
         rows = self.connection.execute(

@@ -122,7 +122,7 @@ class Statistics:
 
 
 def _once(rows: Iterator[Row]) -> Iterator[Row]:
-    """Keep one sample for each event. If the clock of the producer was far ahead, each copy of an event has a sample at the time of its
+    """Keep one sample for each event. If the producer's clock was far ahead, each copy of an event has its own sample, dated at the copy's
     arrival.
     """
     seen: set[Row] = set()

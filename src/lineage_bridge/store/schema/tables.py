@@ -1,6 +1,7 @@
 """Defines the tables of the graph store: one for each relation, with its columns, and those of the derived values.
 
-Edge tables are indexed in both directions. SQLite's tables of composite keys have no row id: the key is the table.
+Edge tables are indexed in both directions. In SQLite, tables with composite keys have no row id: their rows are stored in the order of the
+key.
 """
 
 from typing import Any

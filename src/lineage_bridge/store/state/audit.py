@@ -51,7 +51,9 @@ class AuditRepository:
             after = rows[-1][0]
 
     def erase(self, is_erased: Callable[[Change], bool], make: Callable[[AuditHead], AuditEntry]) -> tuple[int, AuditEntry]:
-        """Erase changes, and store the entry that records this, both or neither. Returns how many entries were erased, and that entry."""
+        """Erase the content of entries and append the entry that records the erasure, in one transaction. Returns how many entries were
+        erased, and the new entry.
+        """
         with self._state.transaction() as connection:
             rows = connection.execute("SELECT sequence, principal, origin, action, target, details FROM audit WHERE salt IS NOT NULL")
             erased = [(row[0],) for row in rows if is_erased(Change(*row[1:]))]
@@ -61,7 +63,7 @@ class AuditRepository:
             return len(erased), _append(connection, make)
 
     def overwrite(self) -> None:
-        """Overwrite the erased content in the files. Raises StoreError if that cannot be done now."""
+        """Overwrite erased content in the database's files. Raises StoreError if that is impossible at the moment."""
         self._state.compact()
 
 

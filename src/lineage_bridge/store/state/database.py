@@ -27,7 +27,7 @@ class StateDatabase:
     """The state database at `path`, created when it is first opened. Safe in many processes and threads at once.
 
     `random_bytes` makes the installation's key. Raises StoreVersionError for a file of a later version, StoreDamagedError for a damaged
-    one, and for a missing one of which there is a copy: a new one would soon replace that.
+    file. Also raises StoreDamagedError if the file is missing but a copy of it exists: a new, empty file would soon replace the copy.
     """
 
     def __init__(self, path: Path, random_bytes: Callable[[int], bytes] = secrets.token_bytes) -> None:
@@ -50,15 +50,15 @@ class StateDatabase:
             connection.execute("INSERT INTO installation (one, key) VALUES (1, ?) ON CONFLICT DO NOTHING", (random_bytes(KEY_BYTES),))
 
     def copy_to(self, copy: Path) -> bool:
-        """Copy the database into a file, which is replaced as a whole. A damaged database is not copied. Returns whether it was copied."""
+        """Copy the database into a file, which is replaced as a whole. Returns False, without copying, if the database is damaged."""
         if not is_sound(self.path):
             return False
         copy_database(self.path, copy)
         return True
 
     def compact(self) -> None:
-        """Write the file again, so that neither the file nor SQLite's files beside it contain deleted content. Raises StoreError if another
-        program uses it.
+        """Rewrite the database file, so that neither it nor the files that SQLite keeps beside it contain deleted content. Raises
+        StoreError if another program uses it.
         """
         try:
             with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as raw, damage_reported(self.path):
@@ -75,7 +75,9 @@ class StateDatabase:
             return bytes(connection.execute("SELECT key FROM installation").fetchone()[0])
 
     def editions(self) -> list[str]:
-        """The demo's editions that were loaded and not removed, sorted."""
+        """The editions of the demo that were loaded and not removed, sorted. Each time the demo is loaded, its runs get new ids: a new
+        edition.
+        """
         with self.transaction() as connection:
             return [edition for (edition,) in connection.execute("SELECT edition FROM demo_edition ORDER BY edition")]
 

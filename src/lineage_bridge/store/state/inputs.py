@@ -37,7 +37,7 @@ class InputRepository:
             connection.execute(_SAVE, (name, kind, json.dumps(dict(settings))))
 
     def remove(self, name: str) -> None:
-        """Delete an input that a user added. Its progress is kept: an input of the same name continues there."""
+        """Delete an input that a user added. Its progress is kept, so that a later input of the same name continues there."""
         with self._state.transaction() as connection:
             connection.execute("DELETE FROM input WHERE name = ?", (name,))
             connection.execute("UPDATE input_state SET paused = 0 WHERE name = ?", (name,))
@@ -59,7 +59,9 @@ class InputRepository:
         return {name: bytes(ledger) for name, ledger in rows}
 
     def save_ledger(self, name: str, ledger: bytes, files: Sequence[FilePosition] = (), *, replaces: bool = False) -> None:
-        """Save positions and counts of an input, and the positions of changed files; with `replaces`, those of other files are deleted."""
+        """Save positions and counts of an input, and the positions of changed files. With `replaces`, the positions of all other files are
+        deleted.
+        """
         with self._state.transaction() as connection:
             _save_files(connection, name, files, replaces=replaces)
             connection.execute(_LEDGER, (name, ledger))
@@ -71,7 +73,7 @@ class InputRepository:
         return [FilePosition(StreamPartition(stream, life, ""), EventPosition(at, number), mark) for stream, life, at, number, mark in rows]
 
     def save_files(self, name: str, files: Sequence[FilePosition], *, replaces: bool) -> None:
-        """Save positions of files, like `save_ledger`, but nothing else."""
+        """Save only the positions of files, in the way of `save_ledger`."""
         with self._state.transaction() as connection:
             _save_files(connection, name, files, replaces=replaces)
 

@@ -31,7 +31,7 @@ class ApiKeyRepository:
             return [_key(row) for row in connection.execute(_ALL).fetchall()]
 
     def add(self, key: ApiKey, expire_others_us: int | None = None) -> bool:
-        """Store an API key, and expire the others of its name if `expire_others_us` is given. Returns whether it was stored."""
+        """Store an API key. If `expire_others_us` is given, other keys of the same name expire then. Returns whether the key was stored."""
         with self._state.transaction() as connection:
             found = connection.execute(f"SELECT 1 FROM api_key WHERE {_ACTIVE}", (key.name, key.created_us)).fetchone()
             if (found is not None) != (expire_others_us is not None):
@@ -59,7 +59,7 @@ class WatchedKeys:
     """Implements `ports.KeyChanges`. Keeps a connection open, because SQLite tells an open connection whether another one has changed the
     file.
 
-    Only the first call waits for other writers.
+    Only the first call may wait for a process that writes to the file.
     """
 
     def __init__(self, state: StateDatabase) -> None:

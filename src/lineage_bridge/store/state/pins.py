@@ -43,7 +43,7 @@ class PinStore:
         return Pin(*row) if row else None
 
     def keep(self, address: str, name: str, author: str, now_us: int) -> tuple[Pin, bool]:
-        """Returns the pin with this address, name and author, which is created if there is none, and whether it is new. Raises RequestError
+        """Find or create the pin with this address, name and author. Returns the pin, and whether it is new. Raises RequestError
         if this author has too many pins, or if there are too many in all.
         """
         with self._state.transaction() as connection:

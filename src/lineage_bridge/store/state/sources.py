@@ -110,8 +110,8 @@ def write_poll(
 ) -> bool:
     """Write the result of a poll, in the transaction of the caller. If a user paused the source meanwhile, it stays paused.
 
-    Returns False, and writes nothing, if the store has another number of polls for the source than `polls`; with `begun`, also if nothing
-    of this poll was written before.
+    Returns False, and writes nothing, if the stored number of polls of the source is not `polls`. With `begun`, this also happens if no
+    part of this poll was written before.
     """
     found = connection.execute("SELECT polls, state FROM source_state WHERE name = ?", (name,)).fetchone()
     if (found[0] if found else 0) != polls or (begun and not found):

@@ -22,7 +22,7 @@ class TaskRepository:
         self._state, self._most_kept = state, most_kept
 
     def add(self, task: TaskRecord) -> None:
-        """Store a new task. If there are more than `most_kept` tasks then, the oldest of those that have ended are deleted."""
+        """Store a new task. If there are then more than `most_kept` tasks, the oldest ended tasks are deleted."""
         with self._state.transaction() as connection:
             connection.execute(
                 "INSERT INTO task (id, kind, status, record) VALUES (?, ?, ?, ?)", (task.id, task.kind, task.status, _ENCODER.encode(task))

@@ -1,7 +1,7 @@
 """Stores the findings of an analysis of the whole graph in a file of lines, with one object in each line.
 
-The first line is a summary, which has the offset of each part of the findings; so a page of a part is read without the lines before the
-part. The parts follow, each in its own order.
+The first line is a summary. It contains the offset of each part of the findings, so that a page of a part can be read without the lines
+before it. The parts follow, each sorted in its own way.
 """
 
 import os

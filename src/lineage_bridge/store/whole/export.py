@@ -85,12 +85,12 @@ class Export:
         return identity.head if identity else id_
 
     def end(self, id_: int) -> Line:
-        """One end of a flow, as lines name it."""
+        """One end of a flow, in the form in which lines contain it."""
         kind = "job" if self.nodes.by_id(id_).kind == NodeKind.JOB else "dataset"
         return {kind: self.name(id_)}
 
     def worker(self, id_: int) -> Line:
-        """The job of a flow, as lines name it; None if a dataset declared the flow itself."""
+        """The job of a flow, in the form in which lines contain it; None if a dataset declared the flow itself."""
         return {"job": self.name(id_)} if self.nodes.by_id(id_).kind == NodeKind.JOB else {}
 
     # nodes
@@ -178,13 +178,13 @@ class Export:
             }
 
     def _counted(self, rows: list[tuple[int, int, int, int, int]]) -> list[tuple[int, int, int, int, int]]:
-        """Those of these flows that count: flows by co-occurrence are left out if column lineage under other names contradicts them."""
+        """The flows among these that count: a flow by co-occurrence is left out if column lineage under other names contradicts it."""
         hidden = {edge[:5] for edge in CoOccurrence(self.connection, self.nodes).not_counting((*row, 0) for row in rows)}
         return [row for row in rows if row not in hidden]
 
     def _stated(self, rows: list[tuple[int, int, int, int, int]]) -> Iterator[tuple[int, int, int, int, int]]:
-        """Those of these flows that no explicit lineage hides: all but implicit flows to a target whose flows another name of the job
-        states explicitly.
+        """The flows among these that no explicit lineage hides. Left out are implicit flows to a target if another name of the job states
+        the flows to this target explicitly.
         """
         explicit: dict[tuple[int, int], set[int]] = {}
         for _, target, job, _, evidence in rows:
@@ -226,7 +226,7 @@ class Export:
             }
 
     def column(self, id_: int, field: str) -> Line:
-        """A column, as lines name it; without a field, the whole dataset."""
+        """A column, in the form in which lines contain it; if the field is empty, the whole dataset."""
         return {**self.name(id_), "field": field} if field else self.name(id_)
 
     # facets and names

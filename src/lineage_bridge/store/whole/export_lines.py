@@ -19,7 +19,9 @@ def origin_text(origin: int) -> str:
 
 
 def only_failed(failed: list[bool]) -> Line:
-    """The member `only_failed` if only failed runs state something; `failed` says for each of its names whether this is so."""
+    """The member `only_failed`, if only failed runs state a thing under all its names. `failed` says for each name whether only failed runs
+    state it.
+    """
     return {"only_failed": True} if all(failed) else {}
 
 

@@ -85,7 +85,7 @@ class Inventory:
     def listed(
         self, kind: NodeKind, namespace: str | None, name: str | None, offset: int
     ) -> Iterator[tuple[GraphReader, list[tuple[int, Node]], int]]:
-        """The datasets or jobs of which a name matches globs, each once, by its canonical name, in portions from an offset on."""
+        """The datasets or jobs with a name that matches globs, each once, under its canonical name; in portions, starting at an offset."""
         within, globs = self.nodes.within, (namespace or "*", name or "*")
         values = int(kind), *globs, *within.values, NO_LIMIT, offset
         rows = self.connection.scan(_LISTED.format(within.by_position("namespace")), values)
@@ -110,8 +110,8 @@ class Inventory:
         return {id_: next(n.id for n in names if n.id in matching and holds(n.namespace)) for id_, names in ordered.items()}
 
     def _is_listed(self, nodes: Nodes, id_: int, heads: Mapping[int, int]) -> bool:
-        """Whether lists show a group under this name: it is the group's canonical name or, if that is outside the namespaces that lists are
-        limited to, the first name within.
+        """Whether lists show a group under this name. Lists use the group's canonical name or, if it is outside the namespaces that lists
+        are limited to, the group's first name within these namespaces.
         """
         head = heads.get(id_, id_)
         if head == id_ or nodes.within.holds(nodes.by_id(head).namespace):
@@ -184,7 +184,7 @@ class Inventory:
             yield self.open_reader(nodes), found
 
     def ran(self, jobs: Sequence[Node]) -> list[Node]:
-        """Those of these jobs that have had a run."""
+        """The jobs among these that have had a run."""
         members = self._members(jobs)
         observed = {row[0] for row in self._rows(_OBSERVED, [member.id for some in members.values() for member in some])}
         return [job for job in jobs if any(member.id in observed for member in members[job.id])]

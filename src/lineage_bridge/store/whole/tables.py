@@ -38,7 +38,7 @@ class WholeGraphTables:
         self.stated = ExplicitFlows(flows, nodes)
 
     def rows(self, table: GraphTable) -> Iterator[Row]:
-        """The rows of a table, in no order."""
+        """The rows of a table, in no particular order."""
         if table is GraphTable.NODE:
             return self._nodes()
         if table is GraphTable.FLOW and not (self.endings.empty and self.stated.empty and self.counted.empty):

@@ -131,10 +131,10 @@ class GraphWriter:
         return self.left()
 
     def check(self) -> None:
-        """Check that the store is intact. A file must be the one that was opened; a database must answer and have the tables. Raises
-        StoreDamagedError, StoreError.
+        """Check that the store is intact: a file must still be the one that was opened; a PostgreSQL database must answer and have the
+        tables. Raises StoreDamagedError, StoreError.
 
-        A database is not asked while a batch is applied, because the batch itself then fails if the database does not answer.
+        While a batch is applied, PostgreSQL is not asked: if it does not answer, the batch fails anyway.
         """
         if self._file is None:
             if self._at_work.acquire(blocking=False):

@@ -1,8 +1,7 @@
 """Derives the relations as they were at an earlier time, or without some runs, in a separate store.
 
-A row counts if its first mention is not later than that time. Its last mention is kept if that is not later either; otherwise the first
-mention replaces it. So whether something had been asserted is exact at any time, and which of several facet sets was the last is exact at
-UTC midnights and now.
+A row counts if its first mention is not later than that time. If its last mention is later, the first mention is used in its place. So it
+is exact at any time whether something had been asserted; which of several facet sets was the last is exact at UTC midnights and now.
 """
 
 from collections.abc import Iterator
@@ -52,7 +51,9 @@ _END_OF_TIME = 2**63 - 1
 
 @contextmanager
 def folded_again(source: StoreConnection, names: Names, at_us: int | None, without: frozenset[bytes]) -> Iterator[StoreConnection]:
-    """A store of all assertions by `at_us` (all, if None), except those of the runs in `without`. It is deleted when the context ends."""
+    """A context manager that returns a temporary store with all assertions until `at_us` (None: all), except those of the runs in
+    `without`.
+    """
     with TemporaryDirectory(prefix="lineage-bridge-") as folder:
         writer = GraphWriter(Path(folder) / "graph.db", names, feed=False, stitch=is_on(source))
         with closing(writer):

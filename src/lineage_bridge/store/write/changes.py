@@ -1,8 +1,8 @@
 """Writes the change feed: the net changes of derived rows in a transaction, one row of `change` for each.
 
-All changes of a fed table are recorded here; rows that are added and deleted within one transaction cancel out. A feed belongs to one
-store. Each time that the store is opened for writing, an epoch begins; so a store that was restored from an older copy, or computed again,
-never accepts a cursor that another store issued.
+All changes of a table in the feed are recorded here. A row that is added and deleted within one transaction is not recorded. A feed belongs
+to one store. Each time the store is opened for writing, a new epoch begins. So a store that was restored from an older copy, or computed
+again, never accepts a cursor that another store issued.
 """
 
 from collections import Counter
@@ -21,8 +21,8 @@ _EMPTY: dict[str, Any] = {"key": "", "value": b""}
 
 
 class FeedTable(NamedTuple):
-    """A table whose changes are in the change feed: the kind of the changes, the table's column for each column of `change`, and which
-    columns are not in the key.
+    """A table whose changes are in the change feed: the kind of its changes, the table's column for each column of the table `change`, and
+    the columns that are not part of the key.
     """
 
     kind: str

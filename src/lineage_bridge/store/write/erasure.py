@@ -96,7 +96,7 @@ class Erasure:
         self.derivation.search.forget()
 
     def _nodes(self, asserter: bytes) -> set[int]:
-        """Every node that an assertion, a run or a parent facet of the asserter names."""
+        """Every node that an assertion, a run or a parent facet of an asserter names."""
         queries = (
             ("SELECT dataset FROM run_io WHERE run = ?", 1),
             ("SELECT node FROM assertion WHERE asserted_by = ?", 1),

@@ -44,7 +44,7 @@ def remove(path: Path) -> None:
 
 
 def compare(location: Path | StoreLocation, fresh: GraphWriter) -> list[RowCount]:
-    """The rows of each relation in the store in use (0 if it cannot be read by this version) and in the fresh one."""
+    """For each relation, the number of rows in the store in use (0 if this version cannot read it) and in the fresh store."""
     after = _counts(fresh.connection)
     before = _counts_of(location)
     return [RowCount(name, before.get(name, 0), rows) for name, rows in after.items()]

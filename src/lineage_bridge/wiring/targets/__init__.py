@@ -1,1 +1,1 @@
-"""Sets up the processes that publish to targets, and what the API needs for targets."""
+"""Sets up the processes that publish to targets, and the API's service for targets."""

@@ -92,7 +92,7 @@ class ContinuousPublishing:
 
 @dataclass
 class GraphCompleteness:
-    """Tells whether the graph contains all events that the log had when `is_complete` was first called, and the lineage derived from
+    """Determines whether the graph contains all events that the log had when `is_complete` was first called, and the lineage derived from
     them.
     """
 
@@ -101,8 +101,8 @@ class GraphCompleteness:
     _end: int | None = field(default=None)
 
     def is_complete(self) -> bool:
-        """Whether the graph contains all these events. After a call that returned true, the next call begins anew, with the events that are
-        in the log by then.
+        """Whether the graph contains all these events. Once a call has returned true, the next call starts over with the events that the
+        log has then.
         """
         if self._end is None:
             self._end = self.records.durable_end()
@@ -118,7 +118,7 @@ class GraphCompleteness:
 
 
 def _wait(is_stopped: Callable[[], bool], seconds: float) -> None:
-    """Wait for some seconds. Raises StoppedError as soon as publishing is to stop."""
+    """Wait for some seconds. Raises StoppedError as soon as publishing should stop."""
     until = time.monotonic() + seconds
     while (left_s := until - time.monotonic()) > 0:
         if is_stopped():
@@ -127,7 +127,7 @@ def _wait(is_stopped: Callable[[], bool], seconds: float) -> None:
 
 
 def _write_report(path: Path, report: FollowersReport) -> None:
-    """Write the status of targets to the file that the API reads. If the disk is full, the last report stays."""
+    """Write the status of targets to the file that the API reads. If the disk is full, the last report remains."""
     try:
         replace_file(path, msgspec.json.encode(report))
     except OSError as error:

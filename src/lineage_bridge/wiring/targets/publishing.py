@@ -1,4 +1,4 @@
-"""Runs publications to targets, each in a process of its own, and sets up what the API needs for targets."""
+"""Runs publications to targets, each in a separate process, and sets up the API's service for targets."""
 
 import os
 import subprocess
@@ -73,7 +73,9 @@ def target_service(settings: Settings, behind: Callable[[str], int] = _unknown) 
 
 
 class PublishingProcesses:
-    """Implements `catalogs.service.PublicationProcesses` for the processes that this process has started. They end when it does."""
+    """Implements `catalogs.service.PublicationProcesses` for the processes that this process has started. They end when this process
+    ends.
+    """
 
     def __init__(self, settings: Settings, repository: TargetRepository) -> None:
         self._settings, self._repository = settings, repository
@@ -95,7 +97,7 @@ class PublishingProcesses:
             return frozenset(name for name, _ in self._processes.values())
 
     def cancel(self, name: str) -> None:
-        """Ask a publication to end. It does so at once unless it is calling the target, and after CANCEL_S at the latest."""
+        """Ask a publication to end. It ends at once or, if it is calling the target, within CANCEL_S."""
         with self._lock:
             for process in [process for of, process in self._processes.values() if of == name and self._may_cancel(process)]:
                 timer = self._cancelled[process.pid] = threading.Timer(CANCEL_S, process.terminate)
@@ -125,7 +127,9 @@ class PublishingProcesses:
                     env={**os.environ, **self._settings.environment()},
                 )
             except OSError as error:
-                failed = UnavailableError(f"the process that publishes cannot be started: {error.strerror}")
+                failed = UnavailableError(
+                    f"the process that publishes cannot be started: {error.strerror}", "free memory on the server, and publish again"
+                )
                 self._repository.save_report(name, replace(begun, state="failed", ended_us=now_us(), error=str(failed)))
                 raise failed from error
             self._processes[process.pid] = (name, process)
@@ -185,8 +189,8 @@ def publish(
 
 
 def _started_us(last: PublicationReport | None) -> int:
-    """The time at which this publication started, from the report that the parent process wrote, so that both processes have the same time;
-    without such a report, the current time.
+    """The time at which this publication started. It is read from the report that the parent process wrote, so that both processes use the
+    same time; without a report, it is the current time.
     """
     return last.started_us if last is not None and last.state == "running" and last.pid == os.getppid() else now_us()
 

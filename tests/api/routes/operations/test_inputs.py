@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from tests.api.support import NOW, Server, running
 from tests.events import KEY, run_event
 from tests.inputs import scripted
-from tests.inputs.test_ledger import WHERE, batch, records
+from tests.inputs.test_input_ledger import WHERE, batch, records
 
 from lineage_bridge.access.authentication import KeyAuthenticator
 from lineage_bridge.access.keys import internal_key

@@ -121,7 +121,9 @@ def _change_routes(router: APIRouter, services: Services) -> None:
 
 
 def _intake_routes(router: APIRouter, services: Services) -> None:
-    """The internal routes for the process that reads inputs. Its records are already validated, so no other principal may call them."""
+    """The internal routes for the process that reads inputs. No other principal may call them, because the records in these requests count
+    as validated.
+    """
 
     @router.get("/inputs/{name}/positions", include_in_schema=False)
     def get_positions(name: str, files: str = "") -> Response:

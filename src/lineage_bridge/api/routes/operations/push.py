@@ -94,8 +94,8 @@ def _provider(name: str) -> PushProvider:
 
 
 def _targets(services: Services, provider: PushProvider, options: Mapping[str, Any]) -> list[str]:
-    """The names of the targets to which a push goes. Raises RefusedError if there are none, RequestError if an option contradicts their
-    settings.
+    """The names of the targets that a push publishes to. Raises RefusedError if there are none, RequestError if an option contradicts the
+    targets' settings.
     """
     kind = next((kind for kind in services.targets.kinds() if kind.kind == provider.kind), None)
     if kind is None:
@@ -142,8 +142,8 @@ def _begun(services: Services, caller: Caller, name: str) -> TargetRecord | Line
 
 
 async def _ended(services: Services, begun: TargetRecord) -> PublicationReport | LineageBridgeError:
-    """Wait for the end of a publication, and return its report, or the error because of which there is none, for example that a later
-    publication has replaced the report.
+    """Wait for the end of a publication, and return its report. If there is no report, for example because a later publication has replaced
+    it, return the error instead.
     """
     report = begun.report
     while report is not None and report.state == "running":
@@ -155,7 +155,10 @@ async def _ended(services: Services, begun: TargetRecord) -> PublicationReport |
             return error
         if report is not None and report.started_us != last.started_us:
             report = None
-    return report or UnavailableError("its publication has ended, but its report was replaced by that of another one")
+    if report is None:
+        problem = f"the publication to target {begun.name!r} has ended, but a later publication has replaced its report"
+        return UnavailableError(problem, f"lineage-bridge target show {begun.name} shows the report of the later one")
+    return report
 
 
 def _item(provider: PushProvider, kind: KindRecord | None, records: list[TargetRecord]) -> PushProviderItem:

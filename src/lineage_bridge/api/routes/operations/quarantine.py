@@ -81,8 +81,8 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         """Validate a rejected event again. If it is valid now, it is ingested; otherwise nothing changes.
 
         For an event that an input read, the current setting `jobs` of the input applies. If no event could be read from a record of an
-        input, the record is read again, as inputs read records now: all of its events have to be valid, and the answer is about the first
-        one.
+        input, the record is split into events again, in the way in which inputs now read records: all of its events have to be valid, and
+        the answer is about the first one.
         """
 
         def ingest_again() -> Ingested:
@@ -125,7 +125,9 @@ def _ingest_again(services: Services, record: LogRecord, by: Sender) -> Ingested
 
 
 def _senders(services: Services, records: Sequence[QuarantineRecord]) -> dict[bytes, EventSender]:
-    """The senders of records by event id; only of the first records, up to MAX_READ_BYTES in total, and of those that the log still has."""
+    """The senders of records, by event id. Records that the log no longer has are left out, and so are all records after the first
+    MAX_READ_BYTES.
+    """
     found: dict[bytes, EventSender] = {}
     sizes = accumulate(record.size for record in records)
     for record, size in zip(records, sizes, strict=True):

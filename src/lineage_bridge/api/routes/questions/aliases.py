@@ -1,4 +1,6 @@
-"""Routes for aliases: list the names of a dataset or job with their evidence, state, veto and lift aliases, and choose preferred names."""
+"""Routes for aliases: list the names of a dataset or job with their evidence, add aliases, veto them and lift vetoes, and choose preferred
+names.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -126,8 +128,8 @@ def _operation_route(router: APIRouter, services: Services, intake: Intake, oper
 
 
 def _unknown_ends(services: Services, statements: Sequence[AliasStatement]) -> list[UnknownEnd]:
-    """The names in statements that no node of the graph has, each once; empty while there is no graph. Only a bounded number of names
-    is looked up in all spellings.
+    """The names in statements that no node of the graph has, without duplicates; empty while there is no graph. Only a limited number of
+    names is also looked up in other spellings.
     """
     found: dict[UnknownEnd, None] = {}
     ends = dict.fromkeys((ENTITIES[item.entity], end) for item in statements for end in (item.a, item.b) if end != End(""))

@@ -77,7 +77,7 @@ def routes(services: Services) -> APIRouter:
 
 
 class _StoredEvents:
-    """Reads events as they were sent, with `as_records` also their senders, and counts the events that the log has lost."""
+    """Reads events as they were sent, and counts those that the log has lost. With `as_records`, also reads the senders."""
 
     def __init__(self, log: RecordReader, *, as_records: bool) -> None:
         self._log, self._lost, self._as_records = log, 0, as_records

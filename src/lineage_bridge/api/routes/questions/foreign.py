@@ -45,7 +45,9 @@ def routes(services: Services) -> APIRouter:
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Response:
-        """Facets without effect: their sender, limited to namespaces, may not state them of this dataset. The latest come first."""
+        """Facets without effect, the latest first. Their senders are limited to namespaces, and may not state them about the dataset or
+        job.
+        """
         with services.graph() as reader:
             node = _named(reader.nodes, KINDS[kind], namespace, name, "")
             job = _named(reader.nodes, NodeKind.JOB, job_namespace, job_name, "job_")

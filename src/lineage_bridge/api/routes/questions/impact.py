@@ -89,7 +89,7 @@ def routes(services: Services) -> APIRouter:
 
 
 def _require_origins(nodes: NodeReader, kinds: Sequence[Kind], namespaces: Sequence[str], names: Sequence[str]) -> list[Node]:
-    """The nodes of a question, each once. Raises RequestError if there are not as many namespaces as names, NotFoundError for an unknown
+    """The nodes of a question, each once. Raises RequestError if the numbers of namespaces and names differ, NotFoundError for an unknown
     node.
     """
     if len(namespaces) != len(names) or len(kinds) not in (1, len(names)):
@@ -103,8 +103,8 @@ def _require_origins(nodes: NodeReader, kinds: Sequence[Kind], namespaces: Seque
 
 
 def _require_matching(nodes: NodeReader, kinds: Sequence[Kind], namespaces: Sequence[str]) -> tuple[list[Node], str]:
-    """The datasets and jobs whose namespaces match one of these globs, each once, up to MOST_MATCHING; and ORIGINS if there are more.
-    Raises NotFoundError if there is none.
+    """The datasets and jobs whose namespaces match one of these globs, up to MOST_MATCHING. Also returns ORIGINS if there are more. Raises
+    NotFoundError if there are none.
     """
     globs = [(KINDS[kind], namespace) for kind in dict.fromkeys(kinds) for namespace in dict.fromkeys(namespaces)]
     found: dict[int, Node] = {}

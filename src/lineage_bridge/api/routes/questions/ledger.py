@@ -17,7 +17,7 @@ from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.ids import DAY_US
-from lineage_bridge.graph.runs.ledger import FACTOR, LedgerWindow
+from lineage_bridge.graph.runs.path_ledger import FACTOR, LedgerWindow
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.model.lineage import Ledger
 from lineage_bridge.openlineage.times import format_time

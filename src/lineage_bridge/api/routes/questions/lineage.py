@@ -156,8 +156,8 @@ def _dataset_events(lineage: LineageReader, nodes: NodeReader, walk: Walk, now_u
 
 
 def _job_events(reader: GraphReader, jobs: Sequence[Node], now_us: int, style: str, at_us: int | None) -> list[RunEvent]:
-    """Make an event for the newest run of each job with its datasets. If the run named none, or for an earlier time, it has the job's
-    inputs and outputs.
+    """Make an event for the newest run of each job, with the run's datasets. If the run named none, or if the answer is as of an earlier
+    time, the event has the job's inputs and outputs.
     """
     runs = reader.runs.latest_of(jobs, with_datasets=True) if at_us is None else {}
     rest = [job for job in jobs if job.id not in runs]

@@ -130,12 +130,14 @@ _NamedVersion = tuple[Node, SchemaVersion]
 def _current_version(history: SchemaHistory) -> SchemaVersion:
     found = next((version for version in history.versions if version.current), None)
     if found is None:
-        raise NotFoundError("no event has stated a schema for this dataset")
+        raise NotFoundError("no event has stated a schema for this dataset", "send an event with its `schema` facet")
     return found
 
 
 def _previous_version(reader: HistoryReader, node: Node, history: SchemaHistory) -> _NamedVersion:
-    """Find the version before the current one. If the dataset has had only one under its own name, it is that of an earlier name."""
+    """Find the version before the current one. If the dataset has had only one version under its own name, it is the last version of an
+    earlier name.
+    """
     now = _current_version(history)
     before = [version for version in history.versions if version.version != now.version and version.first < now.last]
     lasting = [version for version in before if not version.brief] or before
@@ -145,12 +147,15 @@ def _previous_version(reader: HistoryReader, node: Node, history: SchemaHistory)
         old = [version for version in reader.schemas(name).versions if version.current]
         if old:
             return name, old[0]
-    raise NotFoundError("the dataset has only one schema version, so there is no earlier one to compare with")
+    raise NotFoundError(
+        "the dataset has only one schema version, so there is no earlier one to compare with",
+        "GET /api/v1/graph/schemas lists its versions",
+    )
 
 
 def _pick_version(reader: HistoryReader, node: Node, history: SchemaHistory, text: str) -> _NamedVersion:
-    """Find a schema version by the beginning of its id, or by a time at which it was current. It may be one of an earlier name of the
-    dataset.
+    """Find a schema version by the beginning of its id, or by a time at which it was current. It may be a version that the dataset had
+    under an earlier name.
     """
     is_id = len(text) >= _LEAST_DIGITS and all(digit in "0123456789abcdef" for digit in text)
     at_us = None if is_id else parse_time_argument("a version", text)

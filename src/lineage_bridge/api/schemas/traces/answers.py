@@ -23,8 +23,8 @@ class TraceColumn(Struct, frozen=True, omit_defaults=True):
 
 
 class ProofAnswer(Struct, frozen=True):
-    """The latest event that states a flow between columns. As of an earlier time, it is the latest event by then that is known, which may
-    be the first one of that day.
+    """The latest event that states a flow between columns. In an answer as of an earlier time, it is the latest known event until then,
+    which may be the first one of that day.
 
     `run_id` is the id of the run, or of the design-time statement.
     """
@@ -85,9 +85,10 @@ class KeptDataset(Struct, frozen=True, omit_defaults=True):
 class HeldDataset(Struct, frozen=True, omit_defaults=True):
     """A dataset, given by its id, in which the traced values are, or were.
 
-    `fields` are the columns in which they are as they were, not masked; empty texts are columns that nobody names. `left_out` says why the
-    values are not there: "dropped" (the dataset does not exist), "masked" (they only arrive masked), "indirect" (they only decide over its
-    rows). `last_written` is when a run last wrote the dataset, absent if that is not known to be before the time of the question.
+    `fields` are the columns that have the values unmasked; an empty text stands for a column whose name is not known. `left_out` says why
+    the values are not there: "dropped" (the dataset does not exist), "masked" (they only arrive masked), "indirect" (they only affect which
+    rows the dataset has). `last_written` is when a run last wrote the dataset, absent if that is not known to be before the time of the
+    question.
     """
 
     node: str

@@ -1,7 +1,7 @@
 """Compares a table of a metastore with what it should have, and makes the fewest statements that change it. Pure.
 
-Comments and tags that others wrote are left alone. The mark is written before what it covers, and what is removed is removed before it:
-whatever ends the process in between, nothing of ours is taken for others'.
+Comments and tags that others wrote are not changed. The mark is written before the comments and tags that it covers, and removed after
+them. So if the process ends in between, what LineageBridge wrote is not mistaken for the work of others.
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,13 +37,13 @@ class FoundTable(NamedTuple):
     tags: Tags = MappingProxyType({})
 
     def marks(self, prefix: str) -> Marks:
-        """What was published under this prefix."""
+        """The mark of what was published to the table under this prefix."""
         text = self.tags.get("", {}).get(prefix) if self.kind in WITHOUT_PROPERTIES else self.properties.get(f"{prefix}.{MARKS}")
         return parse_marks(text) or Marks()
 
 
 class TableGoal(NamedTuple):
-    """What a table should have: properties by their names with the prefix, comments and tags by column. The content is its digest."""
+    """The goal of a table: properties by their names with the prefix, comments and tags by column. `content` is a digest of these."""
 
     content: str
     properties: Mapping[str, str]
@@ -55,7 +55,7 @@ NOTHING: Final = TableGoal("", {}, {}, {})
 
 
 class TableStatement(NamedTuple):
-    """A statement, and the `number` of properties, comments or tags (`what`) that it sets; none if it removes."""
+    """A statement, and the `number` of properties, comments or tags (`what`) that it sets; 0 if it removes some."""
 
     text: str
     what: str = ""
@@ -64,7 +64,9 @@ class TableStatement(NamedTuple):
 
 @dataclass
 class TableChanges:
-    """The statements that change a table, in their order, and what is left as others wrote it. With an `obstacle`, none may be run."""
+    """The statements that change a table, in order, and the comments and tags of others that are kept. If there is an `obstacle`, no
+    statement may be run.
+    """
 
     statements: list[TableStatement] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
@@ -77,8 +79,8 @@ def content_of(properties: Mapping[str, str], comments: Mapping[str, str], tags:
 
 
 def state_of(table: FoundTable, prefix: str) -> str | None:
-    """The digest of the content that was published to a table, if all of it is as it was published; else another text. None if nothing was
-    published to it under this prefix.
+    """The digest of the content that was published to a table, if none of it was changed since; otherwise a text that differs from every
+    digest. None if nothing was published to the table under this prefix.
     """
     marks, own = table.marks(prefix), _own(table, prefix)
     if not own and not marks.content:
@@ -90,7 +92,7 @@ def state_of(table: FoundTable, prefix: str) -> str | None:
 
 
 def needs_tags(table: FoundTable, goal: TableGoal, prefix: str) -> bool:
-    """Whether the tags of a table have to be known to change it."""
+    """Whether the tags of a table must be read before it is changed."""
     return bool(goal.tags) or table.kind in WITHOUT_PROPERTIES or has_own_tags(table, prefix)
 
 
@@ -100,8 +102,8 @@ def has_own_tags(table: FoundTable, prefix: str) -> bool:
 
 
 def changes_of(table: FoundTable, goal: TableGoal, prefix: str, time: str) -> TableChanges:
-    """The changes that give a table what it should have; without anything, those that remove what was published. `time` is the time of
-    this publication.
+    """The changes that bring a table to its goal; without a goal, the changes that remove everything that was published. `time` is the time
+    of this publication.
     """
     made, items = TableChanges(), dict[str, tuple[str, ...]]()
     comments = dict(_comments(table, goal, prefix, made, items))
@@ -121,7 +123,7 @@ def changes_of(table: FoundTable, goal: TableGoal, prefix: str, time: str) -> Ta
 
 
 def _obstacle(table: FoundTable, marks: Marks, prefix: str) -> str:
-    """Why nothing is published to a table without properties; empty if something is."""
+    """The reason why nothing is published to a table that cannot have properties; empty if something is published."""
     if len(marks.text) > LONGEST_TAG:
         return "it has more tags than a tag can record, and Databricks sets no properties of such tables"
     if marks.content and not marks.items and not table.marks(prefix).content:
@@ -132,9 +134,10 @@ def _obstacle(table: FoundTable, marks: Marks, prefix: str) -> str:
 def _comments(
     table: FoundTable, goal: TableGoal, prefix: str, made: TableChanges, items: dict[str, tuple[str, ...]]
 ) -> Iterator[tuple[str, str]]:
-    """The comments to set, by the spelled names of columns; empty ones are removed. Adds the marks of ours to `items`.
+    """The comments to set, by the spelled names of columns; empty ones are removed. Also adds the marks of these comments to `items`.
 
-    Where no properties can be set, none are: a source that lists tables would not know that they are ours.
+    If the table cannot have properties, no comments are set, because a source that lists tables could not recognise them as
+    LineageBridge's.
     """
     if table.kind in WITHOUT_PROPERTIES:
         return
@@ -154,7 +157,7 @@ def _comments(
 def _tags(
     table: FoundTable, goal: TableGoal, prefix: str, made: TableChanges, items: dict[str, tuple[str, ...]]
 ) -> tuple[dict[str, dict[str, str]], dict[str, list[str]]]:
-    """The tags to set, and the keys of those to remove, by the spelled names of columns. Adds the marks of ours to `items`."""
+    """The tags to set, and the keys of those to remove, by the spelled names of columns. Also adds the marks of these tags to `items`."""
     marks, to_set, gone = table.marks(prefix), dict[str, dict[str, str]](), dict[str, list[str]]()
     for column, spelled in sorted({"": "", **table.columns}.items()):
         current, desired = table.tags.get(column, {}), goal.tags.get(column, {})
@@ -212,5 +215,5 @@ def _values(table: FoundTable) -> dict[str, str]:
 
 
 def _digests(desired: str, current: str | None) -> tuple[str, ...]:
-    """The digests of a value that is ours, and of one that it replaces, which is ours too until then."""
+    """The digests of a value that LineageBridge writes, and of its earlier value that the new one replaces."""
     return tuple(short_digest(text) for text in ((desired, current) if current and current != desired else (desired,)))

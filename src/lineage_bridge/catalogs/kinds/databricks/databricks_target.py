@@ -58,7 +58,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
         self.wait(wait_s)  # which is set later
 
     def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
-        """The events of jobs and datasets, with one for each table of the metastore instead of those of tables."""
+        """The events of jobs and datasets; events of tables of the metastore are replaced by one event for each table."""
         return with_tables(events, self.settings)
 
     @property
@@ -67,7 +67,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
         return metastore_addresses(self.settings)
 
     def express(self, event: Json) -> Expressed:
-        """Convert an event of a job to a completed run, one of a table to what the table should have. Raises InexpressibleError."""
+        """Convert the event of a job to a completed run, and the event of a table to the goal of the table. Raises InexpressibleError."""
         if "stated" in event:
             return express_table(event, self.settings)
         return express_job(without_published_tags(event, self.settings))
@@ -89,7 +89,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
         return found
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """Write each job with its datasets, or delete a job; give each table what it should have, or remove what was published."""
+        """Write each job with its datasets, or delete the job. Bring each table to its goal, or remove what was published to it."""
         return [self._write_table(operation) if operation.key.kind == _TABLE else self._write(operation) for operation in operations]
 
     def _write_table(self, operation: Operation) -> Outcome:
@@ -122,7 +122,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
         return DONE._replace(written=written)
 
     def test(self) -> list[SourceCheck]:
-        """Check whether external metadata can be listed. Whether it can be created only shows when some is."""
+        """Check whether external metadata can be listed. The check does not show whether it can be created."""
         try:
             self._lineage.try_listing()
         except ForbiddenError as error:

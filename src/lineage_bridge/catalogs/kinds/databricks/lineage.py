@@ -35,8 +35,8 @@ Ends = tuple[RelationshipEnd, RelationshipEnd]
 
 
 class ExternalLineage:
-    """The external metadata of jobs and their datasets in a metastore, and the relationships between them. Thread-safe. What one
-    publication has written for several jobs is written once.
+    """The external metadata of jobs and their datasets in a metastore, and the relationships between them. Thread-safe. An object that
+    belongs to several jobs is written once per publication.
     """
 
     def __init__(self, connection: WorkspaceConnection) -> None:

@@ -35,7 +35,7 @@ def key_of_table(table: str, settings: DatabricksSettings) -> ObjectKey:
 def with_tables(events: Iterable[Json], settings: DatabricksSettings) -> Iterator[Json]:
     """The events, without those of datasets that are tables, and then one for each table, with its lineage.
 
-    What a source has read there adds to the lineage and to what is stated about tables, and is left out itself.
+    Jobs and facets that a source has read from this metastore contribute to the lineage of tables, but are not published themselves.
     """
     walk, stated, named = LineageWalk(settings), dict[str, list[Json]](), set[str]()
     for event in events:
@@ -59,7 +59,7 @@ def with_tables(events: Iterable[Json], settings: DatabricksSettings) -> Iterato
 
 
 def _says_more(stated: Sequence[Json], settings: DatabricksSettings) -> bool:
-    """Whether others than the metastore state anything about a table."""
+    """Whether anybody except the metastore states anything about a table."""
     return bool(_comments(stated, Counter()) or _tags(stated, Counter(), settings))
 
 
@@ -134,7 +134,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _sentences(writing: Sequence[PassedJob]) -> str:
-    """What a comment says about the jobs that write a table."""
+    """The sentences of a comment about the jobs that write a table."""
     found = []
     for job in writing[:_MOST_SHOWN]:
         inputs = [name for _, name in job.inputs]
@@ -167,12 +167,14 @@ def express_table(event: Json, settings: DatabricksSettings) -> Expressed:
 
 
 def goal_of(event: Json) -> TableGoal:
-    """What a table should have, from an event as `express_table` returns it."""
+    """The goal of a table (what it should have), from an event that `express_table` returned."""
     return TableGoal(event["content"], event["properties"], event["comments"], event["tags"])
 
 
 def _comments(stated: Iterable[Json], lost: Counter[str]) -> dict[str, str]:
-    """Descriptions by column; the one of the table itself has the empty name. What a source read there is left out."""
+    """Descriptions by column; an empty name stands for the table itself. Descriptions that a source read from this metastore are left
+    out.
+    """
     found: dict[str, str] = {}
     for facets in stated:
         described = facets.get("documentation", {})
@@ -189,7 +191,7 @@ def _comments(stated: Iterable[Json], lost: Counter[str]) -> dict[str, str]:
 
 
 def _tags(stated: Iterable[Json], lost: Counter[str], settings: DatabricksSettings) -> dict[str, dict[str, str]]:
-    """Tags by column and key. What a source read there is left out."""
+    """Tags by column and key. Tags that a source read from this metastore are left out."""
     found: dict[str, dict[str, str]] = {}
     for tag in (tag for facets in stated for tag in facets.get("tags", {}).get("tags") or () if isinstance(tag, dict)):
         key, value, column = (tag.get(member) for member in ("key", "value", "field"))

@@ -42,14 +42,14 @@ _FOREIGN: Final = "FOREIGN"
 
 
 class _Attempt(NamedTuple):
-    """The outcome of statements, and the one that was refused, if it may have been about what others changed."""
+    """The outcome of statements, and the statement that was refused, if the reason may be a change by others."""
 
     of_table: Outcome
     failed: TableStatement | None = None
 
 
 class UnityTables:
-    """The tables of a metastore. What one publication has read is kept until it is changed. Thread-safe."""
+    """The tables of a metastore. A table that was read is cached for the publication, until it is changed. Thread-safe."""
 
     def __init__(self, settings: DatabricksSettings, connection: WorkspaceConnection, wait: Callable[[float], None]) -> None:
         self._settings, self._prefix = settings, settings.prefix
@@ -60,11 +60,11 @@ class UnityTables:
         self._reading_tags = threading.Lock()
 
     def states(self, names: Sequence[str]) -> dict[str, str]:
-        """Those of these tables to which something was published under this prefix, each with the digest of its content, or with another
-        text if it is not as it was published.
+        """The tables among these to which something was published under this prefix, each with the digest of its content, or with another
+        text if the content was changed since.
 
-        Without a warehouse, tags cannot be read, and what a mark says was published counts as there; so does what only tags could tell.
-        Raises ObjectForbiddenError if one may not be read.
+        Without a warehouse, tags cannot be read; tags that a mark names then count as unchanged. Raises ObjectForbiddenError if a table may
+        not be read.
         """
         found, denied = dict[str, FoundTable](), list[ObjectForbiddenError]()
         for name in names:
@@ -87,7 +87,9 @@ class UnityTables:
         return {name: state for name, state in states.items() if state is not None}
 
     def change(self, name: str, goal: TableGoal | None, time: str, written: Counter[str]) -> Outcome:
-        """Give a table what it should have; None removes what was published. `written` counts what is set, also if it ends early."""
+        """Bring a table to its goal; None removes what was published. `written` counts what is set, even if an error ends the change
+        early.
+        """
         try:
             outcome = _Attempt(DONE)
             for _ in range(_MOST_READ):
@@ -110,7 +112,7 @@ class UnityTables:
             self._forget([name])
 
     def _seen(self, name: str, goal: TableGoal) -> FoundTable | None:
-        """A table with what has to be known to change it; None if there is none."""
+        """A table with everything that must be known before it is changed; None if the table does not exist."""
         table = self._table(name)
         if table is None or table.kind == _FOREIGN or not needs_tags(table, goal, self._prefix):
             return table
@@ -118,8 +120,8 @@ class UnityTables:
         return self._read.get(name, table)
 
     def _changed(self, table: FoundTable, changes: TableChanges, written: Counter[str]) -> _Attempt:
-        """Run the statements. One that is refused may be about what others have changed since the table was read, or about what it has
-        changed itself when its answer was lost: then the table is read again, and what is still to be changed is run.
+        """Run the statements. If a statement is refused, the table is read again, and the statements that are still needed are run: others
+        may have changed the table since it was read, or the statement had succeeded before and its answer was lost.
         """
         if changes.obstacle:
             return _Attempt(Outcome(False, changes.obstacle))
@@ -168,7 +170,7 @@ class UnityTables:
                 self._untagged.discard(name)
 
     def _ensure_tags(self, names: Iterable[str]) -> None:
-        """Read the tags of these tables, and with them those of others that were read without."""
+        """Read the tags of these tables, and in the same statement those of other tables that were read without tags."""
         with self._reading_tags:
             while asked := [name for name in names if name in self._untagged][:_AT_ONCE]:
                 others = sorted(self._untagged - set(asked))
@@ -189,7 +191,7 @@ class UnityTables:
 
 
 def _content_of(table: FoundTable, prefix: str) -> str | None:
-    """The digest of what was published to a table, as far as that shows without its tags."""
+    """The digest of what was published to a table, as far as it can be determined without the table's tags."""
     return _UNKNOWN if table.kind in WITHOUT_PROPERTIES else table.marks(prefix).content or state_of(table, prefix)
 
 

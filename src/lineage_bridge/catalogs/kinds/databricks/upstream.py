@@ -17,7 +17,7 @@ FlowEnd = tuple[str, str]
 
 
 class PassedJob(NamedTuple):
-    """A job with what it reads and writes. `is_own`: Databricks has seen it itself."""
+    """A job with the datasets that it reads and writes. `is_own`: Databricks itself has recorded the job."""
 
     namespace: str
     name: str

@@ -59,7 +59,7 @@ class Warehouse:
         self._held = f"{held if held in _HELD_S else 0}s"
 
     def rows(self, statement: str, parameters: Mapping[str, str]) -> list[Row]:
-        """Run a query and return all rows of its result. Raises as `run` does, and SourceError if the result is not whole."""
+        """Run a query and return all rows of its result. Raises the errors of `run`, and SourceError if the result is incomplete."""
         answer = self.run(statement, parameters)
         manifest, result = answer.get("manifest", {}), answer.get("result", {})
         found = list(result.get("data_array") or ())
@@ -80,7 +80,7 @@ class Warehouse:
         """Run a statement to its end, and return the answer.
 
         Raises FailedStatementError if it fails, TimedOutError if it takes too long, ForbiddenError if the warehouse may not be used,
-        SourceError if there is none, and the errors of calls. A statement that is not waited for any more is cancelled.
+        SourceError if there is none, and the errors of calls. A statement that takes too long is cancelled.
         """
         try:
             answer = self._api.execute_statement(

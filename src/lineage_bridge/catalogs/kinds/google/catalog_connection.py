@@ -44,12 +44,12 @@ class CatalogConnection(GoogleConnection):
         return made
 
     def write(self, entry: Json, asked: Mapping[str, Any]) -> None:
-        """Write an entry, whether it is there or not. Raises ParseError if it cannot be sent."""
+        """Create or replace an entry. Raises ParseError if the entry cannot be converted for sending."""
         self.call("update_entry", {"entry": _message("entry", entry), "allow_missing": True, **asked})
 
     def create(self, kind: str, id_: str, made: Json, wait: Callable[[float], None]) -> None:
-        """Create an entry group or a type, and poll until that has ended. It may have been created meanwhile by somebody else. `wait`
-        waits the given seconds.
+        """Create an entry group or a type, and poll until the operation has ended. It is no error if somebody else creates it meanwhile.
+        `wait` waits the given seconds.
         """
         try:
             started = self.call(f"create_{kind}", {"parent": self._parent, f"{kind}_id": id_, kind: _message(kind, made)}).operation

@@ -59,7 +59,7 @@ class DataplexTarget(Target[DataplexSettings]):
         return content_of(event["entry"])
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """The topics that have an entry in the entry group, each with the digest of what could come from here."""
+        """The topics that have an entry in the entry group, each with the digest of those parts of the entry that LineageBridge writes."""
         entries = {key: self._entry(key) for key in keys}
         return {key: entry.content for key, entry in entries.items() if entry}
 
@@ -119,7 +119,7 @@ class DataplexTarget(Target[DataplexSettings]):
     # what entries need
 
     def _prepare(self) -> None:
-        """Check that the entry group and the types are there, once; create what is missing if the settings allow it."""
+        """Check once that the entry group and the types exist, and create missing ones if the settings allow it."""
         with self._preparing:
             if self._is_prepared:
                 return

@@ -10,7 +10,7 @@ from lineage_bridge.catalogs.kinds.google.settings import DataplexSettings
 from lineage_bridge.catalogs.kinds.google.topics import without_empty
 from lineage_bridge.catalogs.target import Json, ObjectKey
 from lineage_bridge.openlineage.event_builder import digest_of
-from lineage_bridge.sources.common.google.naming import process_id
+from lineage_bridge.sources.common.google.entity_names import process_id
 
 SCHEMA: Final = "dataplex-types.global.schema"
 """The key of Google's own aspect for columns."""
@@ -98,12 +98,12 @@ class FoundEntry:
 
     @property
     def has_our_schema(self) -> bool:
-        """Whether its aspect for columns comes from here."""
+        """Whether LineageBridge wrote the entry's aspect for columns."""
         return self.topic.get("hasSchema") is True
 
     @property
     def others(self) -> list[str]:
-        """The keys of aspects that do not come from here."""
+        """The keys of aspects that LineageBridge did not write."""
         ours = {key for key in self._aspects if self._is_topic(key) or (key in _SCHEMAS and self.has_our_schema)}
         return sorted(self._aspects.keys() - ours)
 
@@ -130,5 +130,5 @@ class FoundEntry:
 
 
 def content_of(entry: Json) -> str:
-    """A digest of what an entry has from here."""
+    """A digest of the parts of an entry that LineageBridge wrote."""
     return digest_of(without_empty(entry))

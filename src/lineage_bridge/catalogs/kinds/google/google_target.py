@@ -28,7 +28,7 @@ from lineage_bridge.catalogs.target import CREATE, DELETE, DONE, Expressed, Json
 from lineage_bridge.errors import BusyError, ForbiddenError, UnauthenticatedError
 from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.sources.common.catalog.address import catalog_address
-from lineage_bridge.sources.common.google.naming import process_id
+from lineage_bridge.sources.common.google.entity_names import process_id
 
 RUN: Final = "lineage"
 """The id of the one run that a process has."""
@@ -57,7 +57,7 @@ class GoogleTarget(Target[GoogleSettings]):
 
     @property
     def addresses(self) -> frozenset[str]:
-        """The location at its API, and what else the settings name."""
+        """The location with the address of its API, and the other addresses that the settings name."""
         here = f"{self.settings.url} {self.settings.parent}"
         return frozenset(map(catalog_address, (here, *self.settings.read_at)))
 

@@ -13,7 +13,7 @@ from lineage_bridge.catalogs.events import column_fields, in_form, with_held
 from lineage_bridge.catalogs.target import Expressed, InexpressibleError, Json
 from lineage_bridge.openlineage.event_builder import digest_of
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
-from lineage_bridge.sources.common.google.naming import LONGEST_NAME, displayed, entity_name, field_path
+from lineage_bridge.sources.common.google.entity_names import LONGEST_NAME, displayed, entity_name, field_path
 
 LINKS_OF_EVENT: Final = 100
 MOST_LINKS_OF_MESSAGE: Final = 1000

@@ -103,7 +103,9 @@ class GoogleSession:
 
 
 class OwnTransport:
-    """What makes one of Google's transports for JSON over HTTP use a GoogleSession. `client_info` is that of the transport's module."""
+    """A base class that makes one of Google's transports for JSON over HTTP use a GoogleSession. `client_info` is that of the transport's
+    module.
+    """
 
     def __init__(self, settings: GoogleLocationSettings, repeat: Repeat, client_info: object) -> None:
         parts = urlsplit(settings.url)
@@ -143,7 +145,7 @@ class GoogleConnection:
 
 @contextmanager
 def readable(method: str) -> Iterator[None]:
-    """A context in which errors that occur while an answer is read become those of LineageBridge."""
+    """A context manager that converts errors while an answer is read to LineageBridge's errors."""
     try:
         yield
     except (ParseError, GoogleAPIError, UnicodeDecodeError) as error:

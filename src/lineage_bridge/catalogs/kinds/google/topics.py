@@ -1,4 +1,4 @@
-"""Converts the topics of the graph to what their entries in Google's catalog have. Pure.
+"""Converts the topics of the graph to the content of their entries in Google's catalog. Pure.
 
 The event of a topic has the member `entry`: its fully qualified name (the one that Google Data Lineage has it by), `source`, `topic` (the
 data of LineageBridge's aspect), and `schema` (that of Google's aspect of this name) if the topic's columns are known. Empty members are
@@ -15,7 +15,7 @@ from lineage_bridge.catalogs.target import Expressed, InexpressibleError, Json
 from lineage_bridge.graph.contents.stewardship import KEYS, stewardship
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
-from lineage_bridge.sources.common.google.naming import LONGEST_NAME, entity_name
+from lineage_bridge.sources.common.google.entity_names import LONGEST_NAME, entity_name
 
 LARGEST_ASPECT: Final = 120_000
 """The most bytes that Google takes of the data of an aspect, 120 kB."""
@@ -44,7 +44,7 @@ _TYPE_OF: Final = {word: name for name, words in _TYPES for word in words} | {
 
 
 def by_topic(events: Iterable[Json], settings: DataplexSettings) -> Iterator[Json]:
-    """An event for each topic, after the unchanged events of what is or has none."""
+    """An event for each topic, after the unchanged events of jobs and datasets that are not about a topic."""
     found: dict[tuple[str, str], Json] = {}
     for event in events:
         sides = {"producers": event.get("outputs", ()), "consumers": event.get("inputs", ())}

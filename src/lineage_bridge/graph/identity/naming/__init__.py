@@ -1,3 +1,3 @@
-"""The naming rules, which tell from OpenLineage's naming specification which spellings denote the same dataset. They are versioned data.
-Pure; no guesses.
+"""The naming rules. They recognise spellings of the same dataset by OpenLineage's naming specification, without guessing, and are versioned
+data. Pure.
 """

@@ -25,13 +25,15 @@ _MOST_SEGMENTS = 4
 
 
 def cut_segment(path: str, pattern: str) -> str:
-    """The path without its last segment if that fully matches the pattern and is not the only one; else an empty string."""
+    """The path without its last segment, if this segment fully matches the pattern and is not the only one; else an empty string."""
     above, found, last = path.rstrip("/").rpartition("/")
     return above.rstrip("/") if found and above.strip("/") and _compiled(pattern).fullmatch(last) else ""
 
 
 def cut_date(path: str) -> str:
-    """The path without the date at its end, in one segment or as year/month(/day(/hour)); empty if there is none or nothing else."""
+    """The path without the date at its end, which is one segment or year/month(/day(/hour)); empty if there is no date, or nothing before
+    it.
+    """
     segments = path.rstrip("/").split("/")
     for count in range(_MOST_SEGMENTS, 0, -1):
         date = "/".join(segments[-count:])

@@ -1,9 +1,9 @@
 """The naming rules, as data. After a change, raise VERSION, so that the graph is folded again from the log.
 
 A rule states that two spellings denote the same dataset, judged by *the spellings alone*: a scheme's synonym, a driver's default port, an
-identifier's case, a directory of a partitioned table. `openlineage/jdbc` reads the addresses of drivers. Facts that spellings do not
-contain (the account of a Glue database, the servers of a Confluent cluster, the workspace behind a short name) are not rules; they require
-an operator's alias. Jobs have no rules, since their namespaces are arbitrary.
+identifier's case, a directory of a partitioned table. The addresses of JDBC drivers are parsed by `openlineage/jdbc`. Facts that spellings
+do not contain (the account of a Glue database, the servers of a Confluent cluster, the workspace behind a short name) cannot be rules; they
+require an operator's alias. There are no rules for jobs, because namespaces of jobs are arbitrary.
 """
 
 from dataclasses import dataclass, field
@@ -19,8 +19,8 @@ _KEYS = r"(?:s3|s3a|s3n|gs|gcs|abfss?|wasbs?)://.+"
 
 @dataclass(frozen=True)
 class SpaceRule:
-    """A naming rule for namespaces: one that fully matches `pattern` is the same as the namespace `to`, where its names have `prefix`
-    before them.
+    """A naming rule for namespaces: a namespace that fully matches `pattern` is the same as the namespace `to`, in which its names are
+    preceded by `prefix`.
 
     `to` and `prefix` are templates over the groups of `pattern`. With `parts`, the rule applies only to names of that many dotted
     parts. Groups in `lower` are converted to lower case. A group named `each` is a list separated by commas; every element gives a

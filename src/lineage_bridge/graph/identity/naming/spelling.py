@@ -34,7 +34,7 @@ prefixes without end."""
 class SpaceLink(NamedTuple):
     """A link between namespaces that the rule `rule` gives: a name `n` in `space` is the same as the name `prefix + n` in `other`.
 
-    With `parts`, this applies only if `n` has that many dotted parts; otherwise, only if `n` does not begin with the prefix already.
+    With `parts`, this only applies if `n` has that many dotted parts; without, only if `n` does not already begin with the prefix.
     """
 
     space: str
@@ -71,7 +71,9 @@ def space_links(namespace: str) -> tuple[SpaceLink, ...]:
 
 
 def _jdbc_links(namespace: str) -> Iterator[SpaceLink]:
-    """The links from a JDBC address to its namespace: a name that lacks only the database gets the database of the address."""
+    """The links from the namespace of a JDBC address to the namespace of its system. A name without a database gets the database in the
+    address.
+    """
     url = f"jdbc:{namespace}" if _RAW_ADDRESS.fullmatch(namespace) else namespace
     address = read_jdbc(url) if url[:5].lower() == "jdbc:" else None
     if address is None or address.scheme not in DRIVERS.values() or address.namespace == namespace:
@@ -92,7 +94,7 @@ def _follow(rule: SpaceRule, namespace: str, match: re.Match[str]) -> Iterator[S
 
 
 def all_space_links(namespace: str) -> frozenset[SpaceLink]:
-    """The links from a namespace and from all namespaces that they lead to."""
+    """The links from a namespace, and from every namespace that these links lead to."""
     found: set[SpaceLink] = set()
     waiting = [namespace]
     while waiting:
@@ -138,8 +140,8 @@ def identifies(namespace: str) -> bool:
 def form_rank(namespace: str, name: str = "") -> int:
     """The rank of a name by which the canonical spelling of a group is chosen; the lowest wins.
 
-    0: the specification's own form; 1: its namespace has that form, but a rule rewrites the spelling or the namespace does not
-    determine the system; 2: any other.
+    0: the form of OpenLineage's specification; 1: only the namespace has that form, because a rule rewrites the spelling or the namespace
+    does not determine the system; 2: any other.
     """
     if not any(pattern.fullmatch(namespace) for pattern in _FORMS):
         return 2
@@ -148,8 +150,8 @@ def form_rank(namespace: str, name: str = "") -> int:
 
 
 def job_rank(namespace: str) -> int:
-    """The rank of a job's name by which the canonical one of a group is chosen; the lowest wins. 0 for namespaces in which systems name
-    their own jobs, 1 for all others.
+    """The rank of a job's name by which the canonical name of a group is chosen; the lowest wins. 0 for namespaces in which a system names
+    its own jobs, 1 for all others.
     """
     return int(not any(pattern.fullmatch(namespace) for pattern in _JOBS))
 

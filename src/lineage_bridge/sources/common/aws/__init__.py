@@ -1,1 +1,1 @@
-"""What all clients of Amazon's APIs share: credentials, and the conversion of errors."""
+"""Code that all clients of Amazon's APIs share: credentials, and the conversion of errors."""

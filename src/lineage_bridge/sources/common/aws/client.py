@@ -21,7 +21,8 @@ class AmazonClient:
         self._client: Any = None
 
     def call(self, method: str, named: str, rights: str, parameters: Mapping[str, Any]) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
-        """The answer of an operation. `method` is its name in botocore, `named` its name in errors, such as `GetTable of sales.orders`.
+        """Call an operation, and return its answer. `method` is the operation's name in botocore, `named` its name in errors, such as
+        `GetTable of sales.orders`.
 
         Raises SourceError, with the hint `rights` if a permission is missing.
         """
@@ -29,8 +30,8 @@ class AmazonClient:
             return getattr(self.opened(), method)(**parameters)
 
     def pages(self, method: str, named: str, rights: str, member: str, parameters: Mapping[str, Any]) -> Iterator[list[Any]]:
-        """The list `member` in each page of a listing. A page is fetched when it is consumed. Raises the errors of `call`, possibly after
-        some pages.
+        """Yield the list `member` of each page of a listing. Each page is fetched when the caller asks for it. Raises the errors of `call`,
+        possibly after some pages.
         """
         with service_errors(named, rights):
             for page in self.opened().get_paginator(method).paginate(**parameters):
@@ -40,7 +41,7 @@ class AmazonClient:
                 yield found
 
     def opened(self) -> Any:  # noqa: ANN401  # as above
-        """The client of botocore, whose methods raise errors of botocore instead of SourceError. Raises ConfigError, SourceError if the
+        """The botocore client itself. Its methods raise botocore's errors instead of SourceError. Raises ConfigError or SourceError if the
         client cannot be opened.
         """
         with self._opening:

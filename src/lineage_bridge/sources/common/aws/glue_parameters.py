@@ -10,9 +10,7 @@ DESCRIBED: Final = f"{PREFIX}described"
 
 
 def own_descriptions(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """For each column, the digest of the description that LineageBridge wrote. The digest of the table's own description has an
-    empty name.
-    """
+    """By column name, the digest of the description that LineageBridge wrote. An empty name stands for the table itself."""
     try:
         found = json.loads(parameters.get(DESCRIBED, "{}"))
     except (TypeError, ValueError, RecursionError):

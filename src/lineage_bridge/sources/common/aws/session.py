@@ -1,8 +1,8 @@
 """Opens clients of Amazon's APIs, and converts their errors. botocore is an optional dependency.
 
-Without keys or a profile in the settings, the AWS SDK looks for credentials itself, also for those of a container or an instance at the
-addresses of their metadata. Only the server's setting `machine_credentials` can allow that. A setting of a source or an input cannot: it
-names only the address of the API, which is checked.
+If the settings have neither keys nor a profile, the AWS SDK looks for credentials itself, for example those of the container or instance
+that it runs on, which it fetches from the metadata service. Only the server's setting `machine_credentials` can allow that; no setting of a
+source or an input can.
 """
 
 import logging
@@ -87,7 +87,7 @@ def open_bucket_client(settings: AwsConnection, *, anonymous: bool, ca_file: str
 
 
 def _mark_redirected(params: dict[str, Any], **_: Any) -> None:  # noqa: ANN401  # as above
-    """Mark a call as already redirected. Otherwise botocore looks for the region of the bucket again after each redirect."""
+    """Mark a call as already redirected, so that botocore does not look up the bucket's region again after each redirect."""
     params["context"].setdefault("s3_redirect", {})["redirected"] = True
 
 
@@ -101,7 +101,7 @@ def _client(settings: AwsConnection, service: str, config: Config, ca_file: str 
 
 
 def server_of_client(client: Any) -> tuple[str, int]:  # noqa: ANN401  # as above
-    """Host and port that a client connects to."""
+    """The host and port that a client connects to."""
     url = urlsplit(client.meta.endpoint_url)
     return url.hostname or "", url.port or (80 if url.scheme == "http" else 443)
 
@@ -203,7 +203,7 @@ def _refused(what: str, rights: str, error: exceptions.ClientError) -> SourceErr
 
 
 def _asked_wait(error: exceptions.ClientError) -> float | None:
-    """The number of seconds after which an answer asks to try again; None if it does not ask."""
+    """The number of seconds after which an answer allows the next try; None if it does not say."""
     asked = str(error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("retry-after", ""))
     return float(asked) if asked.isdigit() and len(asked) < 7 else None
 

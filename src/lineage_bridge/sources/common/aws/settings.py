@@ -40,7 +40,7 @@ def stream_parameters(stream: str) -> dict[str, str]:
 
 
 class AwsConnection(SourceSettings):
-    """An AWS account and region. If no credentials are set here, the AWS SDK finds some itself."""
+    """An AWS account and region. If no credentials are set here, the AWS SDK looks for credentials itself."""
 
     region: str = Field(default="", description="AWS region; empty: that of the environment or the profile")
     profile: str = Field(default="", description="profile of the AWS configuration files")

@@ -1,1 +1,1 @@
-"""What all sources that read a data catalog share: how it is listed, and how its assets become events."""
+"""Code that all sources of data catalogs share: it lists a catalog, and converts the assets to events."""

@@ -1,4 +1,4 @@
-"""The address by which a catalog is told apart from others of its kind, the same for sources and targets. Pure."""
+"""The address that identifies a catalog among others of its kind. Sources and targets of one catalog have the same address. Pure."""
 
 from urllib.parse import urlsplit
 
@@ -6,9 +6,8 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def catalog_address(address: str) -> str:
-    """The address of a catalog in one spelling. Of a URL, scheme, host, port and path count; what follows the path does not.
-
-    A text that is not a URL is returned as it is. What follows a URL after a space is kept.
+    """Normalize the address of a catalog. A URL is reduced to scheme, host, port and path; text after a space is kept. Any other text is
+    returned unchanged.
     """
     url, space, rest = address.partition(" ")
     try:

@@ -15,7 +15,7 @@ _PRODUCER = "https://lineagebridge.dev/sources"
 
 
 class Asset(NamedTuple):
-    """What a catalog has about one asset: a dataset with its facets, or a job (`is_job`) with its facets, inputs and outputs."""
+    """One asset of a catalog: a dataset with its facets, or a job (`is_job`) with its facets, inputs and outputs."""
 
     name: DatasetName
     facets: Mapping[str, Json]
@@ -51,9 +51,8 @@ class AssetRecord(NamedTuple):
 
 
 class AssetEvents:
-    """Makes the events of one source's assets. Each source is a producer of its own, so that no source replaces what another one states.
-
-    `address` says which catalog of its kind an asset is in: the same text for every source that reads the catalog.
+    """Makes the events of one source's assets. Each source counts as a separate producer, so that no source replaces statements of another
+    one. `address` identifies the catalog among those of its kind; all sources that read this catalog use the same text.
     """
 
     def __init__(self, kind: str, source: str, address: Callable[[DatasetName], str]) -> None:
@@ -71,7 +70,7 @@ class AssetEvents:
         return record, [*before, self._event(asset, ended, now_us)]
 
     def stated(self, asset: Asset, at_us: int) -> Json:
-        """The event that states an asset as it is since a time (UTC microseconds)."""
+        """The event that states an asset, dated at the time since which the asset has its present form (UTC microseconds)."""
         return self._event(asset, (), at_us)
 
     def gone(self, was: AssetRecord, now_us: int) -> Json:

@@ -11,7 +11,7 @@ from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMet
 
 
 class CatalogObserver(Observer[SettingsT]):
-    """Observes a catalog through its listings. `unknown`: the beginning of the namespaces that stand for datasets of unknown systems."""
+    """Observes a catalog through its listings. Datasets of unknown systems are in namespaces that begin with `unknown`."""
 
     def __init__(self, name: str, settings: SettingsT, kind: str, listings: CatalogListings, unknown: str) -> None:
         super().__init__(name, settings)

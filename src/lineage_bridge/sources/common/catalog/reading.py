@@ -1,4 +1,4 @@
-"""Reads parts of a catalog's answers. What has another form than expected counts as absent."""
+"""Reads parts of a catalog's answers. A value of an unexpected form counts as absent."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +12,9 @@ from lineage_bridge.openlineage.naming import DatasetName
 
 @contextmanager
 def hints(rights: str, address: str) -> Iterator[None]:
-    """Give the errors of a call hints: `rights` if the catalog does not allow it, `address` if it does not know the path."""
+    """A context manager that adds hints to the errors of a call: `rights` if the catalog forbids the call, `address` if the catalog has no
+    such path.
+    """
     try:
         yield
     except ForbiddenError as error:

@@ -23,7 +23,7 @@ MOST_ASKED: Final = 2_000
 
 class Page(NamedTuple):
     """A page of a listing: the assets by their ids in the catalog (None: listed, and not reported), and the cursor of the next page, empty
-    on the last one. `unreadable`: how many entries cannot be told apart from others. `unseen`: what is listed, and could not be read.
+    on the last one. `unreadable`: how many entries have no usable id. `unseen`: the assets that are listed but could not be read.
     """
 
     assets: Sequence[tuple[str, Asset | None]]
@@ -35,7 +35,7 @@ class Page(NamedTuple):
 class CatalogListings(Protocol):
     """The listings of a catalog. Their order is that of `listings`. A poll reads at most `pages_at_once` pages.
 
-    `asked_at_once`: for how many assets one call of `missing` asks at most. A poll that is to end ends before the next call.
+    `asked_at_once`: the greatest number of assets that one call of `missing` asks about. A poll that has to stop does so between two calls.
     """
 
     pages_at_once: int
@@ -49,7 +49,7 @@ class CatalogListings(Protocol):
         """A page of a listing; the cursor of the first one is empty. Raises SourceError."""
 
     def missing(self, listing: str, ids: Sequence[str]) -> set[str]:
-        """The ids of those of these assets that do not exist in the catalog. Raises SourceError."""
+        """Ask the catalog which of these assets do not exist any more, and return their ids. Raises SourceError."""
 
     def selects(self, listing: str, id_: str) -> bool:
         """Whether the settings select an asset. The graph keeps what it has about an asset that is not selected."""
@@ -98,7 +98,8 @@ class _Poll:
 
 
 class CatalogWalk:
-    """Walks through one catalog. `unfinished`: the number of polls that left something for the next one, which therefore soon follows.
+    """Walks through one catalog. `unfinished`: the number of polls that could not report everything. After such a poll, the next one soon
+    follows.
 
     `check_stop` is called before each page and each call of `missing`, and raises StoppedError if the poll is to end.
     """
@@ -130,7 +131,9 @@ class CatalogWalk:
         return Observation(walk.snapshot, tuple(poll.events), unseen=tuple(poll.unseen))
 
     def _list(self, walk: _Walk, poll: _Poll) -> SourceError | None:
-        """List as much of a listing as one poll reports; without an error, the cursor then says whether something is left."""
+        """Read a listing until its end or the limit of one poll. Unless there is an error, the cursor says where to continue; it is empty
+        if nothing is left.
+        """
         unreadable = 0
         try:
             for page in self._pages(walk):
@@ -154,7 +157,7 @@ class CatalogWalk:
         return None
 
     def _end(self, walk: _Walk, poll: _Poll) -> None:
-        """Find what is gone after a complete listing."""
+        """After a complete listing, find the assets that no longer exist."""
         gone, left, error = self._gone(walk, walk.listing)
         poll.events += [self._events.gone(record, poll.now_us) for record in gone]
         if error is not None:
@@ -162,7 +165,7 @@ class CatalogWalk:
         self.unfinished += left
 
     def _pages(self, walk: _Walk) -> Iterator[Page]:
-        """The pages that are left of the listing. A cursor of an earlier poll may have expired: then the listing begins again."""
+        """The remaining pages of the listing. If the cursor of the last poll has expired, the listing begins again."""
         is_resumed = bool(walk.cursor)
         while True:
             self._check_stop()
@@ -195,8 +198,8 @@ class CatalogWalk:
         return made
 
     def _gone(self, walk: _Walk, listing: str) -> tuple[list[AssetRecord], bool, SourceError | None]:
-        """Ask the catalog for the assets that its listing lacks. Returns the records of those that no longer exist, whether more are to be
-        asked for soon, and the error, if asking failed. If there are many, each poll asks for other ones.
+        """Ask the catalog about the assets that its listing lacks. Returns the records of those that no longer exist, whether more assets
+        remain to be asked about, and the error if a call failed. If there are many such assets, each poll asks about some of them.
         """
         records = walk.records[listing]
         missing = sorted(id_ for id_, record in records.items() if record.walk != walk.number and self._catalog.selects(listing, id_))

@@ -98,7 +98,7 @@ def read_connector(name: str, entry: object) -> ConnectorState | None:
 
 
 def read_given(answer: object, config: Mapping[str, str]) -> tuple[Mapping[str, str], ...]:
-    """Parse those settings of each task, in order, that the connector's configuration does not have. Raises SourceError."""
+    """For each task, in order, parse the settings that the connector's configuration does not have. Raises SourceError."""
     entries = [_dict(_dict(entry).get("config")) for entry in _expect(answer, list, "GET /connectors/NAME/tasks")]
     return tuple({str(k): str(v) for k, v in sorted(entry.items()) if v is not None and config.get(k) != str(v)} for entry in entries)
 

@@ -26,7 +26,7 @@ def plugins_of(config: Mapping[str, str]) -> dict[str, str]:
 
 
 def passwords_of(config: Mapping[str, str], plugins: Mapping[str, Plugin]) -> frozenset[str]:
-    """Return the keys of a configuration that its plugins declare as passwords."""
+    """Return the keys of a configuration that the plugins in it declare as passwords."""
     found = ((prefix, plugins.get(name)) for prefix, name in plugins_of(config).items())
     return frozenset(prefix + key for prefix, plugin in found if plugin is not None for key in plugin.passwords or ())
 

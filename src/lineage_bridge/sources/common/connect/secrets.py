@@ -121,20 +121,22 @@ def has_placeholder(value: str) -> bool:
 
 
 def without_user(value: str) -> str:
-    """A URL without user and password, even if these contain the URL's separators. The container in an Azure address is kept."""
+    """Remove user and password from a URL, even if they contain separators such as `@` or `/`. The container in an Azure address is
+    kept.
+    """
     if _IN_ACCOUNT.match(value.strip()):
         return _BEFORE_CONTAINER.sub("", value, count=1)
     return value if "://" not in value else _USER_INFO.sub(r"\g<scheme>", value)
 
 
 def without_login(value: str) -> str:
-    """A JDBC address without placeholders for user, password and TLS options, which do not name the database."""
+    """Remove placeholders for user, password and TLS options from a JDBC address; they do not affect which database it denotes."""
     return _LOGIN.sub(r"\g<key>=", value) if value.startswith("jdbc:") else value
 
 
 def is_secret(key: str, passwords: Collection[str] = ()) -> bool:
-    """Whether the value of a setting is a secret: `passwords`, the keys that its plugin declares as PASSWORD, contain the key, or the
-    key's name suggests it.
+    """Whether the value of a setting is a secret: the key is in `passwords` (keys that the plugin declares as PASSWORD), or its name
+    suggests a secret.
     """
     whose = _KEY.search(key)
     return key in passwords or names_secret(key) or bool(_CREDENTIAL.search(key) or (whose and whose["whose"].lower() not in _OF_RECORDS))

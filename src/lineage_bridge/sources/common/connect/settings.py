@@ -32,8 +32,8 @@ class OwnClasses(SourceSettings):
 
     @cached_property
     def classes(self) -> Catalogue:
-        """The catalogue with the user's own classes, which is read once. Entries in `mappings` go before those in the file. Raises
-        ConfigError.
+        """The catalogue with the user's own classes. It is read once, and then cached. Entries in `mappings` take precedence over those in
+        the file. Raises ConfigError.
         """
         return catalogue().with_file(self.catalogue).with_mappings(self.mappings)
 

@@ -25,9 +25,9 @@ class RunStatus(NamedTuple):
 class ManagedService(NamedTuple):
     """What a managed Kafka Connect service reports about a connector.
 
-    `servers`: bootstrap servers of the Kafka cluster. `version`: of Kafka Connect. `settings`: values of settings that the
-    configuration lacks. `facts`: members of the connector's facet. `job`: facets of its job. `group`: the consumer group of a sink,
-    empty if it has the name that Kafka Connect gives it. `sources`: whether external datasets get a data source facet.
+    `servers`: the bootstrap servers of the Kafka cluster. `version`: the version of Kafka Connect. `settings`: values of settings that the
+    configuration lacks. `facts`: members of the connector's facet. `job`: facets of its job. `group`: the consumer group of a sink, empty
+    if it has the name that Kafka Connect gives it. `sources`: whether external datasets get a data source facet.
     """
 
     servers: str

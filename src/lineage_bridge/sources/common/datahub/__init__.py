@@ -1,1 +1,1 @@
-"""What the source and the target of kind `datahub` share."""
+"""Code that the source and the target of kind `datahub` share."""

@@ -1,7 +1,7 @@
 """Converts namespaces and names to DataHub's names of datasets and columns (URNs), and URNs back. Pure.
 
-A URN has a platform, a name and an environment. A platform has no address. So the namespace of a platform's datasets is only known for
-object stores and BigQuery; for all other platforms, settings have to name it.
+A URN has a platform, a name and an environment, but no address. So the namespace of a dataset only follows from its URN for object stores
+and BigQuery; for all other platforms, settings have to give the namespace.
 """
 
 import re
@@ -55,7 +55,7 @@ class DataHubNames:
     """The names of datasets in one environment of DataHub.
 
     `platforms` and `instances` have the platform and the platform instance of namespaces, if they are not the usual ones; `namespaces` are
-    further namespaces whose datasets DataHub may have. `ambiguous`: pairs of namespaces whose datasets would have the same names there.
+    other namespaces of datasets that DataHub may contain. `ambiguous`: pairs of namespaces whose datasets would have the same URNs.
     """
 
     def __init__(self, env: str, platforms: Mapping[str, str], instances: Mapping[str, str], namespaces: Iterable[str] = ()) -> None:
@@ -119,7 +119,9 @@ class DataHubNames:
         return (platform if platform in _WITHOUT_ADDRESS else f"{UNKNOWN}{platform}"), name
 
     def is_elsewhere(self, cluster: str) -> bool:
-        """Whether the cluster of a flow is another environment. Orchestrators also have names of their own for clusters."""
+        """Whether the cluster in the URN of a data flow is another environment of DataHub. It may also be a name that the orchestrator
+        gives its cluster; that is no other environment.
+        """
         return cluster.upper() in get_args(Environment) and cluster.upper() != self._env
 
     def field(self, urn: object) -> tuple[DatasetName, str] | None:

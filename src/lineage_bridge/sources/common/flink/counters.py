@@ -12,16 +12,12 @@ lost.
 
 
 def read_of(counts: Counts) -> dict[str, int]:
-    """Return the rows and bytes that a source read. Old kinds of sources do not count what they read; for these, it is what the source
-    emitted.
-    """
+    """Return the rows and bytes that a source read. Old kinds of sources do not count reads; for these, return what they emitted."""
     return _counted(counts.get("numRecordsIn") or counts.get("numRecordsOut"), counts.get("numBytesIn") or None)
 
 
 def written_of(counts: Counts) -> dict[str, int]:
-    """Return the rows and bytes that a sink wrote. Old kinds of sinks do not count what they wrote; for these, it is what the sink
-    received.
-    """
+    """Return the rows and bytes that a sink wrote. Old kinds of sinks do not count writes; for these, return what they received."""
     return _counted(counts.get("numRecordsSend", counts.get("numRecordsIn")), counts.get("numBytesSend"))
 
 

@@ -1,4 +1,4 @@
-"""Finds the datasets that a job's tables denote, also for operators whose table is unknown. Pure."""
+"""Finds the datasets that a job's tables denote, including those of operators whose table is unknown. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -18,8 +18,8 @@ _DEFAULT = ("default_catalog", "default_database")
 
 
 def keys_of(operators: tuple[Operator, ...], stated: Iterable[Name], plan: Plan, find: Find) -> list[Name]:
-    """Return the path of each operator's table. If only one operator names no table, and only one table of the statement is left, they
-    belong together. For any other operator without a table, its position is returned.
+    """Return the path of each operator's table. An operator that names no table gets the statement's last unassigned table if there is
+    exactly one such operator and one such table. Otherwise its position in the plan is returned in place of a path.
     """
     database = next((operator.table[:2] for operator in (*plan.sources, *plan.sinks) if len(operator.table) == 3), _DEFAULT)
     named = {operator.table[-1] for operator in operators if operator.table}

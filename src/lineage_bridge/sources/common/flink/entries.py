@@ -48,7 +48,7 @@ def of_statement(statement: StartedJob, inputs: TableAccesses, outputs: TableAcc
 
 
 def _both(first: OutputFlow | None, other: OutputFlow) -> OutputFlow:
-    """Merge the flows into one output that come from two statements."""
+    """Merge the flows of two statements into the same output."""
     if first is None:
         return other
     fields = {

@@ -39,7 +39,7 @@ def metrics_of(remembered: Mapping[str, Any] | None) -> JobMetrics:
 
 
 def wanted_of(plan: Plan) -> dict[str, dict[str, tuple[Operator, str]]]:
-    """Return the metric ids to look for. For each vertex, an id leads to its operator and counter."""
+    """Return the metric ids to look for: for each vertex, a mapping from the id to its operator and counter."""
     found: dict[str, dict[str, tuple[Operator, str]]] = {}
     for side, names in ((plan.sources, (*_READ, PENDING)), (plan.sinks, _WRITTEN)):
         for operator in side:

@@ -120,7 +120,9 @@ def _lines(description: str) -> Iterator[_Line]:
 
 
 def _sources(vertex: str, lines: Sequence[_Line], name: str) -> dict[int, Operator]:
-    """Return the sources in a vertex by their positions. A scan after the reader of the same table is not counted again."""
+    """Return the sources in a vertex by their positions. If a scan follows the reader of the same table, only the reader counts as a
+    source.
+    """
     found: dict[int, Operator] = {}
     for at, line in enumerate(lines):
         source = _source(vertex, line.text, name)

@@ -70,7 +70,7 @@ class JobStatement:
 
 @dataclass(frozen=True)
 class DeclaredTables:
-    """What the SQL that the user supplied declares: tables by their paths, and statements by their jobs' names and by their tables.
+    """The declarations in the user's SQL: tables by their paths, and statements by the names of their jobs and by their tables.
 
     `last`: for the last part of a name, the tables that have it. `catalogs`: options of catalogs, by which tables without DDL are
     located.
@@ -86,7 +86,7 @@ class DeclaredTables:
         """Return the statements that may have started a job.
 
         These are statements with the job's name that contain its tables or, if no statement has its name, statements with exactly
-        its tables. The plan may lack some tables, and has only the last parts of some names.
+        its tables. The plan may lack some of the job's tables, and has only the last part of some names.
         """
         sides = frozenset(map(_last, read)), frozenset(map(_last, written))
         if name not in self.named:
@@ -113,7 +113,9 @@ class DeclaredTables:
 
 @lru_cache(8)
 def read_declarations(ddl: str, statements: tuple[str, ...]) -> DeclaredTables:
-    """Parse what DDL and scripts declare. A script's table is visible to other jobs too, unless another script defines it differently."""
+    """Parse what DDL and scripts declare. A table that one script defines is also known for jobs of other scripts, unless another script
+    defines it differently.
+    """
     base = StreamingScript(FLINK)
     for _ in base.read(ddl):
         pass

@@ -18,8 +18,8 @@ Column = tuple[DatasetName, str, str]
 
 @dataclass(frozen=True)
 class DatasetAccess:
-    """A dataset that a job reads or writes. `operators`: those that count its records; `inferred`: all that is known about it is the name
-    of its table in the plan.
+    """A dataset that a job reads or writes. `operators`: the operators that count its records. `inferred`: only the name of its table in
+    the plan is known.
     """
 
     dataset: DatasetName

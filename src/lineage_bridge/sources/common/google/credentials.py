@@ -1,7 +1,8 @@
-"""Authorizes calls of Google's APIs: by the key of a service account, or by Google's default credentials.
+"""Authorizes calls of Google's APIs with the key of a service account, or with Google's default credentials.
 
-Tokens of a service account are signed here with its key, without calling another server. Default credentials may call Google, or the
-machine's metadata server; operators allow that with the server's setting `machine_credentials`, or set GOOGLE_APPLICATION_CREDENTIALS.
+A token of a service account is signed here with the account's key, without calling another server. Google's library for default credentials
+may call Google or the machine's metadata server. It is only used if an operator allows that with the server's setting
+`machine_credentials`, or by setting GOOGLE_APPLICATION_CREDENTIALS.
 """
 
 import json

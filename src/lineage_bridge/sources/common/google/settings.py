@@ -1,4 +1,4 @@
-"""The settings with which Google's Data Lineage API is called, by sources as by targets."""
+"""The settings with which sources and targets call Google's Data Lineage API."""
 
 from typing import Protocol
 
@@ -22,11 +22,11 @@ class GoogleLogin(Protocol):
 
     @property
     def context(self) -> SourceContext:
-        """What this process allows."""
+        """The context of this process: which addresses and credentials it may use."""
 
 
 def check_login(settings: HttpSettings, credentials: str | None) -> None:
-    """Raise ValueError if the settings of a call, with the key of a service account, have a login that Google does not take, or two."""
+    """Raise ValueError if the settings contain user or password, which Google does not accept, or both `token` and `credentials`."""
     if settings.username or settings.password:
         raise ValueError("set credentials or token; Google takes no user and password")
     if credentials and settings.token:
@@ -34,5 +34,5 @@ def check_login(settings: HttpSettings, credentials: str | None) -> None:
 
 
 def location_path(project: str, location: str) -> str:
-    """The resource name of a location of a project, with which the paths of its lineage begin."""
+    """The resource name of a location within a project. The paths of lineage resources begin with it."""
     return f"projects/{project}/locations/{location}"

@@ -96,7 +96,7 @@ class KafkaConnection(SourceSettings):
 
     @property
     def server(self) -> str:
-        """The first bootstrap server. The namespace of the cluster's topics contains it."""
+        """The first bootstrap server, which the namespace of the cluster's topics contains."""
         return self.bootstrap_servers.split(",", maxsplit=1)[0]
 
     @property

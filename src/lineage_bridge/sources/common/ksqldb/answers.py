@@ -76,7 +76,7 @@ class KsqldbState:
 
     @cached_property
     def by_topic(self) -> Mapping[str, list[KsqldbRelation]]:
-        """The streams and tables of each topic; the key is the topic's name."""
+        """The streams and tables of each topic, by the topic's name."""
         found: dict[str, list[KsqldbRelation]] = {}
         for _, relation in sorted(self.relations.items()):
             found.setdefault(relation.topic, []).append(relation)

@@ -47,7 +47,9 @@ def lineage(text: str, relations: Mapping[str, KsqldbRelation]) -> Lineage:
 def columns_into(
     sink: str, found: Lineage, relations: Mapping[str, KsqldbRelation], topics: Mapping[str, DatasetName], shared: SharedMetadata
 ) -> tuple[dict[str, list[Json]], list[Json]]:
-    """Return the columns of the topic that a query writes, with their sources, and the columns that decide which rows it gets."""
+    """Return the columns of the topic that a query writes, each with its source columns, and the source columns that decide which rows are
+    written.
+    """
     into: dict[str, list[Json]] = {}
     for flow in sorted(found.columns, key=lambda origin: (origin.out_column, origin.in_table, origin.in_column)):
         source = flow.in_table[-1]
@@ -78,7 +80,7 @@ def _source(
 
 
 def _merged(ones: Iterable[Json]) -> Json:
-    """Merge several entries for one column into one that has all their transformations."""
+    """Merge several entries for one column into a single entry with all their transformations."""
     every = list(ones)
     changes = [change for relation in every for change in relation["transformations"]]
     return {**every[0], "transformations": changes}

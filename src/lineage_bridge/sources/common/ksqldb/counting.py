@@ -66,8 +66,8 @@ def _of_servers(
 
 
 def _count(counts: Counts, was: Mapping[str, Any] | None, key: str, value: int, *, restarts: bool) -> int:
-    """Continue a count. With `restarts`, a value that has decreased is that of a server's counter that was reset. Without, it is an offset
-    that was moved back; then rows are not counted again.
+    """Continue a count. A value that has decreased is, with `restarts`, the value of a server's counter that was reset; without `restarts`,
+    it is an offset that was moved back, whose rows are not counted again.
     """
     last, total = was.get(key, (0 if restarts else value, 0)) if was is not None else (value, 0)
     if value >= last:

@@ -1,4 +1,4 @@
-"""What all events of one poll of a ksqlDB server have in common. Pure."""
+"""The values that all events of one poll of a ksqlDB server have in common. Pure."""
 
 import hashlib
 from collections.abc import Mapping
@@ -55,11 +55,11 @@ class KsqldbPoll:
         """Names of listed streams, tables and queries that cannot be read; empty for one without a name."""
 
     def is_hidden(self, name: str) -> bool:
-        """Whether a stream, table or query that is missing from the answers may be one that could not be read."""
+        """Whether a missing stream, table or query may be in an answer that could not be read."""
         return name in self.unreadable or "" in self.unreadable
 
     def may_exist(self, name: str) -> bool:
-        """Whether a stream, table or query that is missing from the answers may still exist."""
+        """Whether a stream, table or query may still exist although the answers do not contain it."""
         return not self.is_complete or self.is_hidden(name)
 
     def job(self, query: str) -> DatasetName:

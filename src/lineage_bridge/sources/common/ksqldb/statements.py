@@ -19,7 +19,9 @@ _INTERNAL = "-repartition"
 
 
 class QueryTopics(NamedTuple):
-    """The topics in the topology of a query. `internal`: those of the query itself, with full names, which begin with the group's name."""
+    """The topics in the topology of a query. `internal`: the query's own internal topics, by their full names, which begin with the name of
+    its consumer group.
+    """
 
     read: tuple[str, ...]
     written: tuple[str, ...]

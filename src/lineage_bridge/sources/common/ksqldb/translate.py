@@ -28,8 +28,8 @@ def translate(
     settings: KsqldbSettings,
     names: KsqldbNames | None = None,
 ) -> Observation:
-    """Return the events of a ksqlDB server, and its next snapshot. `names`: how queries and streams are named; by default, as the
-    server alone decides.
+    """Return the events of a ksqlDB server, and its next snapshot. `names`: how queries and streams are named; by default, the names follow
+    from the server's settings alone.
     """
     poll = KsqldbPoll(state, before or _NO_SNAPSHOT, shared, now_us, settings, names or _own_names(settings))
     streams, queries = StreamEvents(poll), QueryEvents(poll)
@@ -57,7 +57,7 @@ def _unseen(poll: KsqldbPoll) -> Iterator[Unseen]:
 
 
 def _own_names(settings: KsqldbSettings) -> KsqldbNames:
-    """How the queries and streams of a server are named if the settings are its own."""
+    """The names of the queries and streams of a server that is observed by itself, not as a part of Confluent Cloud."""
     namespace = settings.namespace or f"ksqldb://{urlsplit(settings.url).netloc}"
     return KsqldbNames(namespace, namespace)
 

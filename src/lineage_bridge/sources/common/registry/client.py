@@ -192,8 +192,8 @@ class RegistryClient:
     def _texts(
         self, new: Iterable[tuple[RegisteredSchema, ...]], unseen: list[Unseen]
     ) -> tuple[dict[_Where, RegisteredSchema], set[_Where]]:
-        """Fetch all versions to which new ones refer, directly or indirectly. Returns them together with the new ones, and those
-        that could not be fetched.
+        """Fetch all versions to which the new versions refer, directly or indirectly. Returns these and the new versions, and apart from
+        them the versions that could not be fetched.
         """
         found = {(version.subject, version.version): version for versions in new for version in versions}
         lost: set[_Where] = set()
@@ -223,7 +223,7 @@ class RegistryClient:
         return level, mode, levels, modes
 
     def _general(self, path: str, member: str, unseen: list[Unseen]) -> tuple[str | None, bool]:
-        """Fetch a setting of the registry itself, which subjects may override; None if this failed. Returns also whether the
+        """Fetch a setting of the registry itself, which subjects may override; None if the request failed. Also returns whether the
         registry has such a setting.
         """
         try:
@@ -250,7 +250,7 @@ class RegistryClient:
 
 
 def _leads_to(registered: RegisteredSchema, lost: set[_Where], texts: Mapping[_Where, RegisteredSchema]) -> bool:
-    """Whether a version refers, directly or indirectly, to one of `lost`, the versions that could not be fetched."""
+    """Whether a version refers, directly or indirectly, to a version in `lost`, which could not be fetched."""
     seen: set[_Where] = set()
     waiting = [registered]
     while waiting:

@@ -106,8 +106,8 @@ def _referred(registered: RegisteredSchema, texts: Mapping[tuple[str, int], Regi
 
 
 def _tagged(registered: RegisteredSchema, record: str, paths: Iterable[str]) -> list[Tagged]:
-    """Return the tags that are not in the schema's text: those in the metadata, by patterns of field names, and those of entities in
-    the catalog.
+    """Return the tags that are not in the schema's text: tags in its metadata, which apply to fields by patterns of their names, and tags
+    of the stream catalog.
     """
     by_pattern = [(pattern, tags) for pattern, tags in _object(registered.metadata.get("tags")).items() if isinstance(tags, list)]
     for entry in registered.tags:
@@ -177,8 +177,8 @@ def topics_of_subjects(
     """Return the parts of topics that each subject describes; empty for a subject without a topic.
 
     If the cluster's topics are unknown, subjects' names are trusted. If subjects in several contexts describe the same part, the default
-    context is used, else the first. A part without a subject of its name is described by subjects named after a record, if some of the
-    topic's records have their schema ids.
+    context is used, else the first. If no subject has the name of a part, subjects named after a record describe it, provided that some of
+    the topic's records have their schema ids.
     """
     found: dict[str, tuple[SubjectTopic, ...]] = {}
     taken: dict[tuple[SubjectTopic, str], str] = {}

@@ -149,7 +149,7 @@ class TopicEvents:
         return facets
 
     def _catalog_tags(self, topic: str) -> list[str]:
-        """The tags of the catalog on the topic itself."""
+        """The stream catalog's tags on the topic itself."""
         return sorted({tagging.tag for tagging in self.catalog.get(topic, ())})
 
     def _catalog_field_tags(self, version: SubjectVersion) -> list[Tagged]:
@@ -189,7 +189,9 @@ def _at_versions(described_by: Iterable[tuple[str, SubjectTopic]], subjects: Map
 
 
 def _below(path: str, record: str) -> str:
-    """Return the path of a field within its record. A path in the catalog begins with the record's name, sometimes after other parts."""
+    """Return the path of a field within its record. In the catalog, the path begins with the record's name, sometimes with other names
+    before it.
+    """
     _, found, rest = f".{path}.".partition(f".{record}.")
     return rest.rstrip(".") if record and found else path
 

@@ -1,1 +1,1 @@
-"""What the target and the source of Unity Catalog share."""
+"""Code that the target and the source of Unity Catalog share."""

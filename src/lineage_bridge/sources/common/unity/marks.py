@@ -1,7 +1,7 @@
-"""Marks on tables of Unity Catalog, by which LineageBridge knows the comments and tags that it wrote there. Pure.
+"""Marks that LineageBridge writes to tables of Unity Catalog, to recognise the comments and tags that it has written. Pure.
 
-The mark of a table is in a property, or in a tag where Databricks lets no properties be set. It has digests only: of the published content,
-and of each comment and tag.
+The mark of a table is a table property, or a tag where Databricks does not allow properties. It only contains digests: of the published
+content, and of each comment and tag.
 """
 
 import json
@@ -19,8 +19,8 @@ _MARK: Final = re.compile(rf"v1 ({_DIGEST}) ({_DIGEST})((?: [{COMMENT}{TAG}]{_DI
 
 
 class Marks(NamedTuple):
-    """What was published to a table: digests of the whole content, and of the properties among it; and for each comment and tag, by its
-    id, digests of the values that are ours: the published one, then the one that it replaces.
+    """Digests of what was published to a table: of the whole content, and of its properties. For each comment and tag, by its id, digests
+    of the values that LineageBridge wrote: the newest, then the one before it.
     """
 
     content: str = ""
@@ -38,7 +38,7 @@ class Marks(NamedTuple):
 
 
 def parse_marks(text: Any) -> Marks | None:  # noqa: ANN401  # JSON
-    """Read a stored mark; None if a text is none."""
+    """Parse a stored mark; None if the text is not a mark."""
     found = _MARK.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         return None
@@ -47,24 +47,24 @@ def parse_marks(text: Any) -> Marks | None:  # noqa: ANN401  # JSON
 
 
 def marks_in(properties: Any) -> list[Marks]:  # noqa: ANN401  # JSON
-    """The marks in the properties of a table, of all installations that published to it."""
+    """The marks in a table's properties: one for each installation of LineageBridge that published to the table."""
     if not isinstance(properties, dict):
         return []
     return [found for name, text in properties.items() if str(name).endswith(f".{MARKS}") and (found := parse_marks(text))]
 
 
 def are_ours(marks: Iterable[Marks], item: str, value: str) -> bool:
-    """Whether one of these marks has this value of a comment or tag."""
+    """Whether LineageBridge wrote this value of a comment or tag, by one of these marks."""
     return any(mark.covers(item, value) for mark in marks)
 
 
 def comment_id(column: str) -> str:
-    """The id of the comment of a column; of the table's own, if the column is empty."""
+    """The id of a column's comment; with an empty column, that of the table's comment."""
     return COMMENT + short_digest(column.lower())
 
 
 def tag_id(column: str, key: str) -> str:
-    """The id of the tag of a column; of the table's own, if the column is empty."""
+    """The id of a column's tag; with an empty column, that of the table's tag."""
     return TAG + short_digest(json.dumps([column.lower(), key]))
 
 

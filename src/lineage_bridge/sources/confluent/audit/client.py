@@ -1,4 +1,4 @@
-"""Connects to the audit log, which is a topic on a Kafka cluster of its own."""
+"""Connects to the audit log, which is a topic on a separate Kafka cluster."""
 
 from typing import Any
 

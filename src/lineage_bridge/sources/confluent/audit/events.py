@@ -26,8 +26,8 @@ Emitted = list[Any]
 def change_events(
     resources: Mapping[str, Requests], targets: "Targets", emitted: Mapping[str, Emitted], now_us: int
 ) -> tuple[list[Json], dict[str, Emitted]]:
-    """Return events about datasets and jobs with new changes, or with new checks of access an hour after the last event. Returns also
-    what was emitted, for the snapshot.
+    """Return events about datasets and jobs that have new changes, or new access checks and no event in the last hour. Also returns what
+    was emitted, for the snapshot.
     """
     by_node: dict[tuple[str, DatasetName], dict[str, list[Json]]] = {}
     for key, requests in resources.items():
@@ -58,7 +58,7 @@ class Targets:
             self._subjects.setdefault((environment, subject), set()).add(topic)
 
     def find(self, key: str) -> tuple[str, list[DatasetName]]:
-        """Return DATASET or JOB, and the names of a resource's datasets or jobs; no names if the resource is unknown."""
+        """Find the datasets or jobs of a resource. Returns DATASET or JOB, and their names; no names if the resource is unknown."""
         kind, scope, name = key.split(" ", 2)
         if kind == TOPIC:
             return DATASET, _as_list(self._topics.find(scope, name))
@@ -87,7 +87,7 @@ def _event(kind: str, name: DatasetName, facets: Mapping[str, Json], now_us: int
 
 
 def _facet(requests: Requests, emitted: Emitted, kind: str, shared: SharedMetadata, now_us: int) -> tuple[Json | None, Emitted]:
-    """Return the facet with these requests if one is due, and what was last emitted."""
+    """Return the facet with these requests, if it is time to emit one, and what was last emitted."""
     newest = {category: newest_first(requests[category]) for category in IDENTITY}
     members = {category: [_entry(request, shared) for request in newest[category]] for category in IDENTITY}
     changes, access = digest(members[CHANGES]), digest(sorted(_identity(request) for request in newest[ACCESS]))

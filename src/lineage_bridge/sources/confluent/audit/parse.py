@@ -59,8 +59,8 @@ class Resource(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A request in the audit log. `method` is its name there; `principal` and `client` may be empty; `granted`: the request was allowed and
-    succeeded.
+    """A request in the audit log. `method` is the request's name in the log; `principal` and `client` may be empty; `granted`: the request
+    was allowed and succeeded.
 
     `category`: CHANGES if it changed its resource, ACCESS if it was a check of access to data or a denied change, else empty.
     """
@@ -140,7 +140,7 @@ def _principal(data: Mapping[str, Any]) -> str:
 def _resource(event: Mapping[str, Any], data: Mapping[str, Any]) -> Resource | None:
     """The resource of a request, from the most specific CRN or list of resources in its record.
 
-    If these names lack the resource whose access was checked, its kind and name are added.
+    If these do not name the resource whose access was checked, its kind and name are added.
     """
     crns = (_text(data, "resourceName", "resource_name"), _text(event, "subject"), _text(event, "source"))
     path = max((*map(_crn_parts, crns), *_cloud_resources(data)), key=len, default={})

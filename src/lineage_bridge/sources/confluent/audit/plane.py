@@ -42,7 +42,7 @@ class AuditPlane(Plane[AuditLogRead]):
     name, stage = NAME, 6
 
     def unavailable_reason(self) -> str:
-        """Why the audit log cannot be read: it needs an API key of its own. Empty if there is one."""
+        """Why the audit log cannot be read: its own API key is missing. Empty if the settings have the key."""
         return "" if self.settings.audit_log else "no API key is set for the audit log (audit_log)"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> AuditLogRead:
@@ -83,8 +83,8 @@ class AuditPlane(Plane[AuditLogRead]):
         return AuditLogRead(RecentRequests({}), {})
 
     def _configured_part(self) -> Organization:
-        """Return the part of the organization that the settings select. The audit log covers all of it, even if this poll observes
-        only a part.
+        """Return the part of the organization that the settings select. The audit log is read for all of this part, even if a poll is
+        narrowed further.
         """
         return self.context.organization.narrowed(Selection(frozenset(self.settings.environments), frozenset(self.settings.clusters)))
 

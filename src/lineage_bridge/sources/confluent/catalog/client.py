@@ -17,8 +17,8 @@ _ATTRIBUTES = ("owner", "description")
 
 
 def search_entities(http: HttpClient, types: tuple[str, ...]) -> list[Mapping[str, Any]]:
-    """Fetch all entities of some types. For schemas, only those with tags are fetched. A type that the catalog does not know has no
-    entities. Raises SourceError.
+    """Fetch all entities of some types. Of the schemas, only those with tags are fetched. For a type that the catalog does not know, there
+    are no entities. Raises SourceError.
     """
     found: dict[str, Mapping[str, Any]] = {}
     parameters: dict[str, Any] = {"type": list(types), "limit": PAGE_SIZE}

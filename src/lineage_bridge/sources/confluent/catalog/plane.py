@@ -1,7 +1,7 @@
 """The plane of a Stream Catalog: tags, owners, descriptions and business metadata of topics and connectors, and tags of schemas.
 
-It is translated before topics and schemas, whose planes use its tags. For topics with schemas, the registry plane emits the `tags` facet
-again, with the schemas' tags added.
+It is translated before topics and schemas, whose planes use its tags. For topics with schemas, the registry plane later emits the `tags`
+facet again, with the tags of the schemas added.
 """
 
 from collections.abc import Mapping
@@ -47,8 +47,8 @@ class CatalogPlane(Plane[CatalogAnswers]):
         self.namespaces = {cluster.id: cluster.namespace for cluster in clusters}
 
     def unavailable_reason(self) -> str:
-        """Why the catalog cannot be read: the environment needs a Stream Governance package, the registry a key and an address.
-        Empty if all are there.
+        """Why the catalog cannot be read: the environment's Stream Governance package, or the registry's key or address, is missing. Empty
+        if none is missing.
         """
         if not self.package:
             return "the environment has no Stream Governance package, so it has no catalog"

@@ -56,7 +56,7 @@ class LinkEvents:
         return events, {"pairs": pairs, "told": fingerprint}
 
     def end_event(self, kind: str, name: str, state: LinkState) -> Json:
-        """Return an event that ends the open run of a link and has no facets."""
+        """Return an event without facets that ends the open run of a link."""
         return PRODUCER.run_event(kind, self._now_us, self._run(name, state["start"]), self._job(name))
 
     def _event(self, kind: str, link: Link, start: int, *, in_full: bool) -> Json:

@@ -64,7 +64,8 @@ class Link(NamedTuple):
 class LinkListing(NamedTuple):
     """The links that copy to a cluster, by name.
 
-    `hidden`: names of further links that may exist. None: any other link may exist, and the mirrors of those listed may be incomplete.
+    `hidden`: names of links that were not listed but may exist. None: any link may exist that is not listed, and the listed links may have
+    more mirrors.
     """
 
     links: tuple[Link, ...]

@@ -15,8 +15,8 @@ _FETCH_AGAIN_US = {"sink": 900_000_000, "source": 3_600_000_000}
 
 
 class OffsetsRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The offsets of a connector as last fetched: when (microseconds), with which configuration, and their sums by topic; or `why`
-    there are none.
+    """The offsets of a connector as last fetched: the time (microseconds), the configuration at that time, and the sums of offsets by
+    topic; if there are none, `why`.
     """
 
     at_us: int
@@ -35,7 +35,7 @@ def is_due(connector: ConnectorState, record: OffsetsRecord | None, now_us: int)
 
 
 def version_of(connector: ConnectorState) -> str:
-    """The fingerprint of that part of a connector's configuration on which its offsets depend."""
+    """The fingerprint of those settings of a connector on which the connector's offsets depend."""
     return fingerprint(connector.config, frozenset())
 
 
@@ -46,6 +46,6 @@ def record_offsets(connector: ConnectorState, offsets: tuple[Mapping[str, Any], 
 
 
 def recorded_detail(connector: ConnectorState, record: OffsetsRecord) -> ConnectorDetail:
-    """Return the offsets of a sink as they were last fetched, in the form of Kafka Connect."""
+    """Return the last fetched offsets of a sink, in the form in which Kafka Connect reports offsets."""
     entries = tuple({"partition": {"kafka_topic": topic}, "offset": {"kafka_offset": sum_}} for topic, sum_ in sorted(record.sums.items()))
     return ConnectorDetail(offsets=entries) if connector.direction == SINK and entries else ConnectorDetail()

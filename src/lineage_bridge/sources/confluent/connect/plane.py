@@ -59,7 +59,7 @@ class ConnectPlane(Plane[ConnectAnswers]):
         self.path = f"/connect/v1/environments/{cluster.environment}/clusters/{cluster.id}/connectors"
 
     def unavailable_reason(self) -> str:
-        """Why connectors cannot be listed: that needs the Cloud API key. Empty if it is set."""
+        """Why connectors cannot be listed: the Cloud API key is missing. Empty if it is set."""
         return "" if self.settings.cloud else "no Cloud API key is set (cloud)"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> ConnectAnswers:
@@ -69,7 +69,10 @@ class ConnectPlane(Plane[ConnectAnswers]):
         http, previous = self._http(), before or {}
         answer = http.get(self.path, expand="info,status,id")
         if not isinstance(answer, dict):
-            raise SourceError(f"GET {self.path} did not return connectors by name, but {type(answer).__name__}")
+            raise SourceError(
+                f"GET {self.path} did not return connectors by name, but {type(answer).__name__}",
+                "check that the address is that of Confluent Cloud's API",
+            )
         custom, unseen = self._custom_plugins(http, answer, previous)
         environment, cluster = self.cluster.environment, self.cluster.id
         parsed = {name: parse_connector(name, entry, environment, cluster, custom) for name, entry in sorted(answer.items())}
@@ -108,7 +111,7 @@ class ConnectPlane(Plane[ConnectAnswers]):
         return ConnectAnswers(WorkerState("", self.cluster.id, {}, frozenset()), {}, {})
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """Return the consumer groups of connectors, and the jobs of the connectors' ids."""
+        """Return the consumer groups of connectors, and by connector id the job that represents the connector."""
         jobs = {id_: (self.cluster.namespace, name) for name, id_ in snapshot.get("ids", {}).items()}
         return replace(shared_metadata(snapshot), jobs=jobs)
 

@@ -83,7 +83,7 @@ class CloudCatalog(Catalog):
         super().add_model(Model(self.path(model.name), model.outputs))
 
     def column(self, path: Name, name: str) -> str:
-        """Return the column of the topic that a column of a table reads. A column that is neither in key nor value, like
+        """Return the topic's column from which a column of a table is read. A column that is neither in the key nor in the value, like
         `$rowtime`, keeps its name.
         """
         dataset = dataset_of(path)
@@ -112,9 +112,7 @@ def dataset_of(path: Name) -> DatasetName | None:
 
 
 def declared_columns(table: Table) -> dict[str, str]:
-    """For each column of a table that comes from the records' key: the name of the field in the key, which depends on options of the
-    table.
-    """
+    """The name of the key field for each column of a table that comes from the records' key. It depends on options of the table."""
     keys = [name for name in table.keys if any(column.name == name for column in table.columns or ())]
     prefix, is_raw = table.options.get("key.fields-prefix", ""), table.options.get("key.format") == "raw"
     return {name: topic_column(KEY, "" if is_raw else name.removeprefix(prefix)) for name in keys}

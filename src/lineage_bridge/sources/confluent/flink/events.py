@@ -110,8 +110,8 @@ class StatementEvents:
     def _new_state(
         self, statement: Statement, lineage: StatementLineage | None, content: RunContent | None, previous: StatementState | None
     ) -> dict[str, Any]:
-        """Make a statement's part of the snapshot. `again`: how often the statement was resumed; `sides`: names of inputs and
-        outputs; `counts`: offsets and rows by topic.
+        """Make a statement's part of the snapshot. `again`: how often the statement was resumed; `sides`: the names of its inputs and
+        outputs; `counts`: its offsets and rows by topic.
         """
         again = previous["again"] + previous["ended"] if previous else 0
         sides = (

@@ -28,8 +28,8 @@ _HEAD = 5
 
 
 class Definition(NamedTuple):
-    """A statement that defines an object. A definition is kept after its statement is no longer listed. `catalog`, `database`: those that
-    were current when the statement ran.
+    """A statement that defines an object. A definition is kept even when its statement is no longer listed. `catalog`, `database`: the
+    current ones when the statement ran.
     """
 
     created_us: int
@@ -99,13 +99,13 @@ class StatementReader:
         self._current: dict[Name, list[Definition]] = {}
 
     def preload(self, definitions: Iterable[Definition]) -> None:
-        """Define views and models as they were first created, because statements may use them before their newest definition is read."""
+        """Apply the first definitions of views and models, because statements that are read before the newest definitions may use them."""
         for definition in sorted(definitions, reverse=True):
             if creates(definition.text, "VIEW", "MODEL"):
                 self._execute(definition)
 
     def define(self, definition: Definition) -> None:
-        """Apply a definition whose statement is no longer listed."""
+        """Apply a stored definition whose statement is no longer listed."""
         self._execute(definition)
         self._remember(definition)
 

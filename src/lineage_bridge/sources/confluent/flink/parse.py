@@ -37,9 +37,9 @@ _NO_OFFSET = 2**63 - 1
 class Statement(NamedTuple):
     """A statement, or a materialized table with the query that fills it. Times are in microseconds, None if unknown.
 
-    `catalog`, `database`: the current ones, as ids or display names. `offsets`: for each topic, the sum of the offsets of its
-    partitions, None if unknown. `schema`: the columns of its result. `more`: members that are copied into its facet. `written`: the
-    text as its author wrote it, if `text` differs from it.
+    `catalog`, `database`: the current ones, as ids or display names. `offsets`: for each topic, the sum of the offsets of its partitions,
+    None if unknown. `schema`: the columns of its result. `more`: members of the answer that are copied into the statement's facet.
+    `written`: the author's own text, if `text` differs from it.
     """
 
     name: str
@@ -92,8 +92,8 @@ class FlinkAnswers(msgspec.Struct, frozen=True):
 def parse_each(
     parse: Callable[[Mapping[str, Any]], Statement], what: str, entries: Iterable[Mapping[str, Any]], unseen: list[Unseen]
 ) -> tuple[list[Statement], list[str]]:
-    """Parse the entries of a listing. Returns also the names of those that cannot be read, which are added to `unseen`; the name is
-    empty if there is none.
+    """Parse the entries of a listing. Entries that cannot be read are added to `unseen`, and their names are returned too (empty if an
+    entry has no name).
     """
     found: list[Statement] = []
     unreadable: list[str] = []

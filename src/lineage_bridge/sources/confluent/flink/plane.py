@@ -44,8 +44,8 @@ class FlinkPlane(Plane[FlinkAnswers]):
         self.credential = self.settings.credential("flink", self.scope, environment, f"{cloud}.{region}")
 
     def unavailable_reason(self) -> str:
-        """Why Flink cannot be read: it needs an API key of the region, and the organization's id, which is in its address. Empty if
-        both are there.
+        """Why Flink cannot be read: the API key of the region, or the organization's id, which is a part of the address, is missing. Empty
+        if both are known.
         """
         if self.credential is None:
             return f"no API key is set for Flink in {self.scope}"
@@ -76,8 +76,8 @@ class FlinkPlane(Plane[FlinkAnswers]):
         return FlinkAnswers(tuple(statements.values()), tuple(parsed), failures, frozenset(hidden), hidden_tables, tuple(unseen))
 
     def _look_up(self, http: HttpClient, names: list[str], statements: dict[str, Statement], unseen: list[Unseen]) -> set[str]:
-        """Fetch statements that are no longer listed. Those that exist are added to `statements`. Returns the names of those that
-        could not be read.
+        """Fetch, by name, statements that are no longer listed, and add those that exist to `statements`. Returns the names of statements
+        that could not be read.
         """
         hidden: set[str] = set()
         answers = http.map(lambda name: parse_answer(http.get(f"{self._path()}/statements/{name}")), names)

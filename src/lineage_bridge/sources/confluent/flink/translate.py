@@ -99,7 +99,7 @@ class RegionTranslation:
         return is_over or previous["basis"] == self._basis(statement, previous["sides"])
 
     def _basis(self, statement: Statement, sides: list[list[list[str]]]) -> str:
-        """Return a digest of everything outside its text on which the lineage of a statement depends."""
+        """Return a digest of everything on which a statement's lineage depends, apart from the statement's text."""
         columns = [self._reader.catalog.fingerprint((namespace, name)) for side in sides for namespace, name in side]
         basis = (self._definitions_digest.hexdigest(), columns, sorted(statement.offsets))
         return hashlib.blake2b(repr(basis).encode(), digest_size=12).hexdigest()

@@ -31,8 +31,8 @@ _OWNED = re.compile(r"connect-c?lcc-[a-z0-9]+|_confluent.*")
 
 @dataclass(frozen=True)
 class GroupListing:
-    """The groups and producers that a poll found. `blocked`: why and when (microseconds) the brokers could not be reached.
-    `is_all_gone`: the cluster no longer exists.
+    """The groups and producers that a poll found. `blocked`: the reason why the brokers could not be reached, and when that was
+    (microseconds). `is_all_gone`: the cluster no longer exists.
     """
 
     seen: ClusterState
@@ -90,7 +90,9 @@ class GroupsPlane(ClusterPlane[GroupListing]):
                 context=self.settings.context,
             )
         except ValueError as error:
-            raise SourceError(f"'{self.cluster.bootstrap}' is not a valid list of bootstrap servers") from error
+            raise SourceError(
+                f"'{self.cluster.bootstrap}' is not a valid list of bootstrap servers", "check the cluster's servers in Confluent Cloud"
+            ) from error
 
     def translate(self, fetched: GroupListing, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Return events for groups and producers that started, continue or ended."""

@@ -142,8 +142,8 @@ def _list_groups(rest: KafkaRest, failures: Failures) -> dict[str, KafkaGroup]:
 def _readable(
     rest: KafkaRest, kind: type[_EntryT], what: str, failures: Failures, group: str, detail: str, of: str = CLASSIC
 ) -> list[_EntryT]:
-    """Fetch a detail of a group, and return the entries in it that can be read. Others are recorded as failures. `of`: the kind of the
-    group. Raises SourceError.
+    """Fetch one listing about a group, such as its members, and return the entries that can be read. All others are recorded as failures.
+    `of`: the kind of the group. Raises SourceError.
     """
     listing = rest.list_readable(kind, _FOLDERS[of], group, detail)
     if listing.unreadable:

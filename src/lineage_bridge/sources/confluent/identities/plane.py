@@ -35,7 +35,7 @@ class IdentitiesPlane(Plane[IdentityListing]):
     name, stage = "names", 0
 
     def unavailable_reason(self) -> str:
-        """Why accounts and keys cannot be listed: that needs the Cloud API key. Empty if it is set."""
+        """Why accounts and keys cannot be listed: the Cloud API key is missing. Empty if it is set."""
         return "" if self.settings.cloud else "no Cloud API key is set"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> IdentityListing:

@@ -28,7 +28,7 @@ class KsqldbPlane(Plane[KsqldbState]):
         self.cluster, self.namespace = cluster, f"confluent://{cluster.environment}/{cluster.kafka}"
 
     def unavailable_reason(self) -> str:
-        """Why the cluster cannot be read: it needs an address and an API key. Empty if it has both."""
+        """Why the cluster cannot be read: its address or its API key is missing. Empty if both are known."""
         if not self.cluster.url:
             return f"Confluent Cloud does not list an address for {self.cluster.id}"
         return "" if self._credential() else f"no API key is set for {self.cluster.id} (ksqldb)"

@@ -33,7 +33,8 @@ def is_internal(name: str) -> bool:
 def producer_events(
     context: MetricsContext, rows: Iterable[Row], before: Mapping[str, Mapping[str, State]], excluded: Collection[str]
 ) -> tuple[list[Json], dict[str, dict[str, State]]]:
-    """Return events about applications that write, which are streaming jobs named by client id, and their snapshot by cluster and name.
+    """Return events about applications that write, which are streaming jobs named after their client ids, and the next snapshot of these
+    applications, by cluster and name.
 
     A producer that writes nothing gets no events; its run stays open. `excluded`: globs of client ids. The snapshot has the `start` of
     the run and when it was last `alive` (microseconds), `topics`, `principals`, and `told`, a digest of what was emitted. Producers
@@ -99,7 +100,7 @@ def _producer_facets(context: MetricsContext, cluster: str, client: str, princip
 def reader_events(
     context: MetricsContext, rows: Iterable[Row], before: Mapping[str, Mapping[str, list[str]]]
 ) -> tuple[list[Json], dict[str, dict[str, list[str]]]]:
-    """Return events about groups whose topics only the metric of the lag reports, with their lag, and their snapshot.
+    """Return events about groups whose topics only the lag metric reports, with their lag, and the next snapshot of these groups.
 
     The snapshot contains the topics by cluster and group.
     """

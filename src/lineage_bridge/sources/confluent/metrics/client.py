@@ -22,8 +22,8 @@ TOPIC, CLIENT, PRINCIPAL, GROUP = "metric.topic", "metric.client_id", "metric.pr
 
 
 class Metric(NamedTuple):
-    """A metric to query. `by`: the labels to group it by; `optional`: further labels, if the API has them; `resource`: the label with the
-    ids of the measured resources.
+    """A metric to query. `by`: the labels to group by; `optional`: labels to group by only if the API has them; `resource`: the label with
+    the ids of the measured resources.
     """
 
     name: str
@@ -110,7 +110,10 @@ def _pages(http: HttpClient, method: str, path: str, body: Mapping[str, Any] | N
             break
         tokens.add(token)
         next_path = f"{path}{'&' if '?' in path else '?'}page_token={quote(token, safe='')}"
-    raise SourceError(f"{method} {path.partition('?')[0]} returned more pages than a query can have")
+    raise SourceError(
+        f"{method} {path.partition('?')[0]} returned more pages than a query can have",
+        "try again later; if it repeats, report it to Confluent",
+    )
 
 
 def _next_token(answer: Mapping[str, Any]) -> str:

@@ -1,5 +1,5 @@
-"""Converts metrics of topics and jobs to a facet. The facet is emitted once an hour at most; values of several facets must not be added.
-Pure.
+"""Converts metrics of topics and jobs to a facet. The facet is emitted once an hour at most. Its values must not be summed over several
+facets, because not every window is emitted. Pure.
 """
 
 from collections import defaultdict
@@ -24,7 +24,7 @@ FindName = Callable[[Mapping[str, str]], DatasetName | None]
 
 
 class MetricsContext:
-    """What all events about metrics in a poll share. `window`: the time that the metrics cover.
+    """The context that all events about metrics in a poll share. `window`: the time that the metrics cover.
 
     `emitted`: for each dataset or job, the time (microseconds) and the digest of its last facet; it is updated, for the next snapshot.
     """
@@ -67,7 +67,7 @@ def job_events(context: MetricsContext, rows: Mapping[str, list[Row]], find_job:
 
 
 def _sums(rows: Mapping[str, list[Row]], find_name: FindName) -> dict[DatasetName, dict[str, int]]:
-    """Sum rows to the members of the facet of each dataset or job."""
+    """Sum rows into the members of the facet, for each dataset or job."""
     sums: dict[DatasetName, dict[str, float]] = defaultdict(lambda: dict.fromkeys(rows, 0.0))
     for member, summed in rows.items():
         for row in summed:

@@ -72,7 +72,7 @@ class MetricsPlane(Plane[MetricsAnswers]):
     name, stage = "metrics", 6
 
     def unavailable_reason(self) -> str:
-        """Why metrics cannot be read: that needs their own API key or the Cloud API key. Empty if one is set."""
+        """Why metrics cannot be read: neither an API key for metrics nor the Cloud API key is set. Empty if one of them is set."""
         return "" if self._credential() else "neither an API key for the Metrics API nor a Cloud API key is set"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> MetricsAnswers:

@@ -26,8 +26,8 @@ def registries(context: PlaneContext, organization: Organization | None = None) 
 
 
 def _with_address(registry: SchemaRegistry, own: str, common: str) -> SchemaRegistry:
-    """Return a registry with the address that the settings have for this registry, or else with the address for all registries. The address
-    of its catalog is chosen in the same way.
+    """Return a registry with the address that the settings give for this registry, or else for all registries. The address of its stream
+    catalog is chosen in the same way.
     """
     return replace(registry, url=own, catalog_url="") if own else replace(registry, url=registry.url or common)
 

@@ -41,7 +41,7 @@ class RegistryPlane(Plane[RegistryState]):
         return sum(cluster.environment == self.registry.environment for cluster in clusters) <= 1
 
     def unavailable_reason(self) -> str:
-        """Why the registry cannot be read: it needs an API key and an address. Empty if it has both."""
+        """Why the registry cannot be read: its API key or its address is missing. Empty if both are known."""
         return unavailable_registry_reason(self.context, self.registry)
 
     def fetch(self, before: Snapshot | None, now_us: int) -> RegistryState:

@@ -68,7 +68,9 @@ def list_exporters(http: HttpClient, registry: SchemaRegistry, find_registry: Ca
 
 
 def renamed_subject(subject: str, kind: str, context: str, rename: str) -> str:
-    """Return the name of a subject in the destination: renamed by a format, in its own context or in one below that of the exporter."""
+    """Return a subject's name in the destination. The exporter's format may rename it, and its context may be placed below that of the
+    exporter.
+    """
     subject_context, name = context_of(subject)
     new_name = rename.replace("${subject}", name)
     if kind in ("AUTO", "CUSTOM") and context.strip(".:"):
@@ -82,7 +84,7 @@ def _get_exporter(http: HttpClient, name: str) -> _Answer:
     if not isinstance(info, Mapping) or not isinstance(status, Mapping):
         raise SourceError(f"GET {path} did not return an object", "check that the address is that of Confluent's Schema Registry")
     if not _destination(info):
-        raise SourceError(f"GET {path} does not name the registry that the exporter copies to")
+        raise SourceError(f"GET {path} does not name the registry that the exporter copies to", "check the exporter's configuration")
     return info, status
 
 

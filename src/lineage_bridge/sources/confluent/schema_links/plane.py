@@ -25,7 +25,7 @@ class SchemaLinksPlane(Plane[ExporterListing]):
         self.registry = registry
 
     def unavailable_reason(self) -> str:
-        """Why exporters cannot be read: the registry needs an API key and an address. Empty if it has both."""
+        """Why exporters cannot be read: the registry's API key or address is missing. Empty if both are known."""
         return unavailable_registry_reason(self.context, self.registry)
 
     def fetch(self, before: Snapshot | None, now_us: int) -> ExporterListing:

@@ -36,8 +36,8 @@ _KEY_COLUMN = "key"
 
 
 class TopicState(msgspec.Struct, omit_defaults=True):
-    """What was last emitted about a topic. `number`, `run`, `state`: number, id and state of its newest run; `run` is empty before the
-    first.
+    """The values that were last emitted about a topic. `number`, `run`, `state`: the number, id and state of its newest run; `run` is empty
+    before the first run.
 
     `shape`: digest of the formats and catalogs; `fingerprint`: digest of all facets, inputs and outputs (`said` in snapshots);
     `created`: when Tableflow was switched on.
@@ -52,7 +52,7 @@ class TopicState(msgspec.Struct, omit_defaults=True):
 
 
 class TableflowContext(NamedTuple):
-    """What the events about all topics of a cluster share. `period_s`: seconds between heartbeats."""
+    """The context that the events about all topics of a cluster share. `period_s`: seconds between heartbeats."""
 
     namespace: str
     location: ClusterLocation

@@ -113,7 +113,7 @@ def catalogs_of(topic: TableflowTopic, integrations: Mapping[str, Integration]) 
 
 
 def suspended_of(topic: TableflowTopic, integrations: Mapping[str, Integration]) -> list[str]:
-    """The suspended integrations by id whose catalogs would otherwise list a topic's table."""
+    """The suspended integrations, by id, whose catalogs would list a topic's table if they were not suspended."""
     return sorted(id_ for id_, integration in _of_its_format(topic, integrations) if integration.suspended)
 
 

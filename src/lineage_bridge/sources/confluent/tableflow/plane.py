@@ -53,7 +53,7 @@ class TableflowPlane(Plane[TableflowAnswers]):
         self.cluster = cluster
 
     def unavailable_reason(self) -> str:
-        """Why Tableflow cannot be read: it needs an API key of its own. Empty if there is one."""
+        """Why Tableflow cannot be read: its own API key is missing. Empty if the settings have the key."""
         return "" if self._credential() else f"no API key is set for {self.cluster.environment} (tableflow)"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> TableflowAnswers:
@@ -110,7 +110,9 @@ class TableflowPlane(Plane[TableflowAnswers]):
         return self.settings.credential("tableflow", self.cluster.environment)
 
     def _accounts(self, used: set[str], before: Snapshot, now_us: int) -> tuple[dict[str, str], int, list[Unseen]]:
-        """Return the AWS accounts of these provider integrations, the time at which they were fetched, and why some could not be."""
+        """Return the AWS accounts of these provider integrations, the time at which they were fetched, and why some could not be
+        fetched.
+        """
         accounts: dict[str, str] = {id_: account for id_, account in before.get("accounts", {}).items() if id_ in used}
         at_us: int = before.get("accounts_at_us", 0)
         cloud = self.settings.cloud

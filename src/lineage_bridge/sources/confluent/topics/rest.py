@@ -60,7 +60,7 @@ def find_topic(rest: KafkaRest, name: str) -> KafkaTopic | None:
 
 
 def list_configs(rest: KafkaRest, failures: Failures) -> dict[str, dict[str, str] | None]:
-    """Fetch the settings that each topic has of its own, by topic; None if one of them cannot be read. Raises SourceError."""
+    """Fetch the settings that were set for each topic itself, by topic; None if one of them cannot be read. Raises SourceError."""
     listing = rest.list_readable(_Config, "topics", "-", "configs")
     listing.record_unreadable(CONFIGURATIONS, failures)
     found: dict[str, dict[str, str]] = {}

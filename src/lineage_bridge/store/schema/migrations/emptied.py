@@ -4,7 +4,9 @@ import sqlalchemy as sa
 
 
 def drop_everything(connection: sa.Connection) -> None:
-    """Drop every table but the one with the revision; virtual tables first, because that drops their shadow tables too."""
+    """Drop every table except the one with the revision. Virtual tables are dropped first, because their shadow tables are dropped with
+    them.
+    """
     if connection.dialect.name == "sqlite":
         virtual = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'").fetchall()
         for (name,) in virtual:

@@ -1,6 +1,4 @@
-"""Readers for connectors of message brokers and other systems, whose configurations list pairs of an object of the system and a topic of
-Kafka.
-"""
+"""Readers for connectors of message brokers and other systems. Their configurations pair objects of the system with topics of Kafka."""
 
 import json
 import re

@@ -19,7 +19,7 @@ from lineage_bridge.sources.common.connect.secrets import has_placeholder, witho
 class _Endpoint(NamedTuple):
     """The templates for the names of the datasets that a component of Camel reads or writes.
 
-    Options are written in lower case without separators; `path`: the options that are in a URL's path.
+    The names of options are in lower case without separators. `path`: the options that are in the path of a URL.
     """
 
     component: str

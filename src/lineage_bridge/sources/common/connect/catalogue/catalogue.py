@@ -24,7 +24,9 @@ else:
 
 
 class Catalogue:
-    """Families of connector classes by the class names in configurations. `bases`: members that several entries share, by name."""
+    """Families of connector classes, by the class names that configurations use. `bases`: settings that several entries of the catalogue
+    share, by name.
+    """
 
     def __init__(self, connectors: Iterable[ConnectorClass], bases: Mapping[str, Mapping[str, Any]]) -> None:
         self.connectors = tuple(connectors)

@@ -106,7 +106,7 @@ def _variables(scope: Scope, joiner: str) -> dict[str, str]:
 
 
 def _by_last_word(config: Scope, name: str | None) -> str:
-    """The value of the only setting whose name ends with a variable's name; None if the variable is a field of the records, or the
+    """The value of the only setting whose name ends with a variable's name; None if the variable denotes a field of the records, or if the
     setting may be secret.
     """
     ends = f".{name}" if name and name not in _OF_RECORDS else None
@@ -141,8 +141,8 @@ def _unity(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
 
 
 def _bigquery(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """Return a table's name as the BigQuery sink builds it: sanitized if configured; it never contains dots. What Confluent Cloud does
-    with other signs, if no setting says so, is unknown.
+    """Return a table's name as the BigQuery sink builds it: sanitized if configured; it never contains dots. How Confluent Cloud treats
+    other characters without such a setting is unknown.
     """
     chosen = (config.get("sanitizeTopics") or config.get("sanitize.topics") or "").strip().lower()
     plain, made = text.replace(".", "_"), re.sub(r"[^A-Za-z0-9_]", "_", text)
@@ -152,8 +152,8 @@ def _bigquery(text: str, _argument: str, config: Scope, _scope: Scope) -> str | 
 
 
 def _underscore(text: str, signs: str, _config: Scope, _scope: Scope) -> str | None:
-    """Replace characters by underscores: those in the argument, or by default all except letters and digits. Unresolved placeholders
-    stay, so that they are recognised later.
+    """Replace characters by underscores: those in the argument, or by default all except letters and digits. Unresolved placeholders are
+    kept, so that they can be recognised later.
     """
     return text if TO_FILL_IN.search(text) else re.sub(signs or r"[^A-Za-z0-9_]", "_", text)
 
@@ -183,16 +183,16 @@ def _snowflake(text: str, _argument: str, config: Scope, _scope: Scope) -> str |
 
 
 def _normalized(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """Return the name of a table as Aiven's JDBC sink builds it. If the sink is configured to, all other characters become underscores."""
+    """Return a table's name as Aiven's JDBC sink builds it. If a setting says so, characters that are not allowed become underscores."""
     if TO_FILL_IN.search(config.get("table.name.normalize", "")):
         return None
     return re.sub(r"[^A-Za-z0-9_]", "_", text) if config.get("table.name.normalize", "").strip().lower() == _TRUE else text
 
 
 def _cased(text: str, rule: str, config: Scope, _scope: Scope) -> str | None:
-    """Return a table's name in the case in which its database stores it, if the connector does not quote names: `setting=value,default`
-    is the value of the setting with which it does not, and `,scheme` the database if no setting has its URL. It quotes those that SQL
-    cannot have without quotes (`sales-Orders`) anyway.
+    """Return a table's name in the case in which its database stores it, if the connector does not quote names. The argument
+    `setting=value,default,scheme` names the setting and its value with which names are not quoted, the default value, and the database if
+    no setting has its URL. A name that SQL requires to be quoted (`sales-Orders`) is always quoted.
     """
     setting, _, values = rule.partition("=")
     bare, default, *scheme = values.split(",")

@@ -75,7 +75,9 @@ def pairs(view: ConnectorView) -> list[tuple[str, str]]:
 
 
 def _listed(view: ConnectorView) -> tuple[list[str], list[str]]:
-    """Return the listed names of objects, and the listed patterns of names. Without a list, a single pattern matches everything."""
+    """Return the names of objects in the configuration's lists, and the patterns of names. Without a list, a single pattern matches
+    everything.
+    """
     connector = view.connector
     elements = [element for element in view.list_of(connector.objects) if not is_unreadable(element)]
     if connector.form != "regex":
@@ -134,8 +136,8 @@ def _in_offsets(view: ConnectorView) -> Iterator[tuple[str, EvidenceKind]]:
 
 
 def _in_topics(view: ConnectorView, candidates: Mapping[str, EvidenceKind], patterns: list[str]) -> Iterator[FoundObject]:
-    """Yield the objects whose names follow from those of existing topics by the reversed template, if the configuration's lists allow
-    them.
+    """Find objects by the names of existing topics: the template for topics is applied backwards. Yields the objects that the lists in the
+    configuration allow.
     """
     pattern = invert(view.connector.topic, "object", view.config) if "object" in holes(view.connector.topic) else None
     if pattern is None or not patterns:

@@ -31,7 +31,7 @@ ANY_VALUE = "(?P<value>.+)"
 
 
 class _UnreadableError(Exception):
-    """A template cannot be filled, because a setting in it has a value that only the worker can read."""
+    """Raised if a template cannot be filled, because a setting in it has a value that only the worker can read."""
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,8 @@ def _flat(parts: tuple[_Part, ...], config: Scope, hole: str) -> list[str | _Hol
 
 
 def _opened(part: _Hole, config: Scope, hole: str) -> list[str | _Hole | None]:
-    """Return the placeholder of a name. If a setting takes precedence over the name, return the setting's text with its only variable
-    as the placeholder.
+    """Return the placeholder for a name. If a setting takes precedence over the name, return the setting's text, in which its only variable
+    is the placeholder.
     """
     before = part.alternatives[: part.alternatives.index(hole)]
     text = next((value for value in (_setting(name, config, {}) for name in before) if value is not None), None)

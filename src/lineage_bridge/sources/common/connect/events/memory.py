@@ -1,4 +1,4 @@
-"""What a source remembers about one connector from one poll to the next: the connector's part of the snapshot."""
+"""The values that a source stores about one connector between polls: the connector's part of the snapshot."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,14 +21,13 @@ class TaskRun(msgspec.Struct):
 class ConnectorMemory(msgspec.Struct, omit_defaults=True):
     """What is remembered about one connector.
 
-    `config`: the fingerprint of its configuration. `ids`: its tasks. `number`: the number of its runs so far; `run`: the id of the last
-    one; `state`: its last reported state (empty: none yet), `failure`: the fingerprint of its failure. `children`: the runs of its
-    tasks.
+    `config`: the fingerprint of its configuration. `ids`: the ids of its tasks. `number`: how many runs it has had; `run`: the id of the
+    newest run; `state`: the last reported state of that run (empty: none yet), `failure`: the fingerprint of its failure. `children`: the
+    runs of the tasks.
 
-    `given`, `topics`, `partitions`: the settings of tasks, the topics used, and the partitions of offsets, as last fetched; None:
-    never. `last`: the sums of offsets by topic; `base`: those when the run was first seen; `counted`: the rows that were reported.
-
-    `workers`: the worker of each task, by number, and `assigned_us`: the time of the poll that saw them so last; 0: never.
+    `given`, `topics`, `partitions`: the settings of tasks, the topics used, and the partitions of offsets, as last fetched; None: never
+    fetched. `last`: the sums of offsets by topic; `base`: these sums when the run was first seen; `counted`: the rows that were reported.
+    `workers`: the worker of each task, by the task's number; `assigned_us`: the time of the last poll that saw this assignment; 0: never.
 
     `datasets`: fingerprints of the datasets reported in this run, by the fingerprints of their names; `facets`: the same for facets, by
     key.

@@ -124,7 +124,9 @@ class Translation:
         return Observation(snapshot, tuple(events), tuple(new[key] for key in new if key not in emitted), self.fetched.unseen)
 
     def _kafka_of(self, servers: str) -> _Kafka:
-        """Return the Kafka cluster with these bootstrap servers. If the settings name a cluster, it is that one for all connectors."""
+        """Return the Kafka cluster with these bootstrap servers. If the settings of the source name a cluster, that cluster is used for all
+        connectors.
+        """
         address, shared = self.settings.kafka or servers, self.shared
         cluster = shared.cluster(address) or shared.cluster(self.fetched.cluster)
         space = shared.namespace(self.fetched.cluster, address)
@@ -254,8 +256,8 @@ class Translation:
         }
 
     def _clusters(self, before: Snapshot, polled: Mapping[str, _PolledConnector], kept: Mapping[str, ConnectorMemory]) -> dict[str, str]:
-        """Return the Kafka cluster id of each connector that uses another cluster than its worker. `kept`: connectors that could
-        not be polled keep theirs.
+        """Return the Kafka cluster id of each connector that uses another cluster than its worker. `kept`: connectors that could not be
+        polled keep their previous cluster.
         """
         earlier = {name: cluster for name, cluster in before.get("clusters", {}).items() if name in kept and name not in polled}
         return earlier | {

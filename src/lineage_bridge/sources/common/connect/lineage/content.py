@@ -31,7 +31,7 @@ class ConnectorContent:
 
     @cached_property
     def marks(self) -> Mapping[tuple[bool, DatasetName], tuple[str, str]]:
-        """The fingerprints of each dataset's name and facets. The key is whether it is an input, and its name."""
+        """The fingerprints of each dataset's name and facets. A key is a pair: whether the dataset is an input, and its name."""
         sides = ((True, self.inputs), (False, self.outputs))
         return {(side, name): (digest([*name, side]), digest(facets)) for side, named in sides for name, facets in named.items()}
 

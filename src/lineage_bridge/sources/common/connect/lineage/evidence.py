@@ -1,4 +1,4 @@
-"""Collects the evidence about a connector apart from its configuration: the answers about it, the last poll, and its Kafka cluster."""
+"""Collects the evidence about a connector apart from its configuration: from the worker's answers, the last poll and the Kafka cluster."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -58,8 +58,8 @@ def evidence_of(connector: ConnectorState, memory: ConnectorMemory, cluster: Clu
 
 
 def sums_of(connector: ConnectorState, detail: ConnectorDetail, cluster: ClusterMetadata | None) -> dict[str, int]:
-    """Return the committed offsets of a sink, summed by topic, as its worker reports them, or else as the cluster reports them for its
-    group.
+    """Return the committed offsets of a sink, summed by topic: from the sink's worker if it reports them, else from the cluster's report
+    about the sink's consumer group.
     """
     if detail.offsets is None:
         group = group_of(connector)

@@ -45,7 +45,7 @@ class TracedFlows:
 
 
 def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
-    """Trace the external objects of a source to topics. The topics in `side` have no data and are skipped."""
+    """Trace the external objects of a source to topics. The topics in `side` do not carry the pipeline's data, and are skipped."""
     traced = TracedFlows()
     observed = sorted(set(view.evidence.observed_topics) - side)
     reader = SOURCE_READERS.get(view.connector.reader, find_objects)
@@ -97,7 +97,7 @@ def _literal_topics(view: ConnectorView, chain: Chain) -> list[str]:
 
 
 def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
-    """Trace the topics of a sink to external objects. The topics in `side` have no data and are skipped."""
+    """Trace the topics of a sink to external objects. The topics in `side` do not carry the pipeline's data, and are skipped."""
     traced = TracedFlows()
     asked = bool(view.setting("topics", "topics.regex"))
     for use in _consumed(view, side):
@@ -232,7 +232,9 @@ def _mapped(mapping: list[tuple[str, str]], *names: str) -> list[str]:
 
 
 def _by_topic(view: ConnectorView, seen: TopicName) -> list[FoundObject]:
-    """Return the object that the template names for a topic. For a pattern of topics, only an object that does not depend on the topic."""
+    """Return the object that the template names for a topic. For a pattern of topics, the object is only returned if it does not depend on
+    the topic.
+    """
     template = view.connector.object
     if not template:
         return []

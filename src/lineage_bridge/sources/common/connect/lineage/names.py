@@ -1,7 +1,7 @@
 """Decides whether a text can be the name of a dataset or topic. An expression, a pattern or a placeholder cannot.
 
-Every name that a configuration yields is checked here. Only the form of a name counts. So the code of a program or a template, which a
-worker would never have, does not become a dataset if a configuration is stored with it.
+Every name that a configuration yields is checked here, by its form alone. Configurations may come from programs or templates, with
+expressions in place of values; such an expression must not become a dataset.
 """
 
 import re

@@ -90,8 +90,8 @@ def is_member(address: str) -> bool:
 def without_code(settings: Mapping[str, str]) -> Mapping[str, str]:
     """Replace each value that is a member of a program's object by a placeholder, so that no name is made from it.
 
-    If topics and tables also have names with the object's name, a value is only replaced if several settings have members of that
-    object in a form that programs use: in camel case, or with the name of their setting (`bucket.name=options.bucket`).
+    The object's name may also begin real names of topics or tables. Then a value is only replaced if several settings have members of that
+    object in a form that programs use: in camel case, or with the name of the setting (`bucket.name=options.bucket`).
     """
     found = {key: match for key, value in settings.items() if len(value) <= _LONGEST and (match := _MEMBER.fullmatch(value.strip()))}
     seen: defaultdict[str, set[str]] = defaultdict(set)
@@ -123,7 +123,7 @@ def _is_called_by_program(member: str, key: str) -> bool:
 
 
 def _separate_names(values: Iterable[str]) -> set[str]:
-    """The last parts of values. A value that continues another one is left out, as `input.orders.dlq` does `input.orders`."""
+    """The last parts of values. A value that begins with another one is left out, such as `input.orders.dlq` beside `input.orders`."""
     last, kept = "", set()
     for value in sorted(values):
         if not last or not value.startswith(last):

@@ -96,8 +96,8 @@ def _merged_topics(found: Iterable[TopicUse]) -> tuple[TopicUse, ...]:
 
 
 def _merged_flows(found: Iterable[ConnectorFlow], more: tuple[EvidenceKind, ...]) -> tuple[ConnectorFlow, ...]:
-    """Merge repeated flows: return one entry per dataset and topic. It is certain if one of the merged flows is. Flows without a
-    dataset come first.
+    """Merge repeated flows: return one entry per dataset and topic. The result is certain if one of the merged flows is certain. Flows
+    without a dataset come first.
     """
     merged: dict[tuple[DatasetName, str, str, bool], ConnectorFlow] = {}
     for flow in found:

@@ -185,8 +185,8 @@ class Chain:
 
 
 def read_chain(config: Mapping[str, str]) -> Chain:
-    """Read the transforms in a connector's configuration. Debezium's own naming of topics by a regex, or
-    a class of the user's own that names them, comes before them.
+    """Read the transforms in a connector's configuration. Before the transforms, the chain has a step for a Debezium connector that names
+    its topics by a regex or by a class of the user's own.
     """
     named = {key: config[key].strip() for key in _NAMING if key in config}
     naming = [Transform(key, _OWN_NAMING, VALUE, {}) for key, value in named.items() if not _NAMING[key].fullmatch(value)]
@@ -250,7 +250,9 @@ def _applied(transform: Transform, before: ReplayedTopic) -> list[ReplayedTopic]
 
 
 def _merged(outcomes: Iterable[ReplayedTopic]) -> list[ReplayedTopic]:
-    """Merge repeated results into one per topic. It is certain if one of the merged results is. Plain names come before patterns."""
+    """Merge repeated results into one per topic. The merged result is certain if one of its parts is certain. Plain names come before
+    patterns.
+    """
     found: dict[TopicName, ReplayedTopic] = {}
     for outcome in outcomes:
         known = found.get(outcome.topic)

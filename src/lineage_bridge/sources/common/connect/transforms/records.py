@@ -46,7 +46,7 @@ class Record:
 
     @staticmethod
     def starting(keys: Iterable[str] = (), values: Iterable[str] = ()) -> "Record":
-        """Make a record as it is before the first transform: each field is its own origin."""
+        """Make the record before the first transform, in which each field is its own origin."""
         fields = [*(RecordField(KEY, path) for path in keys), *(RecordField(VALUE, path) for path in values)]
         return Record({field: frozenset((FieldOrigin(field),)) for field in fields})
 
@@ -78,7 +78,7 @@ class Record:
 
 
 def either(first: Record, other: Record) -> Record:
-    """Merge the two records that are possible after a transform. Fields that only one of them has become `maybe`."""
+    """Merge the two records that may result from a transform. Fields that only one of the records has become `maybe`."""
     merged: dict[RecordField, Origins] = {}
     for field in {**first.fields, **other.fields}:
         here, there = first.fields.get(field, frozenset()), other.fields.get(field, frozenset())
@@ -110,7 +110,7 @@ def moved(fields: Mapping[str, Origins], name: str, to: str) -> dict[str, Origin
 
 
 def mapped(fields: Mapping[str, Origins], names: Iterable[str], how: Callable[[Origins], Origins]) -> dict[str, Origins]:
-    """Return the fields after applying `how` to the origins of the named fields and of the fields inside them."""
+    """Apply the function `how` to the origins of the named fields and of the fields inside them. Returns all fields."""
     patterns = list(names)
     return {path: how(origins) if any(is_in(path, name) for name in patterns) else origins for path, origins in fields.items()}
 

@@ -13,7 +13,7 @@ from lineage_bridge.sources.common.connect.transforms.transform import Transform
 class TopicName(NamedTuple):
     """The name of a topic or, with `is_pattern`, a regular expression for names that depend on the data.
 
-    `form`: the common part of the names; it has the format of a time in place of the time. `time`: that format.
+    If the names contain a time, `time` is its format, and `form` is the name with that format in place of the time.
     """
 
     text: str

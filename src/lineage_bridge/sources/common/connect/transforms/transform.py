@@ -11,8 +11,8 @@ from lineage_bridge.sources.common.connect.transforms.records import KEY, VALUE
 class Transform:
     """A transform of a connector's configuration.
 
-    `alias`: its name in the configuration. `kind`: its class without `$Key` or `$Value`. `options`: its settings without their prefix.
-    `on`: the part of the record that it changes. `predicate`: the alias of its predicate; empty without one.
+    `alias`: its name in the configuration. `kind`: its class without `$Key` or `$Value`. `options`: its settings, without the prefix
+    `transforms.ALIAS.`. `on`: the part of the record that it changes. `predicate`: the alias of its predicate; empty if it has none.
     """
 
     alias: str

@@ -14,8 +14,8 @@ OUT = EventBuilder("https://lineagebridge.dev/sources/kafka")
 class KafkaEventBuilder:
     """Builds the events about a Kafka cluster at one time.
 
-    Topics, groups and producers have names in `namespace`; `groups` and `producers` are the prefixes of the names of the jobs that
-    represent these.
+    Topics, groups and producers have names in `namespace`; A job that represents a consumer group has the prefix `groups` in its name, one
+    that represents a producer the prefix `producers`.
     """
 
     cluster: str

@@ -2,7 +2,7 @@
 
 A run begins when a group is first seen with members, or when its offsets move. It ends (COMPLETE) when the group has had no members at two
 polls in a row or, if the group only commits offsets, when they have not moved for an hour. If the group is deleted, its run ends at once
-(ABORT). A group that is idle when it is first seen gets a single COMPLETE, because it has run before.
+(ABORT). A group that is idle when it is first seen gets a single COMPLETE event, because it has read before.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -33,8 +33,8 @@ open: `start` (us), `rows` (topic to rows since), `alive` (us), `had` (whether m
 
 @dataclass(frozen=True)
 class GroupContext:
-    """What other parts of the poll and other sources know about groups: topics that each group's transactions write, groups that other
-    jobs own, and the topics to report.
+    """Facts about groups from other parts of the poll and other sources: the topics that each group writes in transactions, the groups that
+    belong to other jobs, and the topics to report.
     """
 
     written: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Reports transactional producers as streaming jobs, and the topics that applications of groups write in transactions. Pure.
 
 Many programs generate transactional ids (`orders-0`, `orders-<uuid>-1`): ids that differ only in the numbers and UUIDs at their end are one
-producer. If a group has the same name, the application that reads as the group writes as the producer, and both are the group's job. A run
+producer. If a consumer group has the same name as a producer, both belong to one application, which is reported as the group's job. A run
 begins when a producer is first seen writing. It ends (COMPLETE) when it has written nothing for an hour, or (ABORT) when the
 brokers have forgotten all of its ids.
 """

@@ -16,7 +16,9 @@ of what each has (`shares`); and whether the group was being distributed anew (`
 
 
 def membership(group: KafkaGroup, now_us: int, before: Membership) -> Membership:
-    """Return what to remember about the members of a group; as before if they could not be described."""
+    """Return what the snapshot keeps about the members of a group. If they could not be described, it is the same as in the previous
+    snapshot.
+    """
     if group.members is None:
         return before
     members = sorted((member.client_id, member.host, member.partitions) for member in group.members)

@@ -1,4 +1,4 @@
-"""The records that a group has not read yet, and the partitions at which it stands still. Pure."""
+"""Finds the records that a group has not read yet, and its stuck partitions, on which it makes no progress. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -30,7 +30,8 @@ def partitions_behind(unread: Unread) -> dict[str, list[int]]:
 
 
 def stuck_partitions(unread: Unread, behind: Mapping[str, Sequence[int]], before: Offsets, now: Offsets) -> dict[str, Json]:
-    """Return the topics at which a group stands still, each with the number of such partitions and the worst of them.
+    """Return the topics with stuck partitions of a group, each with the number of these partitions and the one with the most unread
+    records.
 
     A partition is stuck if it has unread records, had some at the previous poll (`behind`), and its committed offset has not changed since
     (`before`, `now`), while that of another partition of the topic has increased.

@@ -59,7 +59,7 @@ class KafkaGroup(NamedTuple):
 
 
 class Transaction(NamedTuple):
-    """A transactional id of the cluster. `topics`: those that its open transaction writes to."""
+    """A transactional id of the cluster. `topics`: the topics that its open transaction writes to."""
 
     producer_id: int
     state: str = ""

@@ -20,7 +20,7 @@ _PATTERNS, _OPERATIONS, _ALLOW = {3: "LITERAL", 4: "PREFIXED"}, {2: "ALL", 3: "R
 
 
 def cluster(wire: KafkaProtocol) -> tuple[Any, dict[str, KafkaTopic]]:
-    """Fetch the cluster's metadata, and the topics that the user may see. Raises SourceError."""
+    """Fetch the cluster's metadata with the topics that the source's user may see. Raises SourceError."""
     answer = wire.request(MetadataRequest(topics=None, allow_auto_topic_creation=False))
     return answer, {topic.name: _topic(topic) for topic in answer.topics if not topic.error_code or topic.partitions}
 
@@ -60,7 +60,7 @@ def find_by_name(wire: KafkaProtocol, names: Iterable[str], failures: Failures) 
 
 
 def configs(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> dict[str, dict[str, str]]:
-    """Fetch the settings that each topic has of its own, without secrets and without values that apply to the whole cluster."""
+    """Fetch the settings that were set for each topic itself, without secrets, and without defaults of the cluster."""
     resource = DescribeConfigsRequest.DescribeConfigsResource
     found: dict[str, dict[str, str]] = {}
     for batch in batches(sorted(names), _AT_ONCE):
@@ -111,7 +111,7 @@ def offsets(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], when: int, fa
 
 
 def rules(wire: KafkaProtocol, failures: Failures) -> tuple[AclRule, ...] | None:
-    """Fetch the access rules for topics. The result is empty if the cluster has no access control, and None if the user may not list
+    """Fetch the access rules for topics. The result is empty if the cluster has no access control, None if the source's user may not list
     the rules.
     """
     request = DescribeAclsRequest(

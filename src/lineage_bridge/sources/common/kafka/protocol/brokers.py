@@ -1,5 +1,5 @@
-"""Checks whether the brokers that a cluster advertises may be connected to. librdkafka, which connects to them, offers no check
-of its own.
+"""Checks whether connections to the brokers that a cluster advertises are allowed. librdkafka, which opens the connections, has no such
+check.
 """
 
 from collections.abc import Mapping
@@ -25,5 +25,5 @@ def check_brokers(settings: KafkaConnection, admin: AdminClient) -> None:
 
 
 def check_cluster(settings: KafkaConnection, config: Mapping[str, Any]) -> None:
-    """Like `check_brokers`, with a client of its own for this configuration. Raises KafkaException, SourceError, ValueError."""
+    """Like `check_brokers`, with a new client for this configuration. Raises KafkaException, SourceError, ValueError."""
     check_brokers(settings, AdminClient({**config, "log_level": 0}))

@@ -135,7 +135,7 @@ def records_config(settings: KafkaConnection) -> dict[str, Any]:
 
 
 def check_identity(settings: KafkaConnection) -> None:
-    """Check whether the settings allow a connection to use the identity that a cloud gives to this machine. Raises ConfigError."""
+    """Check that the server's settings allow connections to use the identity that the cloud gives to this machine. Raises ConfigError."""
     if settings.oauth_identity in settings.context.withheld:
         hint = "use client credentials; an operator can allow this machine's credentials with the setting `machine_credentials`"
         raise ConfigError("the settings do not allow connections to Kafka to use the credentials of this machine", hint)
@@ -148,7 +148,7 @@ def _identity(settings: KafkaConnection) -> dict[str, str]:
 
 
 def check_kerberos() -> None:
-    """Check whether librdkafka was built with Kerberos. Raises ConfigError."""
+    """Check that librdkafka was built with Kerberos. Raises ConfigError."""
     try:
         Consumer({"group.id": "none", "builtin.features": "sasl_gssapi"}).close()
     except (KafkaException, ValueError) as error:

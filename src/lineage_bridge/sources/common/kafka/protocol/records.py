@@ -21,7 +21,7 @@ _WHAT = "topics: records"
 def newest(
     settings: KafkaSettings, ends: Mapping[str, tuple[int, ...]], starts: Mapping[str, tuple[int, ...]], failures: Failures
 ) -> dict[str, dict[str, RecordSample]]:
-    """Read the newest records of topics, directly before the offsets `ends`, and sample them. It ends at the timeout at the latest."""
+    """Read the newest records of topics, directly before the offsets `ends`, and sample them. Returns no later than at the timeout."""
     partitions = [partition for topic, offsets in ends.items() for partition in _partitions(topic, offsets, starts.get(topic, ()))]
     if not partitions:
         return {}

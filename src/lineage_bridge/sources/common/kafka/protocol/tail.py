@@ -74,7 +74,9 @@ class TopicTail:
         self._consumer.close()
 
     def begin(self, offsets: Mapping[int, int], since_ms: int | None) -> None:
-        """Start reading at these offsets. Other partitions start at a time or, without one, at their end. Raises SourceError."""
+        """Start reading at these offsets. Partitions without an offset start at a given time or, if none is given, at their end. Raises
+        SourceError.
+        """
         try:
             for attempt in self._retrying():
                 with attempt:
@@ -111,7 +113,7 @@ class TopicTail:
         """Read up to the current end offsets, and pass the records to `take`. After about `most` records, the rest is left to the
         next call.
 
-        It ends at the latest when no record has arrived for the time of the timeout. Raises SourceError.
+        Returns earlier if no record arrives within the timeout. Raises SourceError.
         """
         count = 0
         deadline = time.monotonic() + self._settings.timeout_s
@@ -186,7 +188,9 @@ class TopicTail:
         codes = {cause.code() for cause in causes}
         if codes & _FORBIDDEN:
             return ForbiddenError(named, "check the API key and secret, and that the key may read the topic")
-        return MissingError(named) if codes & _UNKNOWN else UnreachableError(named)
+        if codes & _UNKNOWN:
+            return MissingError(named, "check the name of the topic in the settings")
+        return UnreachableError(named, "check that this machine can reach the brokers")
 
 
 def _is_passing(error: object) -> bool:

@@ -52,7 +52,7 @@ class _Reader:
                     self.register(branch, space)
 
     def is_record(self, schema: object, space: str) -> bool:
-        """Whether a schema is a record or the name of one."""
+        """Whether a schema is a record, or the name of a record."""
         found = self._resolved(schema, space)[0]
         return isinstance(found, dict) and found.get("type") in ("record", "error")
 
@@ -90,8 +90,8 @@ class _Reader:
         return made or None
 
     def _union(self, name: str, schema: list[object], space: str, doc: str | None, inside: tuple[str, ...]) -> SchemaField:
-        """Convert a union. One of a type and null becomes that type; one of several types becomes a field of type union, with a
-        field for each.
+        """Convert a union. A union of null and one other type becomes that type; any other becomes a field of type union, with a field for
+        each type.
         """
         branches = [branch for branch in schema if branch != "null"]
         if len(branches) == 1:

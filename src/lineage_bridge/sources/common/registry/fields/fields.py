@@ -22,7 +22,7 @@ _READERS: dict[str, Callable[[str, References], tuple[SchemaField, ...]]] = {
 
 
 def fields_of(kind: str, text: str, references: References) -> tuple[SchemaField, ...]:
-    """Return the fields of a schema. One that is not a record has a single field without a name. Raises RequestError if the schema
+    """Return the fields of a schema. A schema that is not a record has a single field without a name. Raises RequestError if the schema
     cannot be read.
     """
     read = _READERS.get(kind)

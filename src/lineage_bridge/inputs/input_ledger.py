@@ -1,8 +1,8 @@
 """Records which events of inputs the log has, so that each is appended once, however often it is sent.
 
-The origins in the log's records are authoritative. The stored ledger is a copy up to some offset, so that only later records are read at
-the start. The copy is not used if the log was restored to an earlier state: the copy then reaches beyond the log's end, or its last record
-is no longer at its offset.
+The origins in the log's records are authoritative. The stored ledger is a copy up to some offset, so that only later records have to be
+read when the process starts. The copy is not used if the log was restored to an earlier state. In that case the copy reaches beyond the
+log's end, or the log has no longer the copy's last record at its offset.
 """
 
 import logging
@@ -33,7 +33,9 @@ Streamed = Callable[[str], Mapping[StreamPartition, EventPosition]]
 
 
 class _Saved(msgspec.Struct, frozen=True):
-    """The stored ledger of an input. It covers the records of the log before `read_from`; the last of them is at `last_at`."""
+    """The stored ledger of an input. It covers the log's records before `read_from`; the last record of the input among them is at
+    `last_at`.
+    """
 
     opened: bool
     begun: list[PartitionPosition]
@@ -192,7 +194,7 @@ class InputLedger:
     def _loaded(self, name: str, session: str | None = None) -> _Ledger:
         """The ledger of an input, up to the end of the log. The caller holds its lock.
 
-        Raises GoneError if `session` is that of an API process before the last restart.
+        Raises GoneError if `session` identifies an API process that has ended since.
         """
         if session not in (None, self._session):
             raise GoneError("these positions were read before the API was restarted", "fetch the positions again")
@@ -250,7 +252,7 @@ def _origin(name: str, record: LogRecord) -> RecordOrigin | None:
 
 
 def _fresh(name: str, records: Sequence[LogRecord], ledger: _Ledger) -> Iterator[_NewRecord]:
-    """Those of the records that the log does not have yet, each once. Raises RequestError."""
+    """The records that the log does not have yet, without duplicates. Raises RequestError."""
     behind: dict[StreamPartition, EventPosition] = {}
     for record in records:
         origin = _origin(name, record)

@@ -38,8 +38,8 @@ def entity_name(namespace: str, name: str) -> str:
 
 
 def dataset_name(name: str) -> DatasetName:
-    """The dataset with a fully qualified name, the reverse of `entity_name`. What is of another system, or has another form, is in a
-    namespace of its own.
+    """The dataset with a fully qualified name, the reverse of `entity_name`. For a name of another system or form, the namespace begins
+    with UNKNOWN.
     """
     system, _, rest = name.partition(":")
     if system == "pubsub" and rest.partition(":")[0] in _PUBSUB:
@@ -83,7 +83,7 @@ def _segment(text: str) -> str:
 
 
 def _segments(text: str) -> list[str]:
-    """The segments of a name without the quotes; a single empty one if it is not well formed."""
+    """The segments of a name without their quotes; a single empty segment if the name is not well formed."""
     found: list[str] = []
     at = 0
     while segment := _QUOTED.match(text, at):

@@ -49,5 +49,5 @@ def _split(name: str) -> tuple[str, int]:
 
 
 def joined_name(source: str, column: str) -> str:
-    """The name of a column after a join if several sources have a column of that name, or if `*` selects it."""
+    """The name that a column gets in the result of a join if several sources have a column of its name, or if `*` selects it."""
     return f"{source}_{column}"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.graph.runs.ledger import LedgerWindow, ReportedAmount, ledger, mark_divergence
 from lineage_bridge.graph.runs.onset import Onset, onset, rows_by_start, width_of
+from lineage_bridge.graph.runs.path_ledger import LedgerWindow, ReportedAmount, ledger, mark_divergence
 from lineage_bridge.graph.runs.statistics import Amount
 from lineage_bridge.model.graph import Node, Walk
 from lineage_bridge.model.lineage import Ledger, LedgerHop, Paths
@@ -57,8 +57,9 @@ class LedgerMaker:
         return tuple(LedgerHop(*edge, entry) for edge, entry in zip(edges, marked, strict=True))
 
     def _onset(self, hops: Sequence[LedgerHop], window: LedgerWindow, baseline: LedgerWindow) -> Onset | None:
-        """When the output that diverged left its baseline, between the baseline and the end of the window: the latest of its inputs', since
-        the output diverged only when none of them explained it any more. None if the baseline does not begin before the window.
+        """The times between which a diverged output left its baseline: the last report with the ratio of the baseline, and the first one
+        after it. Of several inputs, the latest change counts, because until then another input explained the output. None if the baseline
+        does not begin before the window.
         """
         if baseline.since >= window.since:
             return None
@@ -75,7 +76,9 @@ class LedgerMaker:
         return max(found, default=None)
 
     def _rows(self, node: Node, side: Side, job: Node, period: LedgerWindow) -> dict[int, int] | None:
-        """The rows that the runs of a job reported for a node, by the start of their bucket; None if they reported too much to read."""
+        """The rows that the runs of a job reported for a node, by the start of each time bucket; None if there are too many reports to
+        read.
+        """
         found = self._statistics(node, side, job, period, width_of(period))
         return None if found.truncated else rows_by_start(bucket for entry in found.series for bucket in entry.buckets)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, ReportedAmount, change, ledger, mark_divergence
+from lineage_bridge.graph.runs.path_ledger import AmountChange, LedgerWindow, ReportedAmount, change, ledger, mark_divergence
 
 NO_AMOUNT = ReportedAmount(0, None, None)
 

@@ -1,4 +1,4 @@
-"""Reads segment files, whether they are compressed or not. An offset means the same byte in both."""
+"""Reads segment files, whether they are compressed or not. An offset denotes the same byte of the segment in both forms."""
 
 import os
 from collections.abc import Iterator
@@ -54,7 +54,9 @@ class PlainSegment:
 
 
 class DamagedFrame(NamedTuple):
-    """Bytes of a segment, from `first` up to `end`, whose compressed form is damaged, and whether they can be restored from the parity."""
+    """The bytes of a segment, from `first` up to `end`, whose compressed form is damaged, and whether they can be restored from the
+    parity.
+    """
 
     first: int
     end: int
@@ -63,9 +65,9 @@ class DamagedFrame(NamedTuple):
 
 class CompressedSegment:
     """Reads a compressed segment file. A damaged frame is restored from the parity of its group. If that is impossible, its bytes are
-    read as zeros, which are no record, so that readers report them as unreadable and continue behind them.
+    returned as zeros. Zeros are not a record, so readers report these bytes as unreadable, and continue after them.
 
-    If both tables are damaged, the segment is empty.
+    If both copies of the table are damaged, the segment counts as empty.
     """
 
     def __init__(self, fd: int) -> None:
@@ -88,7 +90,7 @@ class CompressedSegment:
         return content[byte - first * FRAME_BYTES : end - first * FRAME_BYTES]
 
     def damage(self) -> Iterator[DamagedFrame]:
-        """Yield each damaged frame, and one of no bytes if a table or parity is damaged. Raises OSError."""
+        """Yield each damaged frame. If a table or a parity is damaged, also yield a DamagedFrame of 0 bytes. Raises OSError."""
         if self._is_table_damaged or any(self._piece(parity) is None for parity in self.table.parities):
             yield DamagedFrame(0, 0, self.table is not _NO_TABLE)
         for number, frame in enumerate(self.table.frames):
@@ -111,13 +113,13 @@ class CompressedSegment:
         return restore_frame(found[0], found[1:], self.table.frames[number]) if len(found) == len(pieces) else None
 
     def _piece(self, piece: StoredPiece) -> bytes | None:
-        """The bytes of a frame or parity; None if they are not those that were written."""
+        """The bytes of a frame or parity; None if they do not match their CRC-32."""
         data = os.pread(self._fd, piece.size, piece.first)
         return data if len(data) == piece.size and crc32(data) == piece.checksum else None
 
 
 def _read_table(fd: int) -> tuple[FrameTable, bool]:
-    """The table of a compressed segment, which is empty if both copies are damaged; and whether a copy is."""
+    """The table of a compressed segment (empty if both copies are damaged), and whether any copy is damaged."""
     size = os.fstat(fd).st_size
     front, back = table_length(os.pread(fd, 8, 0), os.pread(fd, 4, max(0, size - 4)))
     found = [_decoded(os.pread(fd, front, 0)), _decoded(os.pread(fd, back, max(0, size - back)))]
@@ -140,7 +142,9 @@ def compressed_path(path: Path) -> Path:
 
 
 def stored_path(path: Path) -> Path:
-    """The path where a segment is: that of its file, or of its compressed form if only this exists. Neither needs to exist."""
+    """The path at which a segment is stored: that of its compressed form if only this form exists, else that of the uncompressed file.
+    Neither file needs to exist.
+    """
     other = compressed_path(path)
     return other if not path.exists() and other.exists() else path
 
@@ -155,7 +159,7 @@ def stored_bytes(path: Path) -> int:
 
 @contextmanager
 def open_segment(path: Path) -> Iterator[SegmentFile]:
-    """Open a segment file for reading, or its compressed form if only this exists. Raises OSError."""
+    """Open a segment for reading: the uncompressed file, or the compressed form if only this form exists. Raises OSError."""
     try:
         file = path.open("rb", buffering=0)
     except FileNotFoundError:
@@ -183,7 +187,7 @@ def segment_size(path: Path) -> int:
 
 
 def segment_beginning(path: Path, size: int) -> bytes:
-    """The first `size` bytes of a segment, at most BEGINNING_BYTES; fewer if it is shorter. Raises OSError."""
+    """The first `size` bytes (at most BEGINNING_BYTES) of a segment; fewer if the segment is shorter. Raises OSError."""
     try:
         with path.open("rb", buffering=0) as file:
             return file.read(size)
@@ -198,7 +202,7 @@ def _kept_beginning(path: Path) -> _Beginning:
 
 @lru_cache(maxsize=_MOST_BEGINNINGS)
 def _beginning_of(path: Path, _: tuple[int, int, int]) -> _Beginning:
-    """The beginning of a compressed segment, which is only written once: for what identifies the file, it is read once."""
+    """The beginning of a compressed segment. Cached by the values that identify the file, because a compressed file never changes."""
     with open_segment(path) as file:
         return _Beginning(file.size, file.read(BEGINNING_BYTES, 0))
 

@@ -16,8 +16,8 @@ from lineage_bridge.graph.log_record import RETRY, LogRecord, read_note
 from lineage_bridge.graph.record_origin import EventPosition, RecordOrigin, StreamPartition, read_origin
 from lineage_bridge.ingest.ingest import Sender, ingest
 from lineage_bridge.ingest.payload import Payload
+from lineage_bridge.inputs.input_ledger import InputLedger
 from lineage_bridge.inputs.judging import CollectingLog, principal_name
-from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.model.access import Principal
 from lineage_bridge.ports.inputs import InputBatch, InputStart, PartitionPosition
 

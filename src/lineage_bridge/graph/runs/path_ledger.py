@@ -64,7 +64,7 @@ class HopAmounts:
     `began` is true if the amount written changed and the change begins here: the amount read is steady, or it is unknown and no earlier
     hop changed.
 
-    `diverged` is true of the first hops at which the ratio of rows written to rows read differs from the ratio of the baseline.
+    `diverged` is true for the hops into the first output whose ratio of rows written to rows read differs from the ratio of the baseline.
     """
 
     read: ReportedAmount
@@ -78,12 +78,12 @@ class HopAmounts:
 
     @property
     def ratio(self) -> float | None:
-        """Rows written for each row read, in the window; None where either is not reported, or nothing was read."""
+        """Rows written for each row read, in the window; None if one of the two was not reported, or if nothing was read."""
         return _ratio(self.read, self.written)
 
     @property
     def ratio_before(self) -> float | None:
-        """Rows written for each row read, in the baseline; None where either is not reported, or nothing was read."""
+        """Rows written for each row read, in the baseline; None if one of the two was not reported, or if nothing was read."""
         return _ratio(self.read_before, self.written_before)
 
 
@@ -107,8 +107,8 @@ def change(now: ReportedAmount, before: ReportedAmount, scale: float, factor: fl
 def ledger(
     amounts: Sequence[tuple[ReportedAmount, ReportedAmount, ReportedAmount, ReportedAmount]], scale: float, factor: float = FACTOR
 ) -> list[HopAmounts]:
-    """Make an entry of the ledger for each hop, in the direction of the data. `amounts` has for each hop what was read, written, read in
-    the baseline and written in the baseline.
+    """Make an entry of the ledger for each hop, in the direction of the data. `amounts` has four amounts for each hop: read and written in
+    the window, read and written in the baseline.
     """
     entries: list[HopAmounts] = []
     for read, written, read_before, written_before in amounts:
@@ -124,8 +124,9 @@ def mark_divergence(hops: Sequence[tuple[Hashable, HopAmounts]], tolerance: floa
     """Set `diverged` in the entries of the first output whose ratio differs from its baseline by more than `tolerance` (a share of the
     baseline).
 
-    `hops` has each entry with the job and dataset that identify the output of its hop, in the direction of the data. An output with several
-    inputs has diverged only if its ratio to each input has: if one input still explains the output, nothing diverged.
+    `hops` has the entries in the direction of the data, each with the job and the dataset that identify the output of its hop. An output
+    with several inputs has only diverged if its ratios to all of them differ: as long as one input explains the output, it has not
+    diverged.
     """
     judged: dict[Hashable, list[bool]] = {}
     for output, entry in hops:
