@@ -20,6 +20,7 @@ from lineage_bridge.eventlog.compressed.layout import (
     table_size,
 )
 from lineage_bridge.eventlog.compressed.segment_file import (
+    SUFFIX,
     CompressedSegment,
     PlainSegment,
     SegmentFile,

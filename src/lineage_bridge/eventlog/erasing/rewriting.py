@@ -15,7 +15,14 @@ from lineage_bridge.eventlog.archive.files import files_in, partitions_in
 from lineage_bridge.eventlog.archive.manifest import Manifest, checksum_of, read_listing
 from lineage_bridge.eventlog.archive.writer import PARTS
 from lineage_bridge.eventlog.compressed.compressor import rewrite_stored
-from lineage_bridge.eventlog.compressed.segment_file import SegmentFile, compressed_path, damaged_frames, open_segment, segment_size, stored_path
+from lineage_bridge.eventlog.compressed.segment_file import (
+    SegmentFile,
+    compressed_path,
+    damaged_frames,
+    open_segment,
+    segment_size,
+    stored_path,
+)
 from lineage_bridge.eventlog.disk import Disk
 from lineage_bridge.eventlog.erasing.selection import Choose
 from lineage_bridge.eventlog.mark import read_mark
