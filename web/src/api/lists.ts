@@ -66,6 +66,13 @@ export const aliases = ({ filters, offset }: Asked) =>
         },
     });
 
+/** The latest schema changes of all datasets. */
+export const schemaChanges = queryOptions({
+    queryKey: ["schema changes"],
+    queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/schemas/changes", { signal })),
+    refetchInterval: RARE_MS,
+});
+
 export type Drift = Schemas["DriftItem"];
 
 /** Where jobs differ from their declarations; the offset counts declared jobs. */

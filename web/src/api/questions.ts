@@ -53,12 +53,6 @@ export const drift = queryOptions({
     refetchInterval: 4 * LIVE_MS,
 });
 
-export const schemaChanges = queryOptions({
-    queryKey: ["schema changes"],
-    queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/schemas/changes", { signal })),
-    refetchInterval: 4 * LIVE_MS,
-});
-
 export const quarantine = queryOptions({
     queryKey: ["quarantine"],
     queryFn: ({ signal }) => answered(client.GET("/api/v1/quarantine", { signal, params: { query: { limit: 5 } } })),

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ViewLink } from "../address/history";
 import { lineageOf } from "../address/view";
 import type { Schemas } from "../api/client";
-import { schemaChanges } from "../api/questions";
+import { schemaChanges } from "../api/lists";
 import { ago, whole } from "../format/text";
 import { FullName, ShortName } from "../parts/Name";
 import { useNow } from "../parts/useNow";

@@ -124,9 +124,7 @@ class Translation:
         return Observation(snapshot, tuple(events), tuple(new[key] for key in new if key not in emitted), self.fetched.unseen)
 
     def _kafka_of(self, servers: str) -> _Kafka:
-        """Return the Kafka cluster with these bootstrap servers. If the settings of the source name a cluster, that cluster is used for all
-        connectors.
-        """
+        """Return the Kafka cluster with these bootstrap servers, or the one cluster that the settings of the source name."""
         address, shared = self.settings.kafka or servers, self.shared
         cluster = shared.cluster(address) or shared.cluster(self.fetched.cluster)
         space = shared.namespace(self.fetched.cluster, address)
