@@ -103,7 +103,7 @@ def test_a_push_answers_for_its_own_publications_alone(request: pytest.FixtureRe
     ours.publishing.begin, ours.publishing.is_publishing = begin_slowly, lose_it  # type: ignore[method-assign]  # a process that is slow
     found = push(ours, "databricks_uc")
     assert (found["targets"], found["lineage_relationships_created"], len(found["errors"])) == (["there"], 7, 1)
-    assert {"replaced": "another one", "removed": "there is no target unlucky"}[loss] in found["errors"][0]
+    assert {"replaced": "a later publication has replaced its report", "removed": "there is no target unlucky"}[loss] in found["errors"][0]
 
 
 def test_why_nothing_can_be_pushed_has_a_code(request: pytest.FixtureRequest, ours: Server) -> None:

@@ -128,7 +128,7 @@ def test_of_the_next_address_only_the_token_is_used(system: System, http: HttpCl
     assert [path for _, path, _ in system.asked] == ["/x?environment=env-1", "/x?environment=env-1&page_token=a%3D"]
 
 
-@pytest.mark.parametrize(("following", "message"), [("{}/x?page_token=a", "the list has no end"), ("{}/x", "has no `page_token`")])
+@pytest.mark.parametrize(("following", "message"), [("{}/x?page_token=a", "returned the same page again"), ("{}/x", "has no `page_token`")])
 def test_pages_in_a_circle_or_without_a_token_are_an_error(system: System, http: HttpClient, following: str, message: str) -> None:
     system.answers["/x"] = [page(1, following=following.format(system.url))]
     with pytest.raises(SourceError, match=message):

@@ -33,7 +33,7 @@ def test_a_question_that_is_not_answered_is_asked_once_until_it_ends() -> None:
     with ThreadPoolExecutor(8) as callers:
         calls = [callers.submit(probe.answer) for _ in range(8)]
         for call in calls:
-            with pytest.raises(StoreUnreachableError, match=r"nothing came within 0\.1 s"):
+            with pytest.raises(StoreUnreachableError, match=r"did not answer within 0\.1 s"):
                 call.result()
     assert len(asked) == 1
     goes_on.set()

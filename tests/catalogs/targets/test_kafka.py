@@ -47,8 +47,8 @@ def test_a_missing_topic_and_a_missing_right_end_the_publication_with_the_reason
     added(ours, place, tries=1)
     report = published(ours)
     assert (report.state, report.code) == ("failed", "missing_there")
-    kafka.create_topics("guarded")
-    kafka.allow(LIMITED, "topic", "guarded", "describe")
+    kafka.create_topics("guarded-target")
+    kafka.allow(LIMITED, "topic", "guarded-target", "describe")
     login = {
         "security_protocol": "SASL_PLAINTEXT",
         "sasl_mechanism": "PLAIN",
@@ -57,6 +57,6 @@ def test_a_missing_topic_and_a_missing_right_end_the_publication_with_the_reason
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TEST_PASSWORD", password_of(LIMITED))
-        added(ours, _place(kafka, "guarded"), bootstrap_servers=kafka.address("plain"), tries=1, **login)
+        added(ours, _place(kafka, "guarded-target"), bootstrap_servers=kafka.address("plain"), tries=1, **login)
         report = published(ours)
     assert (report.state, report.code) == ("failed", "forbidden")

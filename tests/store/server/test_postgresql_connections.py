@@ -154,7 +154,7 @@ def test_a_question_in_a_deadlock_with_whoever_replaces_the_tables_can_be_repeat
             ask()
         waiting.join()
         replacing.execute("ROLLBACK")
-    assert "repeated" in error.value.hint
+    assert "again" in error.value.hint
     with pool.reader() as reader:
         assert reader.nodes.count(NodeKind.DATASET) == 0
 
