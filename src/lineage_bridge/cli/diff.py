@@ -77,7 +77,7 @@ def _print_answer(answer: Json) -> None:
     if answer.get("truncated"):
         print_truncated(answer, done="compared")
     if "next" in answer:
-        print_message(f"there are more; continue with --offset {answer['next']}")
+        print_message(f"there are more changes; continue with --offset {answer['next']}")
 
 
 def _row(change: Json, nodes: dict[str, str]) -> list[str]:

@@ -37,7 +37,7 @@ def drift(settings: Settings, namespace: str | None, job: str | None, limit: int
     else:
         print_message("no drift in 0 declared jobs: there is nothing to compare; events without a run (JobEvent) declare what jobs do")
     if "next" in answer:
-        print_message(f"there are more; continue with --offset {answer['next']}")
+        print_message(f"there are more jobs; continue with --offset {answer['next']}")
 
 
 def _row(difference: Json) -> list[str]:

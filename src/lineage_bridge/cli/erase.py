@@ -129,9 +129,9 @@ def show(context: click.Context, settings: Settings, erasure: str, whose: str | 
     if whose is None and not namespace:
         return
     if digest_of(ErasureRequest(report.id, report.kind, (whose or "").strip(), namespace), state.key()) != report.digest:
-        print_message("something else was erased")
+        print_message("no match: something else was erased")
         context.exit(1)
-    print_message("this is what was erased")
+    print_message("match: this is what was erased")
 
 
 def _print_step(request: ErasureRequest, step: str) -> None:

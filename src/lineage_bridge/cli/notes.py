@@ -12,7 +12,7 @@ _SERVER_LIMITS: Final = {"nodes": "number of datasets", "edges": "number of flow
 def print_next_page(*, exists: bool, limit: int, offset: int = 0) -> None:
     """Print that a list has more items, and which options show them."""
     if exists:
-        print_message(f"there are more; continue with --offset {offset + limit}, or raise --limit")
+        print_message(f"there are more results; continue with --offset {offset + limit}, or raise --limit")
 
 
 def print_higher_limit(things: str, *, exists: bool) -> None:

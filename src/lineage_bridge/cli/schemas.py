@@ -100,7 +100,7 @@ def _list_changes(settings: Settings, query: dict[str, Any], *, as_json: bool) -
         print_line(f"{format_time(change['at'])}  {change['dataset']['namespace']} {change['dataset']['name']}")
         _print_fields(change)
     if not answer["exhaustive"]:
-        print_message("there are many datasets: older changes are known only if they came since the graph was computed")
+        print_message("changes from before the graph was last computed may be missing, because there are too many datasets to examine")
     if answer["truncated"]:
         print_message("there are more changes; --limit and --since show others")
 

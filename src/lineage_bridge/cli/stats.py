@@ -80,7 +80,7 @@ def _print_answer(answer: dict[str, Any]) -> None:
         rows = [row for series in counted for row in _rows(series, counters)]
         print_table(["job", "dataset", "side", "from", *counters], rows)
     if len(counted) < len(answer["series"]):
-        print_message(f"{format_count(len(answer['series']) - len(counted), 'line')} without a number left out; --json lists them")
+        print_message(f"left out: {format_count(len(answer['series']) - len(counted), 'line')} without a number; --json lists them")
 
 
 def _rows(series: dict[str, Any], counters: list[str]) -> Iterator[list[str]]:

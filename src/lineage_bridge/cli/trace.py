@@ -159,7 +159,7 @@ def _print_coverage(answer: Json) -> None:
     for gap in coverage["gaps"]:
         print_line(f"  {names[gap['source']]} -> {names[gap['target']]} by {names[gap['job']]} ({gap['evidence']})")
     if len(coverage["gaps"]) < coverage["untold"]:
-        print_message(f"{len(coverage['gaps'])} of {coverage['untold']} are shown; a higher --gaps shows more")
+        print_message(f"{len(coverage['gaps'])} of these {coverage['untold']} flows are shown; a higher --gaps shows more")
 
 
 _CUTS = {

@@ -93,7 +93,7 @@ class DataFolder:
 
     @property
     def pipeline_lock(self) -> Path:
-        """The file of the lock that a running pipeline holds."""
+        """The lock file of a running pipeline."""
         return self.data_dir / "pipeline.lock"
 
     @property
@@ -103,12 +103,12 @@ class DataFolder:
 
     @property
     def observe_lock(self) -> Path:
-        """The file of the lock that the process which polls sources holds."""
+        """The lock file of the process that polls sources."""
         return self.data_dir / "observe.lock"
 
     @property
     def inputs_lock(self) -> Path:
-        """The file of the lock that the process which reads inputs holds."""
+        """The lock file of the process that reads inputs."""
         return self.data_dir / "inputs.lock"
 
     @property
@@ -135,7 +135,7 @@ class DataFolder:
 
     @property
     def publisher_lock(self) -> Path:
-        """The file of the lock that the process which publishes continuously holds."""
+        """The lock file of the process that publishes continuously."""
         return self.data_dir / "publisher.lock"
 
     @property
@@ -150,7 +150,7 @@ class DataFolder:
 
     @property
     def serve_lock(self) -> Path:
-        """The file of the lock that a running supervisor holds."""
+        """The lock file of a running supervisor."""
         return self.data_dir / "serve.lock"
 
     @property

@@ -114,7 +114,7 @@ class _FacetMasker:
 
 
 def masked_members(names: Collection[str]) -> dict[str, Raw]:
-    """Members with these names, each masked; if they are many, a single one instead."""
+    """Members with these names, each with a masked value. Too many names are replaced by a single member."""
     if len(names) > _MOST_MEMBERS:
         return {MASK: _MASKED}
     return {MASK if is_suspicious(token_of(name)) else name: _MASKED for name in names}

@@ -35,7 +35,7 @@ def _within_limit(found: Suspicion, effort: Effort, shared: Effort, key: bytes) 
 
 
 def masked_beginning(raw: bytes, most: int, key: bytes) -> bytes:
-    """Mask the first `most` bytes of a body at most; fewer if that would cost too much."""
+    """Mask the first `most` bytes of a body, or fewer if that would cost too much."""
     kept = beginning(raw, most)
     try:
         return mask_beginning(kept, masking_effort(kept).spend, key)
@@ -44,6 +44,6 @@ def masked_beginning(raw: bytes, most: int, key: bytes) -> bytes:
 
 
 def masked_sample(raw: bytes, key: bytes) -> bytes:
-    """Mask the beginning of what costs too much. It is so short that this costs little for what the body weighs."""
+    """Mask a short beginning of a body that would cost too much as a whole. The cost is small in proportion to the size of the body."""
     most = min(_LONGEST_SAMPLE, max(_SHORTEST_SAMPLE, len(raw) // _BYTES_PER_SAMPLED))
     return mask_beginning(beginning(raw, most), key=key)

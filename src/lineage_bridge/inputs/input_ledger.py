@@ -139,7 +139,7 @@ class InputLedger:
             return InputPositions(self._session, ledger.opened or bool(streamed), partitions)
 
     def begin(self, name: str, start: InputStart) -> None:
-        """Store where partitions begin that have no position yet. Raises GoneError."""
+        """Store where reading begins in partitions that have no position yet. Raises GoneError."""
         with self._lock(name):
             ledger = self._loaded(name, start.session)
             known = {*ledger.begun, *ledger.positions}

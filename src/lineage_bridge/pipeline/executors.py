@@ -41,7 +41,7 @@ def check_executors(session: SparkSession, master: str, scratch: Path) -> None:
     except SPARK_ERRORS as error:
         raise UnavailableError(
             f"the executors of {master} cannot run LineageBridge: {gist(text_of(error))}",
-            "install the same version on every machine of the cluster, for the same path of Python",
+            "install the same version on every machine of the cluster, for a Python at the same path",
         ) from error
     reports = sorted(ExecutorReport(*row) for row in found)
     answered = {report.answer for report in reports if (probe / report.answer).exists()}

@@ -29,7 +29,8 @@ class Hops:
 def walk_hops(reader: GraphReader, origin: Node, direction: str, hops: int, now_us: int) -> Walk:
     """Walk far enough to reach everything within `hops` edges.
 
-    A flow is two edges, so half as many flows suffice, unless some flows are single edges.
+    A flow from dataset to dataset through a job is shown as two edges, so walking half as many flows is enough. If the walk contains flows
+    that are shown as single edges, it is repeated with `hops` flows.
     """
     flows = (hops + 1 + (origin.kind == NodeKind.JOB)) // 2
     walk = reader.lineage.walk(origin, direction, flows, WalkLimits(), now_us=now_us)

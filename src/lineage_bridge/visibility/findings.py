@@ -26,11 +26,11 @@ class LimitedFindings:
         self.summary: FindingsSummary = msgspec.structs.replace(whole, parts=parts, nodes=counts.get(_IMPACT, 0), flows=None)
 
     def lines(self, part: str, limit: int, offset: int) -> list[bytes]:
-        """A page of the lines in a part of the findings."""
+        """A page of the lines in one part of the findings, such as the unused datasets."""
         return list(islice(self.every(part), offset, offset + limit))
 
     def every(self, part: str) -> Iterator[bytes]:
-        """All lines in a part of the findings."""
+        """All lines in one part of the findings."""
         return (shown for line in self._findings.every(part) if (shown := self._shown(part, line)) is not None)
 
     def _shown(self, part: str, line: bytes) -> bytes | None:

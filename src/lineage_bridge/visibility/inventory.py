@@ -31,7 +31,7 @@ class LimitedInventory:
     def listed(
         self, kind: NodeKind, namespace: str | None, name: str | None, offset: int
     ) -> Iterator[tuple[GraphReader, list[tuple[int, Node]], int]]:
-        """Own datasets or jobs of which an own name matches globs."""
+        """Own datasets or jobs with a name in the principal's namespaces that matches globs."""
         for reader, nodes, behind in self._lists.listed(kind, namespace, name, offset):
             yield self._open_reader(reader), nodes, behind
 

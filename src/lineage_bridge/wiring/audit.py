@@ -66,9 +66,7 @@ def record_command(settings: Settings, action: str, target: str = "", **details:
 
 
 def heads_in_log(settings: Settings, on_progress: Callable[[int], None]) -> Iterator[AuditHead]:
-    """Find the heads of the audit trail in the log, all of which is read. `on_progress` gets the number of records read, from time to
-    time.
-    """
+    """Find the heads of the audit trail by reading the whole log. `on_progress` gets the number of records read, from time to time."""
     reader = log_reader(settings)
     for count, (_, record) in enumerate(reader.read(0, reader.durable_end()), start=1):
         if count % _REPORT_RECORDS == 0:

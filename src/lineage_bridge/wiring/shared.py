@@ -136,7 +136,7 @@ def question_database(settings: Settings) -> "PostgresqlDatabase | None":
 
 
 def note_store(settings: Settings) -> "PostgresqlDatabase | None":
-    """Like `graph_database`, for the server, which also writes to the data folder where the graph is."""
+    """Do what `graph_database` does, and record in the data folder whether the graph is in PostgreSQL. For the server's own processes."""
     note = settings.paths.graph_elsewhere
     if not settings.store:
         note.unlink(missing_ok=True)

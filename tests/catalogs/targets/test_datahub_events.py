@@ -86,7 +86,7 @@ def test_jobs_of_any_name_are_taken_or_left_out_and_counted(ours: Server, there:
         ours.send(run_event(run=str(uuid4()), job=name, namespace="a,b", inputs=[dataset("a")], outputs=[dataset("b")]))
     report = published(ours)
     assert report.outcomes == {"done": 5}
-    assert report.not_expressible["jobs whose names begin with a point"] == 1
+    assert report.not_expressible["jobs whose names begin with a dot"] == 1
     assert report.not_expressible["jobs whose URN would be too long"] == 1
     assert _aspects(there, "dag.task", "dataJobInfo", "a%2Cb")["name"] == "task"
     assert _aspects(there, "with%2C comma %281%29", namespace="a%2Cb")["outputDatasetEdges"]

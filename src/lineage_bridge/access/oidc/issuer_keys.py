@@ -74,7 +74,7 @@ class IssuerKeys:
             )
         endpoints = read_endpoints(document, issuer)
         if not endpoints.keys:
-            raise SourceError(f"the issuer {issuer} publishes no https address of its keys (jwks_uri)", "check `issuer` in the settings")
+            raise SourceError(f"the issuer {issuer} publishes no https address for its keys (jwks_uri)", "check `issuer` in the settings")
         keys = read_key_set(self._fetch(endpoints.keys), self._settings.algorithms)
         self.endpoints = endpoints
         return keys

@@ -38,7 +38,7 @@ Ended = Literal["stopping", "failed"]
 
 
 class RatesQuestion(NamedTuple):
-    """A question and what its followers may see: those with the same share its answers."""
+    """A question, and what its followers may see. Followers for whom both are equal share the answers."""
 
     path: str
     query: str
@@ -56,7 +56,7 @@ class RatesProblem:
 
 @dataclass(frozen=True)
 class Tick:
-    """One answer, and how the one before it differs from it."""
+    """An answer, and how it differs from the previous one."""
 
     answer: PulseAnswer
     changed: list[PulseItem]
@@ -90,7 +90,9 @@ def event(name: str, data: bytes) -> bytes:
 
 
 class RatesFollower:
-    """One who follows a question. Of messages that it has not taken yet, only the newest is kept, with all rates."""
+    """A client that follows a question. If it has not taken a message when the next one comes, it gets one message with all current rates
+    instead.
+    """
 
     def __init__(self) -> None:
         self._ready = asyncio.Event()
@@ -107,7 +109,7 @@ class RatesFollower:
         return found
 
     def offer(self, news: Tick | RatesProblem, *, is_due: bool) -> None:
-        """Leave a message; an answer in which nothing has changed only if it `is_due`."""
+        """Offer the follower a message. An answer without changes is only offered if `is_due`."""
         if isinstance(news, RatesProblem):
             self._next, self._needs_whole = news, True
         elif self._needs_whole or self._next is not None:
@@ -119,7 +121,7 @@ class RatesFollower:
         self._ready.set()
 
     def end(self, why: Ended) -> None:
-        """There is no further message."""
+        """Record that no message follows, and why."""
         self.ended = why
         self._ready.set()
 
@@ -154,7 +156,7 @@ class _Following:
 
 
 class Pulses:
-    """Asks, with `app`, what is followed. Belongs to one event loop."""
+    """Asks the followed questions, with `app`, and gives the answers to their followers. Belongs to one event loop."""
 
     def __init__(self, services: Services, app: ASGIApp) -> None:
         self._services, self._app, self.pace = services, app, services.pace
@@ -187,13 +189,13 @@ class Pulses:
                 following.task.cancel()
 
     def end(self) -> None:
-        """End all that is followed, because the server ends."""
+        """End the streams of all followers, because the server stops."""
         for following in self._all.values():
             for follower in following.followers:
                 follower.end("stopping")
 
     async def _follow(self, followed: RatesQuestion, following: _Following) -> None:
-        """Ask a question again and again for its followers, until it is cancelled."""
+        """Ask a question repeatedly for its followers, until cancelled."""
         CURRENT_VISIBILITY.set(followed.visibility)
         CURRENT_TURN.set(None)
         loop, failures = asyncio.get_running_loop(), 0
@@ -213,7 +215,7 @@ class Pulses:
                     if loop.time() >= until or await self._progress() != applied:
                         break
         except Exception as error:  # noqa: BLE001 - the boundary of a loop: its followers learn of it
-            _log.error("a pulse can no longer be followed: %r", error)
+            _log.error("pages that follow the pulse get no further rates: %r", error)
             for follower in following.followers:
                 follower.end("failed")
             if self._all.get(followed) is following:
@@ -285,5 +287,5 @@ def _failure(error: LineageBridgeError) -> RatesProblem:
 
 
 def late() -> RatesProblem:
-    """What a follower gets who waits for its first message in vain."""
+    """The error for a follower whose first message does not come in time."""
     return _failure(UnavailableError("the rates could not be read in time", "ask again in a moment"))

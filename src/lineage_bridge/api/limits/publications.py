@@ -29,9 +29,11 @@ class Publications:
             names = under_way()
             self._callers = {target: by for target, by in self._callers.items() if target in names}
             if name not in names and not may_take(self._size, Counter(self._callers.values()), caller):
-                whose = "your publications" if caller.name in self._callers.values() else "other publications"
+                own = caller.name in self._callers.values()
                 raise OverloadedError(
-                    f"{whose} already take up all that may run at once",
+                    f"your publications take up your share of the {self._size} that may run at once"
+                    if own
+                    else f"all {self._size} publications that may run at once are running already",
                     "publish again when some have ended, or cancel one",
                     "too_many_publications",
                 )

@@ -15,7 +15,7 @@ class LedgerAmount(Struct, frozen=True, omit_defaults=True):
 
 
 class DistinctAnswer(Struct, frozen=True):
-    """How many different values a column has, as a run stated it last: of the columns of a dataset, the one with the most."""
+    """How many different values a column of a dataset has, as a run stated it last. It is the column with the most different values."""
 
     column: str
     count: int

@@ -27,7 +27,7 @@ class SourceFailure(Struct, frozen=True):
 
 
 class UnseenItem(Struct, frozen=True):
-    """An object that a source cannot read, why, and since when. The graph keeps what it had about the object, which does not count as
+    """An object that a source cannot read, why, and since when. The graph keeps what is known about the object, and does not treat it as
     removed.
     """
 

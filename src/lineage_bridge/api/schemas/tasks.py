@@ -80,7 +80,7 @@ class PlaneItem(Struct, frozen=True):
 
 
 class UnknownItem(Struct, frozen=True):
-    """A plane that could not be read completely. The graph keeps what it had from earlier reads."""
+    """A plane that could not be read completely. The graph keeps the results of earlier reads."""
 
     plane: str
     scope: str

@@ -113,7 +113,7 @@ class MarquezTarget(Target[MarquezSettings]):
         return DONE
 
     def test(self) -> list[SourceCheck]:
-        """Check whether Marquez answers. It has no credentials of its own, but a proxy before it may have."""
+        """Check whether Marquez answers. Marquez itself needs no credentials, but a proxy in front of it may."""
         try:
             answer = self._client.call("GET", "/api/v1/namespaces?limit=1")
         except ForbiddenError as error:

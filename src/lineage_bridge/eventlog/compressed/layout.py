@@ -88,10 +88,10 @@ def decode_table(data: bytes) -> FrameTable:
     magic, version, frame_bytes, size = _FIELDS.unpack_from(data, _SKIPPABLE.size)
     frames = -(-size // FRAME_BYTES)
     if (magic, version, frame_bytes) != (_MAGIC, _VERSION, FRAME_BYTES) or len(data) != table_size(frames):
-        raise RecordError(f"the table of the compressed segment has another format than version {_VERSION}")
+        raise RecordError(f"the table of the compressed segment does not have the format of version {_VERSION}")
     entries = list(_ENTRY.iter_unpack(data[_SKIPPABLE.size + _FIELDS.size : -2 * _NUMBER.size]))
     if any(length > _MAX_PIECE for length, _ in entries):
-        raise RecordError("the table of the compressed segment has frames that are larger than any")
+        raise RecordError(f"the table of the compressed segment lists a frame of more than {_MAX_PIECE} bytes")
     return _placed(size, entries[:frames], entries[frames:])
 
 

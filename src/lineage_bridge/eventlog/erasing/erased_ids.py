@@ -103,7 +103,7 @@ class IdCollector:
 
 
 class ErasureGuard:
-    """Implements `ports.OffsetLog` over a log: events that were erased are not written again, an ERASED record is instead."""
+    """Implements `ports.OffsetLog` over a log: an event that was erased is not written again; an ERASED record is written instead."""
 
     def __init__(self, log: OffsetLog, erased: ErasedIds) -> None:
         self._log, self._erased = log, erased

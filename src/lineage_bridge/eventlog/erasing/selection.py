@@ -18,7 +18,7 @@ _ESCAPES: Final = b"\\"
 
 
 def choose_records(request: ErasureRequest) -> Choose:
-    """The decision for a request. Raises RequestError for a request that cannot be meant."""
+    """Return the function that decides about each record for a request. Raises RequestError for an invalid request."""
     check_request(request)
     if request.kind == PERSON:
         identifier = PersonIdentifier(request.name)
@@ -31,7 +31,9 @@ def choose_records(request: ErasureRequest) -> Choose:
 
 
 def bodies_with(request: ErasureRequest) -> Callable[[bytes], bool]:
-    """A function that says whether bytes contain what is erased: of a person, any bytes; otherwise the JSON of an event or several."""
+    """Return a function that tells whether bytes contain what is erased. For a person, it accepts any bytes; otherwise the JSON of one
+    event or several.
+    """
     if request.kind == PERSON:
         return PersonIdentifier(request.name).is_in
     choose = choose_records(request)
@@ -53,9 +55,10 @@ def check_request(request: ErasureRequest) -> None:
     elif request.kind == RUN:
         _check_run(request.name)
     if (request.kind in (DATASET, NAMESPACE)) != bool(request.namespace):
-        raise RequestError(f"a {request.kind} is erased {'by' if request.kind in (DATASET, NAMESPACE) else 'without'} a namespace")
+        namespace = "a namespace" if request.kind in (DATASET, NAMESPACE) else "no namespace"
+        raise RequestError(f"give {namespace} to erase a {request.kind}")
     if (request.kind == NAMESPACE) == bool(request.name):
-        raise RequestError(f"a {request.kind} is erased {'without' if request.kind == NAMESPACE else 'by'} a name")
+        raise RequestError(f"give {'no name' if request.kind == NAMESPACE else 'a name'} to erase a {request.kind}")
 
 
 def _check_run(text: str) -> None:

@@ -1,4 +1,4 @@
-"""How many distinct keys a dataset has, by what runs have counted. Pure."""
+"""How many distinct keys a dataset has, according to the counts that runs reported. Pure."""
 
 from typing import Final, NamedTuple
 
@@ -18,8 +18,8 @@ class DistinctCount(NamedTuple):
 
 
 def most_distinct(at: int, text: str) -> DistinctCount | None:
-    """Of the columns in a facet that was stated at a time, the one with the most different values, which is the key if one column is; None
-    if nobody has counted them.
+    """The column with the most different values in a facet that was stated at a time. If a single column is the key, it is that column.
+    None if the facet has no such counts.
     """
     facet = read_as(DataQualityMetricsFacet, "dataset", METRICS, text.encode())
     metrics = facet.columnMetrics if facet else {}

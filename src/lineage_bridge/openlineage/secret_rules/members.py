@@ -106,7 +106,7 @@ class Container:
         return bool(self.program) and not self.before.startswith("-") and not self.is_pair
 
     def pass_elements(self, start: int, end: int) -> int:
-        """Note elements that are not read, from `start` to `end`, which is 0 if there are none. Returns `end`."""
+        """Record that the elements from `start` to `end` were skipped; `end` is 0 if none were. Returns `end`."""
         if end:
             self.passed.append((start, end))
         return end

@@ -1,4 +1,4 @@
-"""Which source would report what is not known: how much a job reads and writes, how far it is behind, who may read a dataset. Pure."""
+"""Names the source that would report a missing fact: what a job reads and writes, how far it is behind, who may read a dataset. Pure."""
 
 from typing import Final, Literal
 
@@ -36,7 +36,7 @@ def collector(job: Node, dataset: Node, side: Side, job_type_facet: str | None) 
 
 
 def lag_collector(job: Node, dataset: Node, job_type_facet: str | None) -> str:
-    """The kind of source that would report how far a job is behind at a topic; empty if the dataset is none, or no source would."""
+    """The kind of source that would report how far a job is behind at a topic; empty if the dataset is no topic, or if no source would."""
     type_ = job_type(job.namespace, job.name, job_type_facet)
     if type_ not in _LAGS or dataset_type(dataset.namespace, dataset.name) != TOPIC:
         return ""

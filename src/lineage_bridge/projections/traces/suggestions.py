@@ -1,4 +1,6 @@
-"""Columns that a trace may go on in where a flow has no column lineage: those of the same name behind it. Guesses by names, never facts."""
+"""Suggests where a trace may continue after a flow without column lineage: in columns of the same name in the next dataset. These are
+guesses by name, not facts.
+"""
 
 import re
 import time

@@ -16,7 +16,7 @@ def with_cluster_namespace(shared: SharedMetadata, cluster: str, namespace: str)
 
 
 class UserTopics:
-    """The topics of users, as opposed to system topics. If the topics of a cluster are listed, it has no others."""
+    """The topics of users, as opposed to system topics. If a cluster has a list of topics, a topic that is not in it is unknown."""
 
     def __init__(self, organization: Organization, shared: SharedMetadata) -> None:
         self.namespaces = {cluster.id: cluster.namespace for cluster in organization.kafka_clusters}

@@ -101,7 +101,7 @@ class GoogleListings:
             token = text_in(answer, "nextPageToken")
             if not token:
                 return
-        raise SourceError(f"{run} has more lineage events than are read: {_EVENT_PAGES * 100:,}", "its links are left out")
+        raise SourceError(f"{run} has more than {_EVENT_PAGES * 100:,} lineage events", "its links are left out")
 
     def _get(self, path: str, **parameters: Any) -> Any:  # noqa: ANN401  # JSON
         with hints(_RIGHTS, _ADDRESS):

@@ -64,7 +64,7 @@ class SourceKinds:
         """
         kind = self.load(EXTRACTED_KIND)
         if not isinstance(kind, StepwiseKind):
-            raise ConfigError(f"internal error: the kind {EXTRACTED_KIND} has no extraction step by step", "please report this")
+            raise ConfigError(f"internal error: sources of kind {EXTRACTED_KIND} cannot be extracted step by step", "please report this")
         return kind
 
     def rank(self, name: str) -> int:

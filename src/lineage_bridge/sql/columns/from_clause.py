@@ -22,7 +22,7 @@ class FromClause(Calls):
 
     @abstractmethod
     def columns_of(self, query: Sequence[Token] | exp.Expr) -> QueryRelation:
-        """Resolve a query that does not depend on another one, such as the query of a view, to its columns. Raises StatementError."""
+        """Resolve a query that is not part of another one, such as the query of a view, to its columns. Raises StatementError."""
 
     def source(self, node: exp.Expr, here: Scope, ctes: Ctes) -> set[Condition]:
         """Add an element of a FROM clause to a scope, with its joins. Returns the conditions that select its rows."""

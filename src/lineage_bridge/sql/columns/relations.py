@@ -69,8 +69,8 @@ class QueryRelation:
         return replace(self, columns=columns, unknown=None, gap=None)
 
     def placed(self, names: Sequence[str], undefined: Unknown) -> list[Value]:
-        """The values of the first columns by position, one for each name. Positions before the undefined columns count from the
-        start, positions after them from the end.
+        """The values of the columns to which these names belong by position. Columns before the undefined ones are counted from the start,
+        columns after them from the end; names in between get undefined values.
         """
         values = [value for _, value in self.columns]
         first, last = self.gap or (len(values), len(values))

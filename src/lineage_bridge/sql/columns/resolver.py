@@ -29,7 +29,7 @@ class Resolver(FromClause):
 
     @classmethod
     def columns_in(cls, query: Sequence[Token] | exp.Expr, analysis: QueryAnalysis) -> QueryRelation:
-        """Resolve a query that does not depend on another one to its columns. Raises StatementError."""
+        """Resolve a query that is not part of another one to its columns. Raises StatementError."""
         parsed = Query(query, {}, []) if isinstance(query, exp.Expr) else lowered(query, ksql=analysis.ksql)
         return cls(analysis, parsed).relation(parsed.expression, Scope(), {})
 

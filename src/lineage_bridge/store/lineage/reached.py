@@ -39,7 +39,7 @@ class ReachedNodes:
         return {edge for edges in self.edges.values() for edge in edges}
 
     def surely(self, origins: Collection[int]) -> set[int]:
-        """The nodes and jobs that are reached by flows which not only failed runs stated."""
+        """The nodes and jobs that are reached by flows which at least one run stated that did not fail."""
         reached = distances_of(origins, adjacency((near, far) for near, far, _ in self.sound if far is not None))
         return {*reached, *(job for near, _, job in self.sound if near in reached)}
 

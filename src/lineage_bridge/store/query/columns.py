@@ -50,10 +50,10 @@ class Columns(Protocol):
     """Looks up column statements at one point in time."""
 
     def into(self, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
-        """For each of these columns, the statements with it, or with its whole dataset, as target."""
+        """For each of these columns, the column statements whose target is the column or its whole dataset."""
 
     def out_of(self, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
-        """For each of these columns, the statements with it, or with its whole dataset, as source."""
+        """For each of these columns, the column statements whose source is the column or its whole dataset."""
 
 
 class CurrentColumns:
@@ -63,11 +63,11 @@ class CurrentColumns:
         self.connection = connection
 
     def into(self, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
-        """For each of these columns, the statements with it, or with its whole dataset, as target."""
+        """For each of these columns, the column statements whose target is the column or its whole dataset."""
         return self._steps((_ABOUT_CARRIER, _ABOUT_TARGET), "target", columns)
 
     def out_of(self, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
-        """For each of these columns, the statements with it, or with its whole dataset, as source."""
+        """For each of these columns, the column statements whose source is the column or its whole dataset."""
         return self._steps((_FROM_SOURCE, _FROM_CARRIER), "source", columns)
 
     def _steps(self, queries: tuple[str, ...], side: str, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
@@ -98,11 +98,11 @@ class FlowColumns:
         self.flows = flows
 
     def into(self, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
-        """For each of these columns, the statements with it, or with its whole dataset, as target."""
+        """For each of these columns, the column statements whose target is the column or its whole dataset."""
         return {column: list(self._into(*column)) for column in columns}
 
     def out_of(self, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
-        """For each of these columns, the statements with it, or with its whole dataset, as source."""
+        """For each of these columns, the column statements whose source is the column or its whole dataset."""
         return {column: list(self._out_of(*column)) for column in columns}
 
     def _into(self, node: int, field: str) -> Iterator[ColumnStep]:

@@ -30,8 +30,8 @@ class _Hop(NamedTuple):
 
 
 class DroppedPaths:
-    """Looks up paths through dropped datasets. `edges` returns the flows from given nodes that have not ended for another reason than a
-    drop.
+    """Looks up paths through dropped datasets. `edges` returns the flows from given nodes, except flows that have ended for another reason
+    than a drop.
     """
 
     def __init__(

@@ -36,7 +36,7 @@ class Direction(Enum):
         return Side.OUTPUT if self is Direction.DOWN else Side.INPUT
 
     def ahead(self, edge: RawEdge) -> int:
-        """The id of the node to which a walk in this direction gets by an edge."""
+        """The id of the node that a walk in this direction reaches by following an edge."""
         return edge[1] if self is Direction.DOWN else edge[0]
 
 

@@ -18,7 +18,7 @@ JOIN facet f ON f.facet = c.facet AND f.deleted = 0 ORDER BY s.last DESC, s.last
 
 
 class DistinctCounts:
-    """Reads what runs have counted over one connection."""
+    """Reads the counts that runs reported, over one connection."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes

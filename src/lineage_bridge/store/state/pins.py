@@ -54,10 +54,10 @@ class PinStore:
             (own,) = connection.execute("SELECT count(*) FROM pin WHERE author = ?", (author,)).fetchone()
             if own >= self._most_of_author:
                 whose = f"{author!r} has" if author else "callers without a name have"
-                raise RequestError(f"{whose} {own} pins, as many as one author may have", "remove pins that are not needed any more")
+                raise RequestError(f"{whose} {own} pins, the limit for one author", "remove pins that are not needed any more")
             (count,) = connection.execute("SELECT count(*) FROM pin").fetchone()
             if count >= self._most:
-                raise RequestError(f"there are {count} pins, as many as there may be", "remove pins that nobody needs any more")
+                raise RequestError(f"there are already {count} pins, the limit of this server", "remove pins that nobody needs any more")
             pin = Pin(b32encode(self._random_bytes(_ID_BYTES)).decode().lower(), address, name, author, now_us)
             values = (pin.id, pin.address, pin.name, pin.author, pin.created_us)
             connection.execute(f"INSERT INTO pin ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", values)

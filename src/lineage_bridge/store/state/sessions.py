@@ -11,7 +11,7 @@ _COLUMNS: Final = "digest, principal, issuer, roles, created_us, used_us, expire
 
 
 class BrowserSessionRepository:
-    """Stores sessions of browsers. Implements `ports.BrowserSessionRepository`."""
+    """Stores sessions of browsers. Implements `ports.SessionRepository`."""
 
     def __init__(self, state: StateDatabase) -> None:
         self._state = state

@@ -85,18 +85,18 @@ class Export:
         return identity.head if identity else id_
 
     def end(self, id_: int) -> Line:
-        """One end of a flow, in the form in which lines contain it."""
+        """One end of a flow, as the lines contain it."""
         kind = "job" if self.nodes.by_id(id_).kind == NodeKind.JOB else "dataset"
         return {kind: self.name(id_)}
 
     def worker(self, id_: int) -> Line:
-        """The job of a flow, in the form in which lines contain it; None if a dataset declared the flow itself."""
+        """The job of a flow, as the lines contain it; None if a dataset declared the flow itself."""
         return {"job": self.name(id_)} if self.nodes.by_id(id_).kind == NodeKind.JOB else {}
 
     # nodes
 
     def datasets(self) -> Iterator[Line]:
-        """The lines of datasets, each with the best label of its edges."""
+        """The lines about datasets, each with the best label of its edges."""
         states: dict[int, list[Label]] = {}
         for row in self.connection.scan("SELECT id FROM node WHERE kind = 1"):
             states.setdefault(self.head(row[0]), []).extend(self.labels_of(row[0]))
@@ -118,12 +118,12 @@ class Export:
         return [*self._states.get(dataset, []), *own]
 
     def jobs(self) -> Iterator[Line]:
-        """The lines of jobs."""
+        """The lines about jobs."""
         for row in self.connection.scan("SELECT id FROM node WHERE kind = 2"):
             yield self.name(row[0])
 
     def run_lines(self) -> Iterator[Line]:
-        """The lines of runs, one for each job under which a run was seen."""
+        """The lines about runs, one for each job under which a run was seen."""
         for run, job in self.connection.execute(_RUNS).fetchall():
             record = self.runs.record(run, job)
             line: Line = {"run_id": record.run_id, "job": self.name(job), "state": record.state}
@@ -138,7 +138,7 @@ class Export:
     # edges
 
     def port_lines(self, side: Side) -> Iterator[Line]:
-        """The lines of inputs or outputs of jobs."""
+        """The lines about inputs or outputs of jobs."""
         found: dict[tuple[int, int, int], tuple[list[Label], list[bool]]] = {}
         rows = self.connection.execute("SELECT job, dataset, side, origin FROM job_io WHERE side = ?", (int(side),)).fetchall()
         self.failed.load(row[0] for row in rows)
@@ -153,7 +153,7 @@ class Export:
                 yield {**line, **only_failed(failed)}
 
     def flow_lines(self) -> Iterator[Line]:
-        """The lines of flows, each with its strongest evidence."""
+        """The lines about flows, each with its strongest evidence."""
         found: dict[tuple[int, int, int, int], tuple[int, list[Label], list[bool]]] = {}
         rows = self.connection.execute("SELECT source, target, job, origin, min(evidence) FROM flow GROUP BY source, target, job, origin")
         flows = list(self._stated(self._counted(rows.fetchall())))
@@ -196,7 +196,7 @@ class Export:
                 yield row
 
     def hub_lines(self) -> Iterator[Line]:
-        """The lines of hubs, each with its two sides."""
+        """The lines about hubs, each with its two sides."""
         rows = self.connection.execute("SELECT hub, job, min(origin), max(origin) FROM hub GROUP BY hub, job").fetchall()
         self.failed.load(row[1] for row in rows)
         for hub, job, origin, last in rows:
@@ -209,7 +209,7 @@ class Export:
             yield {"job": self.name(job), "inputs": inputs, "outputs": outputs, **only_failed([failed])}
 
     def column_flows(self) -> Iterator[Line]:
-        """The lines of column lineage: each source of each target, with all transformations stated."""
+        """The lines about column lineage: each source of each target, with all transformations stated."""
         found: dict[tuple[int, str, int, str, int, int], set[tuple[str, str, int]]] = {}
         for job, carrier, origin, target, target_field, source, source_field, *change in self.connection.scan(_COLUMN_FLOWS, (NO_SOURCE,)):
             if source_field or target_field:
@@ -226,13 +226,13 @@ class Export:
             }
 
     def column(self, id_: int, field: str) -> Line:
-        """A column, in the form in which lines contain it; if the field is empty, the whole dataset."""
+        """A column, as the lines contain it; if the field is empty, the whole dataset."""
         return {**self.name(id_), "field": field} if field else self.name(id_)
 
     # facets and names
 
     def schemas(self) -> Iterator[Line]:
-        """The lines of schemas, each schema of a dataset once; `current` marks the one that counts."""
+        """The lines about schemas, each schema of a dataset once; `current` marks the one that counts."""
         found: dict[int, list[tuple[int, int, bytes, bytes, str]]] = {}
         for node, *row in self.connection.scan(_SCHEMAS):
             found.setdefault(self.head(node), []).append((row[0], row[1], row[2], row[3], row[4]))
@@ -248,7 +248,7 @@ class Export:
                     yield {**line, "current": True} if number == 0 else line
 
     def facet_lines(self) -> Iterator[Line]:
-        """The lines of current facets of nodes, by key and hash."""
+        """The lines about current facets of nodes, by key and hash."""
         rows = self.connection.execute(
             "SELECT c.node, c.key, c.facet, n.kind FROM current_facet c JOIN facet f ON f.facet = c.facet "
             f"JOIN node n ON n.id = c.node WHERE f.deleted = 0 AND c.job <> {OF_RUNS}"
@@ -257,7 +257,7 @@ class Export:
             yield {NodeKind(kind).name.lower(): self.name(node), "key": key, "hash": digest.hex()}
 
     def aliases(self) -> Iterator[Line]:
-        """The lines of aliases: every name that is an alias of another one, and the kind of link between them."""
+        """The lines about aliases: every name that is an alias of another one, and the kind of link between them."""
         for identity in self.identities.values():
             node = self.nodes.by_id(identity.node)
             if (node.namespace, node.name) != (identity.namespace, identity.name):
@@ -267,7 +267,7 @@ class Export:
     # edges other than data flow
 
     def control_lines(self) -> Iterator[Line]:
-        """The lines of job dependencies: the jobs and runs that runs wait for, and those that wait for them."""
+        """The lines about job dependencies: the jobs and runs that runs wait for, and those that wait for them."""
         for run, job, direction, other, other_run, *rules in self.connection.execute(
             "SELECT run, job, direction, other_job, other_run, dependency, sequence, status FROM job_dependency"
         ).fetchall():
@@ -279,7 +279,7 @@ class Export:
             yield {**line, **{key: rule for key, rule in stated if rule}}
 
     def lifecycle_lines(self) -> Iterator[Line]:
-        """The lines of lifecycle changes of datasets, by job, each with the time of its first report."""
+        """The lines about lifecycle changes of datasets, by job, each with the time of its first report."""
         for dataset, change, previous, job, first in self.connection.execute(
             "SELECT dataset, change, previous, job, min(first) FROM lifecycle GROUP BY dataset, change, previous, job"
         ).fetchall():

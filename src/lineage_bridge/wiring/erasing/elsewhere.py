@@ -5,7 +5,7 @@ from lineage_bridge.wiring.backup import is_elsewhere
 
 
 def outside_of_the_folder(settings: Settings) -> list[str]:
-    """What an operator must let expire, or erase with the means of the other system."""
+    """The copies that an operator must let expire, or erase with the other system's own tools."""
     found = [
         "backups of the data folder that were made before: let them expire, and repeat the erasure after restoring one",
         "copies that users made with export, replay --to and log restore, and what was published to targets",

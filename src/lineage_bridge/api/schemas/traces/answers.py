@@ -35,8 +35,8 @@ class ProofAnswer(Struct, frozen=True):
 
 
 class TraceFlow(Struct, frozen=True, omit_defaults=True):
-    """A flow from one column to another; members are ids of nodes. `indirect`: the source only affects which rows result (filter, join,
-    sort).
+    """A flow from one column to another. `source`, `target` and `job` are ids of nodes. `indirect`: the source only affects which rows
+    result (filter, join, sort).
     """
 
     source: str

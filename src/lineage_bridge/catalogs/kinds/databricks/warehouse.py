@@ -99,7 +99,7 @@ class Warehouse:
         except AnsweredError as error:
             if error.outcome.later:
                 raise
-            raise SourceError(f"the SQL warehouse takes no statement: {error}", "check `warehouse_id` and the right CAN USE") from error
+            raise SourceError(f"the SQL warehouse refused a statement: {error}", "check `warehouse_id` and the right CAN USE") from error
         return self._ended(answer)
 
     def _ended(self, answer: Json) -> Json:

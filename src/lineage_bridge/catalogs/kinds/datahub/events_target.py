@@ -55,7 +55,7 @@ class DataHubEventsTarget(Target[DataHubSettings]):
         made, lost = in_form(event, "runs").event, Counter[str]()
         job = made["job"]
         if job["name"].startswith("."):
-            raise InexpressibleError("jobs whose names begin with a point")
+            raise InexpressibleError("jobs whose names begin with a dot")
         if is_too_long(job_urn(flow_urn(self.settings.orchestrator, job["name"].partition(".")[0], job["namespace"]), job["name"])):
             raise InexpressibleError(LONG_JOBS)
         for side in SIDES:

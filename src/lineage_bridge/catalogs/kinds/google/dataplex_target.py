@@ -134,7 +134,7 @@ class DataplexTarget(Target[DataplexSettings]):
                     self._connection.create(kind, id_, self._definition(kind), self.wait)
                 elif kind == "aspect_type" and (lacking := missing_fields(found.get("metadataTemplate", {}))):
                     raise MissingError(
-                        f"the aspect type {id_} is another one: it lacks {', '.join(lacking)}",
+                        f"the aspect type {id_} is not that of LineageBridge: it lacks {', '.join(lacking)}",
                         "give another id as aspect_type, which create_types=true can create",
                     )
             self._is_prepared = True

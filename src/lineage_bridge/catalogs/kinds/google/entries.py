@@ -88,7 +88,7 @@ class FoundEntry:
 
     @property
     def is_of_our_type(self) -> bool:
-        """Whether its type is that of the settings."""
+        """Whether the entry has the type that the settings name."""
         return str(self._found.get("entryType", "")).rpartition("/")[2] == self._settings.entry_type
 
     @property

@@ -112,7 +112,9 @@ def dataset_of(path: Name) -> DatasetName | None:
 
 
 def declared_columns(table: Table) -> dict[str, str]:
-    """The name of the key field for each column of a table that comes from the records' key. It depends on options of the table."""
+    """The columns of a table that are read from the records' key, each with its field of the key. The table's options decide the field's
+    name.
+    """
     keys = [name for name in table.keys if any(column.name == name for column in table.columns or ())]
     prefix, is_raw = table.options.get("key.fields-prefix", ""), table.options.get("key.format") == "raw"
     return {name: topic_column(KEY, "" if is_raw else name.removeprefix(prefix)) for name in keys}

@@ -21,9 +21,9 @@ from lineage_bridge.sql.statements.catalog import Table
 class RegionTranslation:
     """Converts one poll of a Flink region to events.
 
-    The snapshot contains: `statements` and `tables`, by name the StatementState with its `basis`; `definitions`, those that were
-    neither replaced nor dropped; `declared`, by namespace and topic what definitions declare; `failed`, by name the uids of failed
-    statements.
+    The snapshot contains: `statements` and `tables`, each a mapping from the name to the StatementState with its `basis`; `definitions`,
+    which are those that were neither replaced nor dropped; `declared`, a mapping from namespace and topic to what the definitions declare
+    about the topic; `failed`, a mapping from the name of a failed statement to its uid.
     """
 
     def __init__(

@@ -46,7 +46,7 @@ class Symlink(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class SideTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A topic that a connector uses for something other than its data. `topic`: a template of its name; `way`: in, out or both; `when`:
-    conditions (see side_topics.py).
+    conditions (see lineage/side_topics.py).
     """
 
     topic: str
