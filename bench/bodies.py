@@ -21,6 +21,7 @@ from bench.progress import report
 from bench.server import Running, started
 from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.ingest.ingest import Sender, ingest
+from lineage_bridge.ingest.masking import prepare_masking
 from lineage_bridge.ingest.payload import Payload
 
 SIZE: Final = 2 << 20
@@ -64,6 +65,7 @@ def run(work: Path, size: int = SIZE) -> Result:
     `in_process_by_bytes` and `over_http_by_bytes` have the same of smaller bodies, by their size.
     """
     smaller = [small for small in SMALL_SIZES if small < size]
+    prepare_masking()  # as the API does when it starts
     out: Result = {"calibration": calibrate(), "bytes": size, "in_process": _figures("in the process", size, _ingested)}
     out["in_process_by_bytes"] = {str(small): _figures(f"in the process, {small} bytes", small, _ingested) for small in smaller}
     with started("api", work / "data") as api:

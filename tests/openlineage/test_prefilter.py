@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.openlineage.test_redaction import SHAPES, planted
 
+from lineage_bridge.openlineage import prefilter
 from lineage_bridge.openlineage.prefilter import Prefilter, rules
 from lineage_bridge.openlineage.required_text import first_texts, fold, required_texts
 from lineage_bridge.openlineage.secret_rules.forms import FORMS
@@ -15,6 +16,7 @@ from lineage_bridge.openlineage.secret_rules.prose import PROSE
 
 RULES = rules([*FORMS, *PROSE])
 FILTER = Prefilter({"all": RULES})
+FORMS_OF_TOKENS = [re.compile(r"ghp_(?P<secret>\w{36})"), re.compile(r"(?:pat|token) (?P<secret>\w+)")]
 LONG = " plain words" * 40
 PLANTED = [planted(shape, "hunter2Zx9").decode() for shape in SHAPES.values()]
 WORDS = """Password: passWord 'pw1x2' identified by replace SET = mysql -px1 redis-cli -a x curl --cookie s=1 | kinit echo -u u:p1
@@ -52,6 +54,16 @@ def test_a_rule_that_can_begin_everywhere_replaces_what_its_pattern_does() -> No
 def test_a_text_without_what_a_rule_requires_is_not_tried() -> None:
     chosen = Prefilter({"forms": rules(FORMS), "prose": rules(PROSE)}).worth_trying("select a, total_12 from orders")
     assert not [*chosen["forms"], *chosen["prose"]]
+
+
+def test_what_long_texts_need_is_computed_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared = rules(FORMS_OF_TOKENS)
+    Prefilter({"all": prepared}).prepare()
+    monkeypatch.setattr(prefilter, "wider_pattern", None)
+    monkeypatch.setattr(prefilter, "first_texts", None)
+    assert {rule.sub(marked, LONG * 10) for rule in prepared} == {LONG * 10}
+    with pytest.raises(TypeError):
+        rules(FORMS_OF_TOKENS)[0].sub(marked, LONG * 10)
 
 
 def test_which_rules_are_tried_depends_on_words_and_on_single_characters() -> None:

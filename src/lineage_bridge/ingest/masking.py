@@ -5,10 +5,16 @@ from lineage_bridge.ingest.dense_event import mask_facets
 from lineage_bridge.ingest.effort import Effort, TooCostlyError, masking_effort, naming_effort
 from lineage_bridge.ingest.payload import beginning
 from lineage_bridge.openlineage.redaction import mask
+from lineage_bridge.openlineage.secrets import RULES
 from lineage_bridge.openlineage.suspicion.harmless import Suspicion
 
 _LONGEST_SAMPLE, _SHORTEST_SAMPLE, _BYTES_PER_SAMPLED = 2048, 128, 32
 """Of what costs too much, one byte of so many is kept, within these limits."""
+
+
+def prepare_masking() -> None:
+    """Compute what masking long texts needs, so that the first of them costs no more than later ones. Takes a quarter of a second."""
+    RULES.prepare()
 
 
 def mask_event(raw: bytes, shared: Effort, key: bytes) -> bytes | None:

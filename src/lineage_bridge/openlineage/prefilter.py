@@ -21,6 +21,8 @@ _LONG = 2048
 _DENSE, _MOST_STARTS = 4, 1 << 18
 """A pattern is tried everywhere in a text if it can begin more often than once in this many characters, or at more offsets than this."""
 _AT_ONCE = 1 << 16
+_ORDINARY = "".join(map(chr, range(32, 127))) * 4
+"""A text of more than SHORT characters, with which rules are prepared."""
 _CACHED = 8192
 
 
@@ -81,6 +83,11 @@ class Rule:
     def _wider(self) -> Any:  # noqa: ANN401  # re2 has no types
         """The wider pattern for RE2; None if there is none. Compiled when the first long text arrives, because this takes a while."""
         return wider_pattern(self.pattern)
+
+    def prepare(self) -> None:
+        """Compute now what is otherwise computed for the first longer text."""
+        self._starts(_ORDINARY)
+        self.may_match(_ORDINARY)
 
     def sub(self, replaced: Callable[["re.Match[str]"], str], text: str) -> str:
         """The text with each match replaced, as the pattern's own `sub` does."""
@@ -157,6 +164,11 @@ class Prefilter:
         self._texts = Texts([text for text in required if len(text) > 1])
         self._candidates = lru_cache(_CACHED)(self._find_candidates)
         self._chosen = lru_cache(_CACHED)(self._choose)
+
+    def prepare(self) -> None:
+        """Compute now what the rules need for long texts, so that the first of them costs no more than later ones."""
+        for rule in {candidate.rule for found in (*self._of_word.values(), self._always) for candidate in found}:
+            rule.prepare()
 
     def worth_trying(self, text: str) -> Mapping[str, Sequence[Rule]]:
         """For each group, those of its rules that can match in a text, in their order; `no_rules` if there are none."""

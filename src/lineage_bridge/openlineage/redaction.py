@@ -193,8 +193,7 @@ class _Scan:
             frame.sink.extend(frame.values)
         if frame.companion or frame.columns_of:
             self.edit_companions(frame, token.start() if token else len(self.raw))
-        if frame.secrets_at and not frame.secret:
-            self.frames[-1].columns_of = (frame.secrets_at, frame.counted(self.raw) + 1)
+        self.frames[-1].note_columns(frame, self.raw)
 
     def edit_values(self, frame: Container) -> None:
         for start, end in frame.values:

@@ -104,3 +104,12 @@ def test_members_are_masked_as_if_all_tokens_were_read(monkeypatch: pytest.Monke
     assert min(counted.count(True), counted.count(False)) > 300, "both ways are taken"
     monkeypatch.setattr(redaction, "edit_members", lambda *_: None)
     assert masked == [mask(event) for event in events]
+
+
+@pytest.mark.parametrize("padding", [0, 300])
+def test_a_list_of_values_that_names_a_secret_itself_does_not_hide_the_list_of_names(padding: int) -> None:
+    names, values = ["a", "b", "db_password", "d"], ["${DB_PASSWORD}", "b", SECRET, "d"]
+    raw = json.dumps({"pad": "y" * padding, "names": names, "values": values}).encode()
+    assert json.loads(mask(raw))["values"] == ["${DB_PASSWORD}", "b", "********", "d"]
+    lists = {"columns": ["a", "token"], "names": ["a", "b", "password"], "rows": [["x", SECRET]], "values": ["x", "y", SECRET]}
+    assert SECRET not in mask(json.dumps({"pad": "y" * padding, **lists}).encode()).decode()

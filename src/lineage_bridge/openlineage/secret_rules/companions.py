@@ -1,7 +1,7 @@
 """Secrets that another value of the same object or array names: `{"k": "password", "v": "x"}`, `["token", "x"]`, table rows."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import pairwise
 
 from lineage_bridge.openlineage.json_text import SMALL, text_of
@@ -77,10 +77,10 @@ def _end_of_texts(raw: bytes, start: int, end: int) -> int:
 
 
 def aligned_values(
-    raw: bytes, start: int, end: int, columns: Collection[int], count: int, looks_secret: Callable[[str], bool]
+    raw: bytes, start: int, end: int, columns: Mapping[int, Collection[int]], looks_secret: Callable[[str], bool]
 ) -> Iterator[Span]:
     """The positions of secrets in lists that are as long as a list of names, and in tables (lists of rows). Only values in the given
-    columns are secrets.
+    columns, by the length of the list of names, are secrets.
     """
     lists: list[list[Span]] = []
     for token in _TOKEN.finditer(raw, start, end):
@@ -89,8 +89,9 @@ def aligned_values(
             lists.append([])
         elif sign in (b"}", b"]"):
             closed = lists.pop() if lists else []
-            if sign == b"]" and len(closed) == count:
-                yield from (closed[column] for column in columns if looks_secret(text_of(raw[slice(*closed[column])])))
+            if sign == b"]":
+                named = sorted(columns.get(len(closed), ()))
+                yield from (closed[column] for column in named if looks_secret(text_of(raw[slice(*closed[column])])))
             if lists:
                 lists[-1].append((0, 0))
         elif sign != b"," and lists:

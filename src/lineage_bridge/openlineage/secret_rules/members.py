@@ -46,7 +46,7 @@ class Container:
     - `named`: its name makes `value` a secret: `{"name": "password", "value": "x"}`.
     - `weak_name`: its name makes `value` a secret only if the value looks like one: "session" in `{"name": "session", "value": "x"}`.
     - `companion`: another member may contain the secret that a member names: `{"k": "password", "v": "x"}`.
-    - `columns_of`: of an array in this object, `secrets_at` and the length: `{"columns": ["id", "token"], "rows": [[1, "x"]]}`.
+    - `columns_of`: of the arrays in this object, by their length, `secrets_at`: `{"columns": ["id", "token"], "rows": [[1, "x"]]}`.
 
     Attributes of arrays:
 
@@ -98,7 +98,7 @@ class Container:
         self.secrets_at: tuple[int, ...] = ()
         self.passed: list[Span] = []
         self.weak, self.weak_name = False, ""
-        self.columns_of: tuple[tuple[int, ...], int] | None = None
+        self.columns_of: dict[int, set[int]] | None = None
 
     @property
     def is_listing(self) -> bool:
@@ -116,6 +116,12 @@ class Container:
         self.count += sum(_PLAIN_TEXT.sub(b"", raw[start:end]).count(b",") for start, end in self.passed)
         self.passed.clear()
         return self.count
+
+    def note_columns(self, array: "Container", raw: bytes) -> None:
+        """Note which elements of an array in this object, which has ended, name a secret."""
+        if array.secrets_at and not array.secret and self.is_object:
+            self.columns_of = self.columns_of or {}
+            self.columns_of.setdefault(array.counted(raw) + 1, set()).update(array.secrets_at)
 
     @property
     def is_pair(self) -> bool:
@@ -220,4 +226,4 @@ def secrets_beside(frame: Container, raw: bytes, end: int) -> Iterator[Span]:
     if frame.companion and is_valued(raw, frame.start, end):
         yield from named_values(raw, frame.start, end, looks_secret, only_random=frame.tags)
     if frame.columns_of and frame.is_object:
-        yield from aligned_values(raw, frame.start, end, *frame.columns_of, looks_secret)
+        yield from aligned_values(raw, frame.start, end, frame.columns_of, looks_secret)
