@@ -6,16 +6,17 @@ import { lineageOf } from "../address/view";
 import type { TraceView } from "../address/trace";
 import type { Schemas } from "../api/client";
 import { trace } from "../api/questions";
-import { moment, whole } from "../format/text";
+import { moment } from "../format/text";
 import { CopyNote } from "../note/CopyNote";
 import { CopyButton } from "../parts/CopyButton";
 import { CsvButton } from "../parts/CsvButton";
 import { DirectionSwitch } from "../parts/DirectionSwitch";
-import { Icon } from "../parts/Icon";
+import { Icon, type IconName } from "../parts/Icon";
 import { Answer, Empty } from "../parts/Messages";
 import { FullName, Name } from "../parts/Name";
 import { accessRows } from "./access";
 import { AccessTable } from "./AccessTable";
+import { coverageWords } from "./coverage";
 import { Flows } from "./Flows";
 import { flowRows } from "./flowRows";
 import { Gaps } from "./Gaps";
@@ -123,7 +124,7 @@ export default function TraceOfColumn({ view }: { view: TraceView }) {
             <Answer query={found}>
                 {(answer) => (
                     <>
-                        <Coverage answer={answer} />
+                        <Coverage answer={answer} direction={view.direction} />
                         {view.access ? (
                             <AccessTable answer={answer} />
                         ) : view.held ? (
@@ -151,12 +152,14 @@ function rowsOf(view: TraceView, answer: Trace) {
     return view.held ? heldRows(answer) : flowRows(answer);
 }
 
-function Coverage({ answer }: { answer: Trace }) {
+/** How sure the answer is. Where there is no flow at all, it is neither good nor bad. */
+function Coverage({ answer, direction }: { answer: Trace; direction: TraceView["direction"] }) {
     const { told, untold } = answer.coverage;
+    const [state, icon] = stateOf(told, untold);
     return (
-        <p className={untold > 0 ? "notice warn" : "notice good"} role="status">
-            <Icon name={untold > 0 ? "warning" : "check"} />
-            {whole(told)} of {whole(told + untold)} flows on the way have column evidence.
+        <p className={`notice ${state}`} role="status">
+            <Icon name={icon} />
+            {coverageWords(answer, direction)}.
             {untold > 0 && " The column may have passed through the others, too: they are below."}
             {answer.truncated !== "" && ` The limit of ${answer.truncated} ended the search.`}
             {doubts(answer).map((doubt) => ` ${doubt}`)}
@@ -165,6 +168,11 @@ function Coverage({ answer }: { answer: Trace }) {
             </span>
         </p>
     );
+}
+
+function stateOf(told: number, untold: number): [string, IconName] {
+    if (untold > 0) return ["warn", "warning"];
+    return told > 0 ? ["good", "check"] : ["quiet", "dot"];
 }
 
 /** The time now to the second: what was reported until then is known. */

@@ -60,7 +60,7 @@ test("a report has who could see the values, and suggestions apart from what is 
         "- `theirs` in `ns`: not shown to you",
         ...accessLeftOut(ANSWER),
         "",
-        "0 of 1 flow on the way have column evidence.",
+        "0 of 1 flow on the way has column evidence.",
         "- same name, no evidence (in no count and no digest): `email` of `raw` in `ns` ~ `E_MAIL` of `lake` in `ns`",
     ]);
 });

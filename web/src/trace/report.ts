@@ -3,8 +3,8 @@
 import type { TraceView } from "../address/trace";
 import type { Schemas } from "../api/client";
 import { literal } from "../format/markdown";
-import { counted, whole } from "../format/text";
 import { accessLeftOut, jobWords, rightWords } from "./access";
+import { coverageWords } from "./coverage";
 import { keptOf } from "./kept";
 
 type Trace = Schemas["TraceAnswer"];
@@ -18,7 +18,7 @@ export function report(view: TraceView, answer: Trace, link: string): string {
         return node === undefined ? "" : `${column}${literal(node.name)} in ${literal(node.namespace)}`;
     };
     const kept = keptOf(answer);
-    const { told, untold, gaps } = answer.coverage;
+    const { gaps } = answer.coverage;
     const options = [view.indirect && "with filters and join keys", view.masked && "continued behind masking"];
     const access = (answer.access ?? []).map((each) => {
         const jobs = [
@@ -49,7 +49,7 @@ export function report(view: TraceView, answer: Trace, link: string): string {
         }),
         "",
         ...(access.length === 0 ? [] : ["Who could see it:", ...access, ...accessLeftOut(answer), ""]),
-        `${whole(told)} of ${counted(told + untold, "flow")} on the way have column evidence${answer.truncated === "" ? "" : `; the limit of ${answer.truncated} ended the search`}.`,
+        `${coverageWords(answer, view.direction)}${answer.truncated === "" ? "" : `; the limit of ${answer.truncated} ended the search`}.`,
         ...gaps.map((gap) => `- no column evidence: ${name(gap.source)} → ${name(gap.target)}, by ${name(gap.job)}`),
         ...(answer.suggestions?.items ?? []).map(
             (item) =>

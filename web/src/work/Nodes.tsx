@@ -51,12 +51,7 @@ const DATASET_COLUMNS: readonly Column<Described>[] = [
     },
     {
         head: "Tags",
-        cell: ({ facets }) =>
-            tagsOf(facets).map((tag) => (
-                <span key={tag} className="chip">
-                    <ShortName text={tag} most={40} />
-                </span>
-            )),
+        cell: ({ facets }) => <Tags tags={tagsOf(facets)} />,
         csv: { tags: ({ facets }) => tagsOf(facets).join(", ") },
     },
     timeColumn("Last written", ({ details }) => details?.last_written),
@@ -157,4 +152,13 @@ function keyOf({ namespace, name }: Described): string {
 
 function Text({ text }: { text: string }) {
     return text === "" ? "—" : <ShortName text={text} most={200} />;
+}
+
+function Tags({ tags }: { tags: readonly string[] }) {
+    if (tags.length === 0) return "—";
+    return tags.map((tag) => (
+        <span key={tag} className="chip">
+            <ShortName text={tag} most={40} />
+        </span>
+    ));
 }

@@ -1,7 +1,8 @@
 """Pushes the pulse to those who follow it: a question is asked once for all of its followers, and only if the graph has changed.
 
-One question at a time is asked for all followers together, and each pauses many times as long as its answer took, so that following a
-costly question takes a small share of a processor only. While nothing changes, one question a minute is asked, because the window moves.
+One question at a time is asked for all followers together; callers take turns, however many questions each follows. Each question pauses
+many times as long as its answer took, so that following a costly one takes a small share of a processor only. While nothing changes, one
+question a minute is asked, because the window moves.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from lineage_bridge.api import position_tokens
 from lineage_bridge.api.answering.lanes import CURRENT_TURN
 from lineage_bridge.api.answering.visibility import CURRENT_VISIBILITY
 from lineage_bridge.api.limits.callers import Caller, set_caller
+from lineage_bridge.api.limits.fair_slots import FairSlots
 from lineage_bridge.api.readiness import store_progress
 from lineage_bridge.api.responses import error_response
 from lineage_bridge.api.schemas.statistics import PulseAnswer, PulseChange, PulseEnd, PulseItem
@@ -29,6 +31,7 @@ from lineage_bridge.model.access import Visibility
 PAUSED: Final = 60
 """How many times as long as an answer took its question is not asked again, up to `StreamPace.slowest_s`."""
 _ANSWERS: Final = msgspec.json.Decoder(PulseAnswer)
+_ASKING: Final = Caller("followed rates")
 _PASSED_ON: Final = frozenset({b"content-type", b"retry-after"})
 _log = logging.getLogger(__name__)
 Side = Literal["input", "output"]
@@ -102,7 +105,7 @@ class RatesFollower:
 
     async def take(self, seconds: float) -> bytes | RatesProblem | None:
         """The next message; None if there is none within some seconds, or no further one (`ended`)."""
-        with move_on_after(seconds):
+        with move_on_after(0 if self.ended else seconds):
             await self._ready.wait()
         self._ready.clear()
         found, self._next = self._next, None
@@ -128,10 +131,9 @@ class RatesFollower:
 
 @dataclass(eq=False)
 class _Following:
-    """The followers of a question, and a hash of each flow of its last answer."""
+    """The followers of a question with their callers, and a hash of each flow of its last answer."""
 
-    caller: Caller
-    followers: set[RatesFollower] = field(default_factory=set)
+    followers: dict[RatesFollower, Caller] = field(default_factory=dict)
     joined: asyncio.Event = field(default_factory=asyncio.Event)
     known: dict[Flow, int] = field(default_factory=dict)
     sent_s: float = float("-inf")
@@ -161,7 +163,8 @@ class Pulses:
     def __init__(self, services: Services, app: ASGIApp) -> None:
         self._services, self._app, self.pace = services, app, services.pace
         self._all: dict[RatesQuestion, _Following] = {}
-        self._turn = asyncio.Lock()
+        self._turn = FairSlots(1)
+        self._is_ending = False
         self._looking = asyncio.Lock()
         self._looked = float("-inf")
         self._applied: tuple[position_tokens.Position, bool] | None = None
@@ -170,11 +173,13 @@ class Pulses:
         """Follow a question from now on, until `leave`."""
         following = self._all.get(followed)
         if following is None:
-            following = self._all[followed] = _Following(caller)
+            following = self._all[followed] = _Following()
             following.task = asyncio.create_task(self._follow(followed, following))
         follower = RatesFollower()
-        following.followers.add(follower)
+        following.followers[follower] = caller
         following.joined.set()
+        if self._is_ending:
+            follower.end("stopping")
         return follower
 
     def leave(self, followed: RatesQuestion, follower: RatesFollower) -> None:
@@ -182,7 +187,7 @@ class Pulses:
         following = self._all.get(followed)
         if following is None:
             return
-        following.followers.discard(follower)
+        following.followers.pop(follower, None)
         if not following.followers:
             del self._all[followed]
             if following.task:
@@ -190,6 +195,7 @@ class Pulses:
 
     def end(self) -> None:
         """End the streams of all followers, because the server stops."""
+        self._is_ending = True
         for following in self._all.values():
             for follower in following.followers:
                 follower.end("stopping")
@@ -201,10 +207,10 @@ class Pulses:
         loop, failures = asyncio.get_running_loop(), 0
         try:
             while True:
-                async with self._turn:
+                async with self._turn.slot(self._caller(following)):
                     following.joined.clear()
                     applied, began = await self._progress(), loop.time()
-                    news = await self._ask(followed, following.caller)
+                    news = await self._ask(followed)
                     following.publish(news, loop.time(), self.pace.quiet_s)
                     took = loop.time() - began
                 failures = failures + 1 if isinstance(news, RatesProblem) else 0
@@ -227,7 +233,12 @@ class Pulses:
             await following.joined.wait()
         return not following.joined.is_set()
 
-    async def _ask(self, followed: RatesQuestion, caller: Caller) -> PulseAnswer | RatesProblem:
+    def _caller(self, following: _Following) -> Caller:
+        """Of the callers who follow a question, the one who follows the fewest."""
+        every = self._all.values()
+        return min({*following.followers.values()}, key=lambda caller: sum(caller in other.followers.values() for other in every))
+
+    async def _ask(self, followed: RatesQuestion) -> PulseAnswer | RatesProblem:
         """Ask a question once."""
         scope: dict[str, Any] = {
             "type": "http",
@@ -243,7 +254,7 @@ class Pulses:
             "client": None,
             "server": None,
         }
-        set_caller(scope, caller)
+        set_caller(scope, _ASKING)  # those who share an answer may not see each other's names
         gone: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         messages: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
         status, headers, body = 0, {}, bytearray()

@@ -27,7 +27,7 @@ def lag_answer(lags: LagsByJob, job: Node, names: Iterable[Node], rows_per_secon
     found = [of_job[name.namespace, name.name] for name in names if (name.namespace, name.name) in of_job]
     if not found:
         return UNSET
-    lag = max(found)
+    lag = max(found, key=lambda lag: (lag.at, lag.rows, lag.stuck is not None))
     drain = drain_seconds(lag, rows_per_second)
     return LagAnswer(
         at=format_time(lag.at),

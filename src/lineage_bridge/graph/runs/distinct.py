@@ -19,11 +19,12 @@ class DistinctCount(NamedTuple):
 
 def most_distinct(at: int, text: str) -> DistinctCount | None:
     """The column with the most different values in a facet that was stated at a time. If a single column is the key, it is that column.
-    None if the facet has no such counts.
+    None if the facet has no such counts. What is no count (negative, a fraction, more than 2^63-1) is ignored.
     """
     facet = read_as(DataQualityMetricsFacet, "dataset", METRICS, text.encode())
     metrics = facet.columnMetrics if facet else {}
-    counts = [(-int(found.distinctCount), column) for column, found in metrics.items() if found.distinctCount is not None]
+    stated = ((found.distinctCount, column) for column, found in metrics.items())
+    counts = [(-int(count), column) for count, column in stated if count is not None and 0 <= count < 2**63 and count == int(count)]
     if not counts:
         return None
     most, column = min(counts)

@@ -11,7 +11,7 @@ from lineage_bridge.openlineage.times import format_time
 MINUTE = 60_000_000
 
 
-def metrics(**columns: int | None) -> dict[str, Any]:
+def metrics(**columns: float | None) -> dict[str, Any]:
     counts = {name: {"nullCount": 0} if count is None else {"distinctCount": count} for name, count in columns.items()}
     return facet(rowCount=128, columnMetrics=counts)
 
@@ -46,7 +46,10 @@ def test_what_was_stated_outside_of_the_window_does_not_count(server: Server) ->
     assert sides(server, **later) == (None, None)
 
 
-@pytest.mark.parametrize("stated", [metrics(), metrics(id=None), facet(columnMetrics="many"), facet(_deleted=True)])
+NO_COUNTS = metrics(id=-5, half=0.5, vast=1e300, beyond=2**63)
+
+
+@pytest.mark.parametrize("stated", [metrics(), metrics(id=None), NO_COUNTS, facet(columnMetrics="many"), facet(_deleted=True)])
 def test_no_number_is_made_up(server: Server, stated: dict[str, Any]) -> None:
     server.send(load(10, stated, stated))
     assert sides(server) == (None, None)

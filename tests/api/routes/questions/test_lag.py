@@ -6,6 +6,11 @@ import pytest
 from tests.api.support import NOW, Server
 from tests.events import RUNS, dataset, facet, run_event
 
+from lineage_bridge.api.answering.lags import lag_answer
+from lineage_bridge.api.schemas.statistics import LagAnswer, StuckAnswer
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.runs.lag import DatasetLag, StuckParts
+from lineage_bridge.model.graph import Node
 from lineage_bridge.openlineage.times import format_time
 
 MINUTE = 60_000_000
@@ -116,3 +121,10 @@ def test_a_hop_says_what_would_measure_it_and_where_consoles_show_it(server: Ser
     server.send(report(1, 5, lag_of(3)))
     (hop,) = server.ask("/graph/ledger", target_namespace="ns", target_name="t")["hops"]
     assert "lag_collector" not in hop
+
+
+def test_equal_lags_under_two_names_of_a_dataset_are_one_lag() -> None:
+    job, *names = (Node(number, kind, "ns", str(number)) for number, kind in enumerate((NodeKind.JOB, NodeKind.DATASET, NodeKind.DATASET)))
+    lags = {job.id: {("ns", "1"): DatasetLag(NOW, 5, StuckParts(1, 3, 4)), ("ns", "2"): DatasetLag(NOW, 5, None)}}
+    for ordered in (names, names[::-1]):
+        assert lag_answer(lags, job, ordered, 1.0) == LagAnswer(format_time(NOW), 5, 5.0, StuckAnswer(1, 3, 4))
