@@ -15,7 +15,9 @@ from lineage_bridge.store.state.erasures import ErasureRepository, erase_rows
 from lineage_bridge.store.state.keys import ApiKeyRepository
 from lineage_bridge.store.state.sources import SourceRepository
 
-KEY = ApiKey("1", "reader", b"digest", frozenset([AccessScope.READ]), ("ada@example.com",), "for ada@example.com", 1, "root", None, None, None)
+KEY = ApiKey(
+    "1", "reader", b"digest", frozenset([AccessScope.READ]), ("ada@example.com",), "for ada@example.com", 1, "root", None, None, None
+)
 
 
 def erase(state: StateDatabase, name: str, *, dry_run: bool = False) -> dict[str, int]:
