@@ -110,7 +110,7 @@ def test_a_person_leaves_the_log_and_nothing_else_moves(folder: Path) -> None:
             assert read_origin(new.note) == msgspec.structs.replace(ORIGIN, key="")
         else:
             assert (new.kind, new.body) == (old.kind, old.body)
-            assert new.principal == old.principal.replace(ADA, "*" * len(ADA))
+            assert new.principal == old.principal.replace(ADA, "#" * len(ADA))
 
 
 def test_an_input_still_finds_its_erased(folder: Path) -> None:
@@ -223,3 +223,23 @@ def test_a_full_disk_leaves_whole_segments(folder: Path, room: int) -> None:
     assert list(everything(folder)) == list(before)
     assert check_log(folder).damage == ()
     assert not list(folder.glob("*.new"))
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_a_segment_that_lost_its_end_does_not_prevent_erasing(tmp_path: Path, goes_on: bool) -> None:
+    folder = tmp_path / "log"
+    with LogWriter(folder) as log:
+        for record in events()[:20]:
+            log.append([record])
+        (*_, last) = [found.event_id for _, found in LogReader(folder).read(0, log.end())]
+    assert last == events()[19].event_id
+    path = segment_path(folder, 1)
+    at = [offset for offset, _ in LogReader(folder).read(0, LogReader(folder).durable_end())][-1]
+    with path.open("r+b") as file:
+        file.truncate(at & 0xFFFFFFFF)
+    if goes_on:
+        with LogWriter(folder) as log:
+            log.append([events()[30]])
+    assert [damage.kind for damage in check_log(folder).damage] == ["shortened"]
+    assert sum(file.erased for file in erase(folder, ErasureRequest("1", PERSON, ADA))) == 2 + goes_on
+    assert ADA.encode() not in content(folder)

@@ -16,6 +16,8 @@ from lineage_bridge.errors import RequestError
 
 LEAST_CHARACTERS: Final = 3
 MOST_CHARACTERS: Final = 1000
+MASK: Final = b"#"
+"""What replaces each byte that is masked. It is no wildcard: the limits of a key must not become wider."""
 _LAYERS: Final = 5
 """How often JSON or percent-encoding may be nested."""
 _ESCAPE: Final = re.compile(rb'(?:\\u[0-9a-fA-F]{4})+|\\["\\/bfnrt]')
@@ -55,8 +57,8 @@ class PersonIdentifier:
         return self.text.casefold() in data.decode("utf-8", "replace").casefold()
 
     def masked(self, data: bytes) -> bytes:
-        """The bytes with an asterisk for each byte of the identifier, where it is written in UTF-8 or with escapes."""
-        return self._pattern.sub(lambda found: b"*" * len(found[0]), data)
+        """The bytes with MASK for each byte of the identifier, where it is written in UTF-8 or with escapes."""
+        return self._pattern.sub(lambda found: MASK * len(found[0]), data)
 
     @cached_property
     def _texts(self) -> list[str]:

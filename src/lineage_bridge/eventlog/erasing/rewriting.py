@@ -4,11 +4,12 @@ A file is replaced as a whole, so that after a crash it is the old one or the ne
 erased: they must be repaired first. The caller holds the locks of the log and of the pipeline.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 from lineage_bridge.errors import LogError
 from lineage_bridge.eventlog.archive.files import files_in, partitions_in
@@ -38,6 +39,9 @@ from lineage_bridge.eventlog.segment import (
     walk_records,
 )
 from lineage_bridge.graph.log_record import RecordKind
+
+_SEGMENT: Final = re.compile(r"\d{10}\.log(\.zst)?")
+_ARCHIVED: Final = re.compile(r"\d+-\d+\.\d")
 
 
 class Patch(NamedTuple):
@@ -72,7 +76,8 @@ def erase_in_log(directory: Path, choose: Choose, disk: Disk, on_file: OnFile) -
     for number, following in zip_longest(numbers, numbers[1:]):
         path = segment_path(directory, number)
         end = byte_of(durable) if number == segment_of(durable) else segment_end(directory, number, following)
-        _erase_in(path, HEADER_BYTES, end, choose, disk, on_file)
+        # A segment that lost its end stays as short as it is: what is not there need not be erased.
+        _erase_in(path, HEADER_BYTES, min(end, segment_size(path)), choose, disk, on_file)
 
 
 def erase_in_archive(root: Path, choose: Choose, disk: Disk, on_file: OnFile) -> None:
@@ -120,6 +125,17 @@ def pieces_of(path: Path) -> Iterator[bytes]:
         for byte in range(0, size, piece):
             first = max(0, byte - overlap)
             yield file.read(byte + piece - first, first)
+
+
+def is_chosen_in(path: Path, choose: Choose) -> bool:
+    """Whether a file has a record that would be erased or masked. True for files of another kind, and if bytes cannot be read."""
+    is_segment = _SEGMENT.fullmatch(path.name) is not None
+    if not is_segment and _ARCHIVED.fullmatch(path.name) is None:
+        return True
+    gaps: list[UnreadableBytes] = []
+    size = segment_size(path)
+    records = walk_records(path, HEADER_BYTES if is_segment else 0, size, size, gaps.append)
+    return any(choose(record) is not record for _, _, record in records) or bool(gaps)
 
 
 def _erase_in(path: Path, first: int, end: int, choose: Choose, disk: Disk, on_file: OnFile) -> FileErasure:

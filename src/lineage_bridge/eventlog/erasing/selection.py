@@ -8,13 +8,34 @@ import msgspec
 
 from lineage_bridge.errors import RequestError
 from lineage_bridge.eventlog.erasing.identifier import PersonIdentifier
+from lineage_bridge.eventlog.erasing.masking import masked_texts
 from lineage_bridge.graph.log_record import LogRecord, RecordKind, RecordNote, read_note, write_note
+from lineage_bridge.graph.record_origin import RecordOrigin
 from lineage_bridge.model.erasing.erasure import DATASET, KINDS, NAMESPACE, PERSON, RUN, ErasureRequest
+from lineage_bridge.openlineage.run_ids import parse_uuid, run_uuid
 
+
+class _RunOfEvent(msgspec.Struct, rename={"run_id": "runId"}):
+    run_id: str
+
+
+class _JobOfEvent(msgspec.Struct):
+    namespace: str = ""
+    name: str = ""
+
+
+class _Event(msgspec.Struct):
+    run: _RunOfEvent
+    job: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+_JOBS: Final = msgspec.json.Decoder(_JobOfEvent)
+_RUNS: Final = msgspec.json.Decoder(_Event)
 Choose = Callable[[LogRecord], LogRecord]
 """Returns the record itself if it stays, or what replaces it: a record that takes no more bytes."""
 _EVENTS: Final = (RecordKind.EVENT, RecordKind.REJECTED)
 _ESCAPES: Final = b"\\"
+_NOTE_NAMES: Final = frozenset(name.encode() for name in (*RecordNote.__struct_fields__, *RecordOrigin.__struct_fields__))
 
 
 def choose_records(request: ErasureRequest) -> Choose:
@@ -24,7 +45,7 @@ def choose_records(request: ErasureRequest) -> Choose:
         identifier = PersonIdentifier(request.name)
         return lambda record: _without_person(record, identifier)
     if request.kind == RUN:
-        run = str(UUID(request.name))
+        run = UUID(request.name).bytes
         return lambda record: erased_record(record) if record.kind in _EVENTS and _is_of_run(record.body, run) else record
     named = request.namespace, (request.name if request.kind == DATASET else None)
     return lambda record: erased_record(record) if record.kind in _EVENTS and _names(record.body, *named) else record
@@ -71,21 +92,14 @@ def _check_run(text: str) -> None:
 def _without_person(record: LogRecord, identifier: PersonIdentifier) -> LogRecord:
     if record.kind != RecordKind.ERASED and identifier.is_in(record.body):
         record = erased_record(record)
-    beside = (record.channel.encode("utf-8", "replace"), record.principal.encode("utf-8", "replace"), record.note)
-    if not any(map(identifier.is_in, beside)):
-        return record
-    masked = _masked(record, identifier)
-    still = identifier.is_in(masked.note) or identifier.is_in(masked.principal.encode("utf-8", "replace"))
-    return msgspec.structs.replace(erased_record(masked), principal="", note=b"") if still else masked
-
-
-def _masked(record: LogRecord, identifier: PersonIdentifier) -> LogRecord:
-    """The record with its channel, principal and note masked. They keep their sizes in bytes."""
     channel, principal = (
-        identifier.masked(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+        masked_texts(text.encode("utf-8", "surrogatepass"), identifier).decode("utf-8", "surrogatepass")
         for text in (record.channel, record.principal)
     )
-    return msgspec.structs.replace(record, channel=channel, principal=principal, note=identifier.masked(record.note))
+    note = masked_texts(record.note, identifier, _NOTE_NAMES)
+    if (channel, principal, note) == (record.channel, record.principal, record.note):
+        return record
+    return msgspec.structs.replace(record, channel=channel, principal=principal, note=note)
 
 
 def erased_record(record: LogRecord) -> LogRecord:
@@ -97,16 +111,16 @@ def erased_record(record: LogRecord) -> LogRecord:
     return LogRecord(RecordKind.ERASED, record.event_id, record.arrival_us, record.channel, record.principal, note, b"")
 
 
-def _is_of_run(body: bytes, run: str) -> bool:
-    if run.encode() not in body.lower() and _ESCAPES not in body:
-        return False
-    event = _decoded(body)
-    run_of_event = event.get("run") if isinstance(event, dict) else None
-    named = run_of_event.get("runId") if isinstance(run_of_event, dict) else None
+def _is_of_run(body: bytes, run: bytes) -> bool:
+    """Whether an event is of the run with this UUID, which may be derived from an id of another kind, and from the job."""
     try:
-        return isinstance(named, str) and str(UUID(named)) == run
-    except ValueError:
+        event = _RUNS.decode(body)
+        if parse_uuid(event.run.run_id) is not None:
+            return parse_uuid(event.run.run_id) == run
+        job = _JOBS.decode(event.job)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return False
+    return run_uuid(job.namespace, job.name, event.run.run_id) == run
 
 
 def _names(body: bytes, namespace: str, name: str | None) -> bool:

@@ -32,9 +32,8 @@ _MASKED: Final = {
     "input_state": ("name", ("ledger",)),
     "target_state": ("name", ("report",)),
     "target_feed": ("name", ("report",)),
-    "erasure": ("id", ("report",)),
 }
-"""Tables that keep their rows, with the columns in which what is erased is masked."""
+"""Tables that keep their rows, with the columns in which what is erased is masked; so do the reports of erasures."""
 _KEPT: Final = {
     "source": ("name", ("name", "settings")),
     "input": ("name", ("name", "settings")),
@@ -45,6 +44,8 @@ _KEPT: Final = {
 }
 """Tables that only an operator can change, with the columns that are searched."""
 IsIn = Callable[[bytes], bool]
+Mask = Callable[[bytes], bytes]
+"""Masks what is erased in a text or in JSON, which can be read afterwards as before."""
 
 
 class ErasureRepository:
@@ -78,7 +79,7 @@ class ErasureRepository:
             return [_with_files(connection, report) for (report,) in rows]
 
 
-def erase_rows(state: StateDatabase, is_in: IsIn, mask: Callable[[bytes], bytes], *, dry_run: bool) -> dict[str, int]:
+def erase_rows(state: StateDatabase, is_in: IsIn, mask: Mask, *, dry_run: bool) -> dict[str, int]:
     """Delete or mask what contains a person's identifier, in one transaction. Returns how many rows were changed, by table; with
     `dry_run`, how many would be.
 
@@ -97,13 +98,16 @@ def erase_rows(state: StateDatabase, is_in: IsIn, mask: Callable[[bytes], bytes]
             if not dry_run:
                 connection.execute("UPDATE source_state SET snapshot = NULL WHERE name = ?", (name,))
         for table, (key, columns) in _MASKED.items():
-            found = _rows_with(connection, table, key, columns, is_in)
+            found = [
+                (*masked, row[0])
+                for row in _rows_with(connection, table, key, columns, is_in)
+                if (masked := tuple(_masked(value, mask) for value in row[1:])) != row[1:]
+            ]
             counts[table] = counts.get(table, 0) + len(found)
             if not dry_run:
                 sets = ", ".join(f"{column} = ?" for column in columns)
-                connection.executemany(
-                    f"UPDATE {table} SET {sets} WHERE {key} = ?", [(*(_masked(value, mask) for value in row[1:]), row[0]) for row in found]
-                )
+                connection.executemany(f"UPDATE {table} SET {sets} WHERE {key} = ?", found)
+        counts["erasure"] = _mask_reports(connection, mask, dry_run=dry_run)
     return {table: count for table, count in sorted(counts.items()) if count}
 
 
@@ -124,6 +128,24 @@ def rows_left(state: StateDatabase, is_in: IsIn) -> dict[str, int]:
     return {table: count for table, count in sorted(counts.items()) if count}
 
 
+def _mask_reports(connection: StoreConnection, mask: Mask, *, dry_run: bool) -> int:
+    """Mask who requested erasures, and where what they erased is left. Returns how many reports are changed."""
+    count = 0
+    for id_, stored in connection.execute("SELECT id, report FROM erasure").fetchall():
+        report = _REPORTS.decode(stored)
+        masked = msgspec.structs.replace(
+            report,
+            requested_by=_masked_text(report.requested_by, mask),
+            error=_masked_text(report.error, mask),
+            removed=[_masked_text(path, mask) for path in report.removed],
+            left=[_masked_text(path, mask) for path in report.left],
+        )
+        count += masked != report
+        if masked != report and not dry_run:
+            connection.execute("UPDATE erasure SET report = ? WHERE id = ?", (_ENCODER.encode(masked), id_))
+    return count
+
+
 def _rows_with(connection: StoreConnection, table: str, key: str, columns: Sequence[str], is_in: IsIn) -> list[tuple[Any, ...]]:
     rows = connection.execute(f"SELECT {key}, {', '.join(columns)} FROM {table}")
     return [row for row in rows if any(is_in(_bytes(value)) for value in row[1:] if value is not None)]
@@ -142,11 +164,14 @@ def _bytes(value: str | bytes) -> bytes:
     return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else bytes(value)
 
 
-def _masked(value: str | bytes | None, mask: Callable[[bytes], bytes]) -> str | bytes | None:
+def _masked(value: str | bytes | None, mask: Mask) -> str | bytes | None:
     if value is None:
         return None
-    masked = mask(_bytes(value))
-    return masked.decode("utf-8", "surrogatepass") if isinstance(value, str) else masked
+    return _masked_text(value, mask) if isinstance(value, str) else mask(bytes(value))
+
+
+def _masked_text(text: str, mask: Mask) -> str:
+    return mask(_bytes(text)).decode("utf-8", "surrogatepass")
 
 
 def _with_files(connection: StoreConnection, report: bytes) -> ErasureReport:

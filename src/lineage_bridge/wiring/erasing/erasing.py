@@ -90,7 +90,7 @@ class _Erasing:
         """Erase. The graph, and what else is computed from the log, is removed: the pipeline computes it again."""
         paths = self.settings.paths
         self.report.requested_by = self._masked(self.report.requested_by)
-        for path in leftovers(paths.log, paths.archive):
+        for path in (*leftovers(paths.log, paths.archive), *paths.erasing.glob("*.new")):
             discard(path)
         self._search(is_changed=True)
         self.report.repeats = self.ids.write(paths.log)

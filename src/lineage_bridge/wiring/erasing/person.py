@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from fnmatch import fnmatch
+from functools import partial
+from pathlib import Path
 
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import LogError
 from lineage_bridge.eventlog.archive.progress import NAME as COUNTS
 from lineage_bridge.eventlog.erasing.identifier import PersonIdentifier
-from lineage_bridge.eventlog.erasing.rewriting import pieces_of
-from lineage_bridge.eventlog.erasing.selection import bodies_with
+from lineage_bridge.eventlog.erasing.masking import masked_texts
+from lineage_bridge.eventlog.erasing.rewriting import is_chosen_in, pieces_of
+from lineage_bridge.eventlog.erasing.selection import bodies_with, choose_records
 from lineage_bridge.model.audit import Change
 from lineage_bridge.model.erasing.erasure import PERSON, ErasureRequest
 from lineage_bridge.store.state.erasures import drop_messages, erase_rows, rows_left
@@ -27,7 +30,7 @@ def rows_in_state(settings: Settings, request: ErasureRequest) -> dict[str, int]
     if request.kind != PERSON:
         return drop_messages(state, bodies_with(request), dry_run=True)
     identifier = PersonIdentifier(request.name)
-    found = erase_rows(state, identifier.is_in, identifier.masked, dry_run=True)
+    found = erase_rows(state, identifier.is_in, partial(masked_texts, identifier=identifier), dry_run=True)
     changes = sum(1 for entry in audit_repository(settings).all() if entry.change and _is_in_change(entry.change, identifier))
     return {**found, AUDIT: changes} if changes else found
 
@@ -42,7 +45,7 @@ def erase_in_state(settings: Settings, request: ErasureRequest) -> dict[str, int
     by = by_command("erase", request.id)
     if request.kind == PERSON:
         identifier = PersonIdentifier(request.name)
-        found = erase_rows(state, identifier.is_in, identifier.masked, dry_run=False)
+        found = erase_rows(state, identifier.is_in, partial(masked_texts, identifier=identifier), dry_run=False)
         changes = audit_trail(settings).erase_changes(lambda change: _is_in_change(change, identifier), by)
         found = {**found, AUDIT: changes} if changes else found
     else:
@@ -74,16 +77,21 @@ def find_what_is_left(settings: Settings, request: ErasureRequest, on_step: Call
         on_step(name)
         shown = identifier.masked(name.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
         is_there = identifier.is_in(name.encode("utf-8", "surrogateescape"))
-        try:
-            is_there = is_there or any(map(identifier.is_written_in, pieces_of(path)))
-        except LogError:
-            is_there = True
+        is_there = is_there or _is_in_file(path, request, identifier)
         if is_there and any(fnmatch(name, pattern) for pattern in _REMOVABLE):
             path.unlink()
             removed.append(shown)
         elif is_there and not (path == paths.state and left):
             left.append(shown)
     return left, removed
+
+
+def _is_in_file(path: Path, request: ErasureRequest, identifier: PersonIdentifier) -> bool:
+    """Whether a file contains the identifier: a file of records outside of what belongs to their format, such as the digits of offsets."""
+    try:
+        return any(map(identifier.is_written_in, pieces_of(path))) and is_chosen_in(path, choose_records(request))
+    except LogError:
+        return True
 
 
 def _is_in_change(change: Change, identifier: PersonIdentifier) -> bool:

@@ -58,12 +58,16 @@ def erasure_requests(settings: Settings) -> ErasureRequests:
 
 def waiting_requests(paths: DataFolder) -> list[ErasureRequest]:
     """The requests that are not finished. Raises RequestError for a file that is none."""
-    return [_read(file) for file in sorted(paths.erasing.glob("*.json"))]
+    found = map(_read, sorted(paths.erasing.glob("*.json")))
+    return [request for request in found if request is not None]
 
 
-def _read(file: Path) -> ErasureRequest:
+def _read(file: Path) -> ErasureRequest | None:
+    """The request in a file; None if it was finished meanwhile."""
     try:
         return _REQUESTS.decode(file.read_bytes())
+    except FileNotFoundError:
+        return None
     except msgspec.DecodeError as error:
         raise RequestError(f"{file} is not a request to erase something", "remove the file, and request the erasure again") from error
 

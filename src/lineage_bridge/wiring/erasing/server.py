@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from functools import partial
 
 from lineage_bridge.config import DataFolder, Settings
-from lineage_bridge.errors import RequestError, UnavailableError
+from lineage_bridge.errors import LineageBridgeError, RequestError, UnavailableError
 from lineage_bridge.model.erasing.erasure import DONE, FAILED, INCOMPLETE, ErasureReport, ErasureRequest
 from lineage_bridge.store.state.erasures import ErasureRepository
 from lineage_bridge.wiring.backup import server_stopped
@@ -108,7 +108,19 @@ def _release(process: "subprocess.Popen[bytes]") -> None:
 
 def resume_all(settings: Settings, on_step: Callable[[ErasureRequest, str], None], *, dry_runs: bool | None = None) -> list[ErasureReport]:
     """Carry out all erasures that wait, or only the dry runs, or only the others, while no other process uses the data folder, unless it is
-    a dry run. Raises the errors of `erase`.
+    a dry run. If some fail, the others are carried out nevertheless, and the first error is raised: one of those of `erase`.
     """
     waiting = [request for request in waiting_requests(settings.paths) if dry_runs in (None, request.dry_run)]
-    return [erase(settings, request, partial(on_step, request)) for request in waiting]
+    found = [_attempt(settings, request, partial(on_step, request)) for request in waiting]
+    errors = [outcome for outcome in found if not isinstance(outcome, ErasureReport)]
+    if errors:
+        raise errors[0]
+    return [outcome for outcome in found if isinstance(outcome, ErasureReport)]
+
+
+def _attempt(settings: Settings, request: ErasureRequest, on_step: OnStep) -> ErasureReport | LineageBridgeError | OSError:
+    """Carry out an erasure, and return its report, or the error if that fails."""
+    try:
+        return erase(settings, request, on_step)
+    except (LineageBridgeError, OSError) as error:
+        return error
