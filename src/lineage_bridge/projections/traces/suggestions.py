@@ -89,9 +89,9 @@ def _alike(fields: Mapping[str, str], columns: tuple[str, ...], reached: Collect
         if "." in plain:
             within.setdefault(_last(plain), field)
     for column, plain in unreached:
-        field = fields.get(_last(plain)) if "." in plain else within.get(plain)
-        if field is not None and plain not in fields:
-            yield field, column
+        nested = fields.get(_last(plain)) if "." in plain else within.get(plain)
+        if nested is not None and plain not in fields:
+            yield nested, column
 
 
 def _last(path: str) -> str:
