@@ -103,7 +103,7 @@ def trace_digest(trace: Trace, kept: Mapping[Node, Stewardship], access: tuple[S
 
 
 def _named_access(item: Access, named: Callable[..., list[str]]) -> list[object]:
-    rights = [] if item.rights is None else [*map(list, item.rights.lists), sorted(item.rights.names.items())]
+    rights = [] if item.rights is None else [*map(list, item.rights.lists), sorted(item.rights.names.items()), item.rights.ruled]
     return [rights, named(*item.readers), named(*item.writers), item.hidden, item.cut]
 
 

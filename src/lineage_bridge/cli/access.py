@@ -7,6 +7,12 @@ from lineage_bridge.cli.console import format_count, format_time, print_line, pr
 from lineage_bridge.cli.short_names import ShortNames
 
 _EVERYBODY = "User:*"
+_NOT_OBSERVED = {
+    "super_users": "super users",
+    "role_bindings": "role bindings (RBAC), also those of administrators",
+    "policies": "role bindings, IAM policies and other rights that are no ACLs",
+    "default": "everybody, if the cluster opens topics without ACLs (allow.everyone.if.no.acl.found)",
+}
 
 
 def print_access(answer: Json) -> None:
@@ -30,7 +36,8 @@ def _lines(item: Mapping[str, Json], jobs: ShortNames) -> list[str]:
     lines = []
     if "may_read" in item:
         lines += [f"may read: {_principals(item, 'read')}", f"may write: {_principals(item, 'write')}"]
-        lines.append(f"reported {format_time(item['observed'])}; super users are not included")
+        not_observed = ", ".join(_NOT_OBSERVED.get(kind, kind) for kind in item.get("not_observed", []))
+        lines.append(f"reported {format_time(item['observed'])}{'; not included: ' if not_observed else ''}{not_observed}")
     else:
         collector = item.get("collector")
         by = f"a source of kind {collector} reports it" if collector else "no source reports it for this system"
@@ -41,7 +48,8 @@ def _lines(item: Mapping[str, Json], jobs: ShortNames) -> list[str]:
 
 def _principals(item: Mapping[str, Json], right: str) -> str:
     may, may_not = (", ".join(map(_principal, item.get(f"{key}_{right}", []))) for key in ("may", "not"))
-    return f"{may or 'nobody'}{f'; but not {may_not}' if may_not else ''}"
+    nobody = "nobody: no ACL is for it" if item.get("no_rules") else "nobody"
+    return f"{may or nobody}{f'; but not {may_not}' if may_not else ''}"
 
 
 def _principal(item: Json) -> str:

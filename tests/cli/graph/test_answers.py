@@ -25,6 +25,7 @@ def numbers(**counters):
 
 
 ACCESS = facet(mayRead=["User:*"], mayWrite=["User:sa-1"], exceptRead=["User:eve"], names={"User:sa-1": "billing"})
+POLICIES = "role bindings, IAM policies and other rights that are no ACLs"
 EVENTS = [
     dataset_event(dataset("seen", "kafka://b:9092", kafka_access=ACCESS)),
     run_event(
@@ -123,7 +124,7 @@ def test_a_trace_lists_who_may_see_the_values_and_what_is_not_known(ask):
         "seen  kafka://b:9092",
         "may read: everybody (User:*); but not User:eve",
         "may write: billing (User:sa-1)",
-        f"reported {format_time(T0)[:19].replace('T', ' ')}Z; super users are not included",
+        f"reported {format_time(T0)[:19].replace('T', ' ')}Z; not included: super users, {POLICIES}",
         "read by: watcher",
         "kept  s3://kept",
         "may read or write: not known; no source reports it for this system",

@@ -363,7 +363,7 @@ def test_rights_are_reported_as_hints(kafka, observed):
     kafka.allow("limited", "topic", "rightful", "read")
     kafka.allow("limited", "topic", "rightful", "read", denied_from="10.0.0.7")
     found = facet(poll(observed(topics=("rightful",))).events[0], "kafka_access")
-    assert found == {"confidence": "LOW", "mayRead": ["User:limited"], "mayWrite": []}
+    assert found == {"confidence": "LOW", "rules": 1, "mayRead": ["User:limited"], "mayWrite": []}
 
 
 def test_an_unchanged_cluster_takes_few_requests_and_reports_nothing(kafka, observed):

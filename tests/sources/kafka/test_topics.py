@@ -156,7 +156,23 @@ def test_where_everybody_may_it_is_listed_who_may_not() -> None:
     of_orders = {key: found["orders"].get(key) for key in ("mayRead", "exceptRead", "mayWrite", "exceptWrite")}
     assert of_orders == {"mayRead": ["User:*"], "exceptRead": ["User:fired"], "mayWrite": [], "exceptWrite": None}
     assert found["*stars"]["mayWrite"] == ["User:starred"], "a prefix of one star is no wildcard"
-    assert not found["bills"]
+    assert (found["bills"]["mayRead"], found["bills"]["rules"]) == ([], 2), "the rule for everybody, and that against everybody"
+
+
+def test_a_topic_without_rules_is_nobodys_only_if_the_rules_are_known() -> None:
+    (event,) = poll(topics(rules=(AclRule("other", "LITERAL", "User:a", "READ"),))).events
+    facet: Any = event["dataset"]["facets"]["kafka_access"]
+    assert (facet["rules"], facet["mayRead"], facet["mayWrite"]) == (0, [], [])
+    (event,) = poll(topics(rules=None)).events
+    assert "kafka_access" not in event["dataset"]["facets"]
+
+
+def test_a_change_of_rights_alone_leaves_the_configuration_as_it_is_known() -> None:
+    first = poll(topics(rules=()))
+    changed = topics(rules=(AclRule("orders", "LITERAL", "User:a", "READ"),), settled=frozenset({"orders"}), configs={})
+    second = poll(changed, first.snapshot, 1)
+    assert summaries(second.events) == ["orders: kafka_access"]
+    assert not poll(topics(rules=changed.rules), second.snapshot, 2).events
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,14 @@ import { ViewLink } from "../address/history";
 import { refOf } from "../address/nodes";
 import { lineageOf } from "../address/view";
 import { Name } from "../parts/Name";
-import { rightOf, whyUnknown, type Access } from "./access";
+import { nobodyWords, rightOf, whyUnknown, type Access } from "./access";
 
 /** Who may read or write a dataset, each on a line of its own; or why that is not known. */
 export function Right({ access, right }: { access: Access; right: "read" | "write" }) {
     const found = rightOf(access, right);
     if (!found) return <span className="hint">{whyUnknown(access)}</span>;
     const [first, ...others] = found.may;
-    if (first === undefined) return <>nobody</>;
+    if (first === undefined) return <>{nobodyWords(access)}</>;
     return (
         <ul className="plain">
             <li>

@@ -18,8 +18,8 @@ export function AccessTable({ answer }: { answer: Schemas["TraceAnswer"] }) {
                 ))}
             </ul>
             <p className="hint">
-                By the rules that the systems have for their topics, without super users. Jobs may read and write as
-                someone who is not observed.
+                By the rules (ACLs) that the systems have for their topics. Jobs may read and write as someone who is
+                not observed.
             </p>
             <div className="table-frame" tabIndex={0} role="region" aria-label="Who can see it">
                 <table className="trace">

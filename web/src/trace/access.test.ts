@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { traceOf } from "../address/trace";
 import type { Schemas } from "../api/client";
-import { accessLeftOut, accessRows, rightWords } from "./access";
+import { accessLeftOut, accessRows, notObserved, rightWords } from "./access";
 import { report } from "./report";
 import { suggestionsCut } from "./suggestions";
 
@@ -18,6 +18,7 @@ const ANSWER = {
             may_write: [],
             not_read: [{ principal: "User:eve" }],
             observed: "2026-05-01T00:00:00Z",
+            not_observed: ["super_users", "policies"],
             readers: [JOB],
             cut: true,
         },
@@ -30,19 +31,30 @@ const ANSWER = {
     ...{ truncated: "", hidden: 0, resolution: "exact", settling: false, position: "", digest: "ab" },
 } as unknown as Schemas["TraceAnswer"];
 const READ = "everybody (User:*), but not User:eve; billing (User:sa-1)";
+const OTHERS = "super users; role bindings, IAM policies and other rights that are no ACLs";
 const UNKNOWN = "not known: a source of kind kafka reports it";
 
 test("a file of who can see values has what is not known in words", () => {
     expect(accessRows(ANSWER).slice(1)).toEqual([
-        ["ns", "raw", READ, "nobody", "mailer", "", "2026-05-01T00:00:00Z", "yes"],
-        ["ns", "lake", UNKNOWN, UNKNOWN, "", "mailer", undefined, ""],
-        ["ns", "theirs", "not shown to you", "not shown to you", "", "", undefined, ""],
+        ["ns", "raw", READ, "nobody", "mailer", "", "2026-05-01T00:00:00Z", OTHERS, "yes"],
+        ["ns", "lake", UNKNOWN, UNKNOWN, "", "mailer", undefined, "", ""],
+        ["ns", "theirs", "not shown to you", "not shown to you", "", "", undefined, "", ""],
     ]);
     expect(rightWords({ node: "4" }, "read")).toBe("not known: no source reports it for this system");
 });
 
+test("that no rule is for a dataset, and which rights are not observed, is in words", () => {
+    const bare = { node: "5", may_read: [], may_write: [] };
+    expect(rightWords(bare, "read")).toBe("nobody");
+    expect(rightWords({ ...bare, no_rules: true }, "read")).toBe("nobody: no ACL is for it");
+    expect(notObserved([{ not_observed: ["role_bindings"] }, {}, { not_observed: ["role_bindings", "new"] }])).toBe(
+        "role bindings (RBAC), also those of administrators; new",
+    );
+});
+
 test("what is not known is counted", () => {
     expect(accessLeftOut(ANSWER)).toEqual([
+        `Not included: ${OTHERS}.`,
         "Of 2 datasets it is not known who may read and write.",
         "Of 1 dataset not everybody is listed.",
         "4 datasets left out: reading took too long.",

@@ -31,11 +31,29 @@ export function whyUnknown({ hidden, collector }: Access): string {
         : `not known: a source of kind ${collector} reports it`;
 }
 
+/** That nobody has a right by the rules, in words. */
+export function nobodyWords({ no_rules: noRules }: Pick<Access, "no_rules">): string {
+    return noRules ? "nobody: no ACL is for it" : "nobody";
+}
+
+const NOT_OBSERVED: Record<string, string> = {
+    super_users: "super users",
+    role_bindings: "role bindings (RBAC), also those of administrators",
+    policies: "role bindings, IAM policies and other rights that are no ACLs",
+    default: "everybody, if the cluster opens topics without ACLs (allow.everyone.if.no.acl.found)",
+};
+
+/** Which rights are not in the answer, on one line; empty if all are. */
+export function notObserved(access: Pick<Access, "not_observed">[]): string {
+    const kinds = new Set(access.flatMap((each) => each.not_observed ?? []));
+    return [...kinds].map((kind) => NOT_OBSERVED[kind] ?? kind).join("; ");
+}
+
 /** Who has a right, on one line. */
 export function rightWords(access: Access, right: Right): string {
     const found = rightOf(access, right);
     if (!found) return whyUnknown(access);
-    const [first = "nobody", ...others] = found.may;
+    const [first = nobodyWords(access), ...others] = found.may;
     const not = found.not.length === 0 ? first : `${first}, but not ${found.not.join(", ")}`;
     return [not, ...others].join("; ");
 }
@@ -52,7 +70,9 @@ export function accessLeftOut({
 }: Pick<Trace, "access" | "access_left_out">) {
     const cut = access.filter((each) => each.cut).length;
     const unknown = access.filter((each) => each.may_read === undefined).length;
+    const others = notObserved(access);
     return [
+        ...(others !== "" ? [`Not included: ${others}.`] : []),
         ...(unknown > 0 ? [`Of ${counted(unknown, "dataset")} it is not known who may read and write.`] : []),
         ...(cut > 0 ? [`Of ${counted(cut, "dataset")} not everybody is listed.`] : []),
         ...(leftOut > 0 ? [`${counted(leftOut, "dataset")} left out: reading took too long.`] : []),
@@ -63,11 +83,11 @@ export function accessLeftOut({
 export function accessRows(answer: Trace): (string | undefined)[][] {
     const nodes = new Map(answer.nodes.map((node) => [node.id, node]));
     return [
-        ["namespace", "dataset", "may_read", "may_write", "read_by", "written_by", "reported", "more"],
+        ["namespace", "dataset", "may_read", "may_write", "read_by", "written_by", "reported", "not_included", "more"],
         ...(answer.access ?? []).map((each) => [
             ...[nodes.get(each.node)?.namespace, nodes.get(each.node)?.name],
             ...[rightWords(each, "read"), rightWords(each, "write"), jobWords(each.readers), jobWords(each.writers)],
-            ...[each.observed, each.cut ? "yes" : ""],
+            ...[each.observed, notObserved([each]), each.cut ? "yes" : ""],
         ]),
     ];
 }

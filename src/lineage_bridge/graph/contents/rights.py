@@ -15,6 +15,7 @@ class _KafkaAccess(msgspec.Struct, frozen=True, rename="camel"):
     except_read: list[str] = []
     except_write: list[str] = []
     names: dict[str, str] = {}
+    rules: int | None = None
 
 
 _DECODER: Final = msgspec.json.Decoder(_KafkaAccess)
@@ -24,7 +25,7 @@ class Rights(NamedTuple):
     """Who may read and who may write a dataset, as principals such as `User:alice`, each list sorted; `User:*` is everybody.
 
     `not_read` and `not_write` are those who may not although everybody may. `names` has the names of principals that have one, such as
-    service accounts.
+    service accounts. `ruled`: whether a rule of the system is for the dataset.
     """
 
     may_read: tuple[str, ...]
@@ -32,6 +33,7 @@ class Rights(NamedTuple):
     not_read: tuple[str, ...]
     not_write: tuple[str, ...]
     names: Mapping[str, str]
+    ruled: bool = True
 
     @property
     def lists(self) -> tuple[tuple[str, ...], ...]:
@@ -40,7 +42,11 @@ class Rights(NamedTuple):
 
 
 def read_rights(text: str) -> Rights | None:
-    """The rights that the text of a facet states; None if it is empty, a tombstone or malformed: then they are not known."""
+    """The rights that the text of a facet states; None if it is empty, a tombstone or malformed: then they are not known.
+
+    A facet that lists nobody and does not say how many rules there are is also no answer: observers have written it of clusters without
+    access control, where everybody may.
+    """
     try:
         facet = _DECODER.decode(text)
     except (msgspec.DecodeError, RecursionError):
@@ -48,4 +54,6 @@ def read_rights(text: str) -> Rights | None:
     may_read, may_write, not_read, not_write = (
         tuple(sorted(set(some))) for some in (facet.may_read, facet.may_write, facet.except_read, facet.except_write)
     )
-    return Rights(may_read, may_write, not_read, not_write, facet.names)
+    if facet.rules is None and not (may_read or may_write):
+        return None
+    return Rights(may_read, may_write, not_read, not_write, facet.names, facet.rules is None or facet.rules > 0)

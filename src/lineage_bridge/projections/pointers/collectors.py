@@ -50,3 +50,13 @@ def rights_collector(dataset: Node) -> str:
     if dataset_type(dataset.namespace, dataset.name) != TOPIC:
         return ""
     return "confluent" if system_of(dataset.namespace) == CONFLUENT else "kafka"
+
+
+def rights_not_observed(dataset: Node, *, ruled: bool) -> tuple[str, ...]:
+    """Which rights no source observes where the rules for a dataset are known: those of "super_users"; by "role_bindings" of Confluent
+    Cloud, or by "policies" that are no rules of the cluster; and, without any rule for the dataset (not `ruled`), by a "default" of the
+    cluster, which may let everybody use it.
+    """
+    if system_of(dataset.namespace) == CONFLUENT:
+        return ("role_bindings",)
+    return ("super_users", "policies") if ruled else ("super_users", "policies", "default")

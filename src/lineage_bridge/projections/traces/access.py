@@ -10,7 +10,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import Node, Walk, WalkLimits
 from lineage_bridge.ports.graph_reader import GraphReader
-from lineage_bridge.projections.pointers.collectors import rights_collector
+from lineage_bridge.projections.pointers.collectors import rights_collector, rights_not_observed
 from lineage_bridge.projections.stewardship import newest_facet
 
 MOST_PRINCIPALS: Final = 200
@@ -24,7 +24,8 @@ _LIMITS: Final = WalkLimits(nodes=500, edges=5_000)
 class Access:
     """Who may read and write a dataset, and which jobs read (`readers`) and write it (`writers`), sorted by name.
 
-    `rights` are None if they are not known; `collector` is then the kind of source that would report them, empty if none does.
+    `rights` are None if they are not known; `collector` is then the kind of source that would report them, empty if none does. `others`
+    are rights that are not observed where `rights` are (`rights_not_observed`).
     `observed` is when they were last reported, UTC microseconds. `hidden`: the principal of the question may only see the dataset's name.
     `cut`: some principals or jobs are left out.
     """
@@ -33,6 +34,7 @@ class Access:
     rights: Rights | None = None
     observed: int | None = None
     collector: str = ""
+    others: tuple[str, ...] = ()
     readers: tuple[Node, ...] = ()
     writers: tuple[Node, ...] = ()
     hidden: bool = False
@@ -66,6 +68,7 @@ def _access(graph: GraphReader, node: Node, at_us: int | None, now_us: int, limi
         None if rights is None else _shortened(rights),
         None if rights is None or entry is None else entry.last[0],
         rights_collector(node) if rights is None else "",
+        () if rights is None else rights_not_observed(node, ruled=rights.ruled),
         readers[:MOST_JOBS],
         writers[:MOST_JOBS],
         cut=bool(walk.truncated)
@@ -78,7 +81,7 @@ def _shortened(rights: Rights) -> Rights:
     lists = [some[:MOST_PRINCIPALS] for some in rights.lists]
     shown = {principal for some in lists for principal in some}
     names = {principal: name for principal, name in sorted(rights.names.items()) if principal in shown}
-    return Rights(lists[0], lists[1], lists[2], lists[3], names)
+    return Rights(lists[0], lists[1], lists[2], lists[3], names, rights.ruled)
 
 
 def _jobs(walk: Walk, side: Side) -> tuple[Node, ...]:

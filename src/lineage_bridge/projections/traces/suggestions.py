@@ -48,8 +48,9 @@ class Suggestions:
 
 def read_suggestions(graph: GraphReader, trace: Trace, at_us: int | None, seconds: float) -> Suggestions:
     """Columns behind the listed gaps of a trace that have the name of a traced column before it, whatever its case and however its words
-    are joined (`customerId`, `customer_id`). Columns in which the trace ended, such as masked ones, are not compared, and columns that the
-    trace reached are not suggested. Stops after `seconds`, between two datasets.
+    are joined (`customerId`, `customer_id`), also if one of the two is within others (`after.email`, `email`). Columns in which the trace
+    ended, such as masked ones, are not compared, and columns that the trace reached are not suggested. Stops after `seconds`, between two
+    datasets.
     """
     ends = time.monotonic() + seconds
     canonical = partial(_canonical, graph, {})
@@ -78,11 +79,25 @@ def read_suggestions(graph: GraphReader, trace: Trace, at_us: int | None, second
 
 
 def _alike(fields: Mapping[str, str], columns: tuple[str, ...], reached: Collection[_Column], dataset: int) -> Iterator[tuple[str, str]]:
-    """The traced fields with the columns that have the same name and were not reached."""
-    for column in columns:
-        field = fields.get(_plain(column))
-        if field is not None and (dataset, column) not in reached:
-            yield field, column
+    """The traced fields with the columns that have the same name and were not reached; first those of the same path, then those where one
+    of the two is within others (`after.email`, `email`).
+    """
+    unreached = [(column, _plain(column)) for column in columns if (dataset, column) not in reached]
+    for column, plain in unreached:
+        if plain in fields:
+            yield fields[plain], column
+    within: dict[str, str] = {}
+    for plain, field in fields.items():
+        if "." in plain:
+            within.setdefault(_last(plain), field)
+    for column, plain in unreached:
+        nested = fields.get(_last(plain)) if "." in plain else within.get(plain)
+        if nested is not None and plain not in fields:
+            yield nested, column
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
 
 
 def _canonical(graph: GraphReader, known: dict[int, int], node: Node) -> int:

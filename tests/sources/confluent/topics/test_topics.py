@@ -13,7 +13,7 @@ from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, Share
 from lineage_bridge.sources.confluent.topics.plane import planes
 
 SHARED = SharedMetadata(names={"sa-1": "order service"}, tags={(SPACE, "orders"): frozenset(("production", "pii"))})
-WHOLE = "confluent_kafka dataSource datasetType kafka_topic"
+WHOLE = "confluent_kafka dataSource datasetType kafka_access kafka_topic"
 
 
 class Api:
@@ -85,7 +85,7 @@ def test_topics_of_users_are_reported_with_all_facets(cluster: Polling):
     assert summaries(seen.events) == [
         f"_drafts: {WHOLE}",
         f"confluent-moves: {WHOLE}",
-        "orders: confluent_kafka dataSource datasetType kafka_access kafka_topic",
+        f"orders: {WHOLE}",
     ]
     assert not faults(seen.events)
     assert not seen.unseen
@@ -107,6 +107,7 @@ def test_topics_of_users_are_reported_with_all_facets(cluster: Polling):
     assert facets["kafka_topic"]["config"] == {"cleanup.policy": "compact"}
     assert facets["kafka_access"] == {
         "confidence": "LOW",
+        "rules": 2,
         "mayRead": ["User:sa-1", "User:sa-2"],
         "mayWrite": ["User:sa-2"],
         "names": {"User:sa-1": "order service"},

@@ -5,6 +5,7 @@ import { access } from "../../api/questions";
 import { moment } from "../../format/text";
 import { Facts } from "../../parts/Facts";
 import { Answer } from "../../parts/Messages";
+import { notObserved } from "../../trace/access";
 import { Jobs, Right } from "../../trace/AccessFacts";
 
 /** Who may read and write a dataset, as of the time of the view, and which jobs do. */
@@ -24,7 +25,10 @@ export default function AccessOf({ node, at }: { node: NodeRef; at: string }) {
                     />
                     {found.cut && <p className="hint">Not everybody is listed.</p>}
                     {found.may_read && (
-                        <p className="hint">By the rules that the system has for its topics, without super users.</p>
+                        <p className="hint">
+                            By the rules (ACLs) that the system has for its topics. Not included: {notObserved([found])}
+                            .
+                        </p>
                     )}
                 </>
             )}

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from tests.api.support import Server
 from tests.events import RUNS, T0, columns, dataset, dataset_event, facet, job_event, run_event
 
@@ -108,8 +109,28 @@ def test_rights_that_were_withdrawn_or_are_unreadable_are_not_known(server: Serv
         server.send(dataset_event(dataset("users", KAFKA, kafka_access=access), time_us=time_us))
         found = server.ask("/graph/access", **TOPIC)["access"]
         assert ("may_read" in found, found["collector"], "observed" in found) == (False, "kafka", False)
-    server.send(dataset_event(dataset("users", KAFKA, kafka_access=rights([], [])), time_us=T0 + 3 * HOUR_US))
+    server.send(dataset_event(dataset("users", KAFKA, kafka_access=rights([], [], rules=1)), time_us=T0 + 3 * HOUR_US))
     assert server.ask("/graph/access", **TOPIC)["access"]["may_read"] == []
+
+
+def test_nobody_without_a_rule_may_be_everybody_in_what_was_stored_earlier(server: Server) -> None:
+    server.send(dataset_event(dataset("users", KAFKA, kafka_access=rights([], []))))
+    assert "may_read" not in server.ask("/graph/access", **TOPIC)["access"]
+
+
+@pytest.mark.parametrize(
+    ("namespace", "rules", "others"),
+    [
+        (KAFKA, 1, ["super_users", "policies"]),
+        (KAFKA, 0, ["super_users", "policies", "default"]),
+        (CLOUD, 1, ["role_bindings"]),
+        (CLOUD, 0, ["role_bindings"]),
+    ],
+)
+def test_rights_that_no_rule_gives_are_named(server: Server, namespace: str, rules: int, others: list[str]) -> None:
+    server.send(dataset_event(dataset("users", namespace, kafka_access=rights([], [], rules=rules))))
+    found = server.ask("/graph/access", namespace=namespace, name="users")["access"]
+    assert (found["may_read"], found["not_observed"], found.get("no_rules", False)) == ([], others, rules == 0)
 
 
 def test_long_lists_are_cut_and_it_is_said(server: Server) -> None:

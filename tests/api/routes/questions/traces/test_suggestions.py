@@ -34,12 +34,23 @@ def test_columns_of_the_same_name_behind_a_gap_are_suggested_whatever_joins_thei
         gap(dataset("a"), dataset("c", schema=nested), RUNS[1], "other"),
     )
     answer = server.ask("/graph/trace", **DOWN)
-    assert pairs(answer) == ["a.customerId ~ b.CUSTOMER_ID by opaque", "a.customerId ~ b.customer-id by opaque"]
+    assert pairs(answer) == [
+        "a.customerId ~ b.CUSTOMER_ID by opaque",
+        "a.customerId ~ b.customer-id by opaque",
+        "a.customerId ~ c.after.customerId by other",
+    ]
     assert (answer["suggestions"]["cut"], answer["flows"], len(answer["columns"])) == ("", [], 1)
     plain = server.ask("/graph/trace", **{**DOWN, "suggestions": False})
     assert ("suggestions" in plain, plain["digest"], plain["columns"]) == (False, answer["digest"], answer["columns"])
     up = server.ask("/graph/trace", namespace="ns", name="b", field="customer-id", suggestions=True)
     assert pairs(up) == [], "the dataset before the gap has no schema"
+
+
+def test_a_column_within_others_is_like_one_of_its_last_name_after_those_of_the_same_path(server: Server) -> None:
+    both = facet(fields=[{"name": "EMAIL"}, *({"name": name, "fields": [{"name": "email"}]} for name in ("before", "after"))])
+    server.send(gap(dataset("a"), dataset("b", schema=both)))
+    asked = {**DOWN, "field": "after.email"}
+    assert pairs(server.ask("/graph/trace", **asked)) == ["a.after.email ~ b.after.email by opaque", "a.after.email ~ b.EMAIL by opaque"]
 
 
 def test_they_are_not_followed_nor_is_what_was_reached_suggested(server: Server) -> None:

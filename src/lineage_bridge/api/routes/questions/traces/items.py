@@ -84,6 +84,8 @@ def dataset_access(found: Access) -> AccessItem:
         may_write=UNSET if rights is None else principals(rights.may_write),
         not_read=[] if rights is None else principals(rights.not_read),
         not_write=[] if rights is None else principals(rights.not_write),
+        no_rules=rights is not None and not rights.ruled,
+        not_observed=list(found.others),
         observed=time_text(found.observed),
         collector=found.collector or UNSET,
         readers=[graph_node(job) for job in found.readers],

@@ -8,12 +8,11 @@ from lineage_bridge.openlineage.event_builder import Json, schema_fields
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.sources.common.kafka.events.builder import OUT, KafkaEventBuilder, digest
-from lineage_bridge.sources.common.kafka.look.cluster import AclRule, ClusterState, KafkaTopic
+from lineage_bridge.sources.common.kafka.look.cluster import EVERY_TOPIC, EVERYBODY, AclRule, ClusterState, KafkaTopic
 from lineage_bridge.sources.common.kafka.look.purposes import mirror_of, mirrors, purpose
 
 STATISTICS_EVERY_US = 3_600_000_000
 _META, _CONFIG, _ACCESS, _COLUMNS = range(4)
-_EVERYBODY = "User:*"
 
 ExtraFacets: TypeAlias = Callable[[str, KafkaTopic], Mapping[str, Json]]
 TopicRecord = Mapping[str, Any]
@@ -89,10 +88,11 @@ def _topic_event(
         return None, {**before, "said": digests}
     facets: dict[str, Json] = {}
     if now != digests:
-        facets = {**_facets(builder, name, topic, config, aliases), **more}
-        if config is None:
-            now[_CONFIG] = ""  # reported again once its configuration can be read
-        if access is not None and (any(access.values()) or digests[_ACCESS]):
+        if now[: _CONFIG + 1] != digests[: _CONFIG + 1]:
+            facets = {**_facets(builder, name, topic, config, aliases), **more}
+            if config is None:
+                now[_CONFIG] = ""  # reported again once its configuration can be read
+        if access is not None:
             facets["kafka_access"] = OUT.own_facet("1-0-0", "KafkaAccessDatasetFacet", confidence="LOW", **access)
         if columns and now[_COLUMNS] != digests[_COLUMNS]:
             facets["schema"] = OUT.schema(schema_fields(columns))
@@ -162,22 +162,23 @@ class TopicAccess:
         self._literal: dict[str, list[AclRule]] = {}
         self._wide: list[AclRule] = []
         for rule in rules:
-            if rule.pattern == "LITERAL" and rule.name != "*":
+            if rule.pattern == "LITERAL" and rule.name != EVERY_TOPIC:
                 self._literal.setdefault(rule.name, []).append(rule)
             else:
                 self._wide.append(rule)
 
     def facet_members(self, name: str) -> Json:
-        """The members of a topic's facet: `mayRead` and `mayWrite`, sorted principals; `exceptRead` and `exceptWrite`, those who may not
-        although everybody may (`User:*`); `names`, the names of those principals that have one. The last three are left out if empty.
+        """The members of a topic's facet: `rules`, how many of the rules are for it; `mayRead` and `mayWrite`, sorted principals;
+        `exceptRead` and `exceptWrite`, those who may not although everybody may (`User:*`); `names`, the names of those principals that
+        have one. The last three are left out if empty.
         """
         rules = [rule for rule in self._wide if _is_for(rule, name)] + self._literal.get(name, [])
         (may_read, not_read), (may_write, not_write) = _may(rules, "READ"), _may(rules, "WRITE")
         members: Json = {"mayRead": may_read, "mayWrite": may_write}
         members |= {key: some for key, some in (("exceptRead", not_read), ("exceptWrite", not_write)) if some}
         every = sorted({principal for some in members.values() for principal in some})
-        names = {principal: found for principal in every if (found := self._names.get(principal.rpartition(":")[2]))}
-        return {**members, "names": names} if names else members
+        names = {principal: found for principal in every if (found := self._names.get(principal.partition(":")[2]))}
+        return {"rules": len(rules), **members, **({"names": names} if names else {})}
 
 
 def _is_for(rule: AclRule, name: str) -> bool:
@@ -190,6 +191,6 @@ def _may(rules: Iterable[AclRule], operation: str) -> tuple[list[str], list[str]
     fitting = [rule for rule in rules if rule.operation in ("ALL", operation)]
     allowed = {rule.principal for rule in fitting if rule.allows}
     denied = {rule.principal for rule in fitting if not rule.allows}
-    if _EVERYBODY in denied:
+    if EVERYBODY in denied:
         return [], []
-    return sorted(allowed - denied), sorted(denied) if _EVERYBODY in allowed else []
+    return sorted(allowed - denied), sorted(denied) if EVERYBODY in allowed else []

@@ -75,6 +75,10 @@ class Producer(NamedTuple):
 
 EVERY_HOST: Final = "*"
 """The host of an access rule that holds for all of them."""
+EVERY_TOPIC: Final = "*"
+"""The name in a literal access rule that is for all topics."""
+EVERYBODY: Final = "User:*"
+"""The principal of an access rule that is for all of them, whatever their type."""
 
 
 class AclRule(NamedTuple):

@@ -8,7 +8,7 @@ from kafka.protocol.consumer import ListOffsetsRequest
 from kafka.protocol.metadata import MetadataRequest
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.kafka.look.cluster import EVERY_HOST, AclRule, KafkaTopic
+from lineage_bridge.sources.common.kafka.look.cluster import EVERY_HOST, EVERY_TOPIC, EVERYBODY, AclRule, KafkaTopic
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures, batches, by_leader, request_each
 from lineage_bridge.sources.common.kafka.protocol.wire import KafkaProtocol
 
@@ -111,8 +111,8 @@ def offsets(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], when: int, fa
 
 
 def rules(wire: KafkaProtocol, failures: Failures) -> tuple[AclRule, ...] | None:
-    """Fetch the access rules for topics. The result is empty if the cluster has no access control, None if the source's user may not list
-    the rules.
+    """Fetch the access rules for topics: one by which everybody may do everything if the cluster has no access control; None if the
+    source's user may not list them.
     """
     request = DescribeAclsRequest(
         resource_type_filter=_TOPIC_RESOURCE,
@@ -129,7 +129,7 @@ def rules(wire: KafkaProtocol, failures: Failures) -> tuple[AclRule, ...] | None
         failures.add_listing("rights on topics", error)
         return None
     if answer.error_code == NO_AUTHORIZER:
-        return ()
+        return (AclRule(EVERY_TOPIC, "LITERAL", EVERYBODY, "ALL"),)
     if answer.error_code:
         failures.add_name("rights on topics", answer.error_code, "describe acls")
         return None
