@@ -113,3 +113,8 @@ def test_a_list_of_values_that_names_a_secret_itself_does_not_hide_the_list_of_n
     assert json.loads(mask(raw))["values"] == ["${DB_PASSWORD}", "b", "********", "d"]
     lists = {"columns": ["a", "token"], "names": ["a", "b", "password"], "rows": [["x", SECRET]], "values": ["x", "y", SECRET]}
     assert SECRET not in mask(json.dumps({"pad": "y" * padding, **lists}).encode()).decode()
+
+
+def test_a_long_word_before_others_is_searched_in_linear_time() -> None:
+    raw = json.dumps({"session": "p" * 4_000 + " x"}).encode()
+    assert mask(raw) == raw

@@ -105,7 +105,9 @@ _PLAIN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Dates, numbers, UUIDs, addresses, paths, types: they have letters and digits, but do not look like secrets."""
-_IDENTIFIER_LIKE = re.compile(r"[a-z]{2,}(?:[_.\-/][a-z]+\d{0,4}|[_.\-/]\d{1,4})*\d{0,3}|[A-Z][A-Z_]*\d{0,4}|(?:[A-Z]?[a-z]+){1,6}\d?")
+_IDENTIFIER_LIKE = re.compile(
+    r"[a-z]{2,}(?:[_.\-/][a-z]+\d{0,4}|[_.\-/]\d{1,4})*\d{0,3}|[A-Z][A-Z_]*\d{0,4}|[A-Z]?[a-z]+(?:[A-Z][a-z]+){0,5}\d?"
+)
 _SCHEME = re.compile(r"(?i:basic|bearer|token|apikey)\s+(?P<rest>\S+)")
 _HEX = re.compile(r"(?=.*\d)(?=.*[a-fA-F])[0-9a-fA-F]{16,}|[0-9]{20,}")
 _KEY = re.compile(r"(?=.*\d)(?=.*[A-Za-z])(?:[A-Za-z0-9+/_\-.~]{16,}={0,2}|[A-Za-z0-9+/\s]{64,}={0,2})")
