@@ -24,6 +24,7 @@ KINDS = (
 )
 
 
+@pytest.mark.timeout(1800)  # twelve targets
 def test_the_same_estate_is_published_to_every_target(request: pytest.FixtureRequest, ours: Server) -> None:
     send_estate(ours)
     rows = []

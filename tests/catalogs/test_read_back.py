@@ -35,7 +35,7 @@ def test_what_was_there_before_is_replaced_only_with_overwrite_and_never_deleted
     assert published(ours).drift == []
     added(ours, there, exclude_namespaces=["*"])
     report = published(ours, prune=True)
-    assert report.kept == {"left the graph, but was there before it was published": 1}
+    assert report.kept == {"no longer to be published, but was there before it was published": 1}
     assert {edge[0] for edge in there.edges()} == {"clean"}
 
 

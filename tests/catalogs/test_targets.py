@@ -60,7 +60,9 @@ def test_what_has_left_the_graph_is_deleted_only_when_told_and_where_that_is_pos
     if not place.has_datasets:
         assert (kept.counts, kept.kept) == ({}, {})
         return
-    why = "left the graph; --prune deletes it" if place.deletes else "left the graph, but nothing can be deleted there"
+    why = (
+        "no longer to be published; --prune deletes it" if place.deletes else "no longer to be published, but nothing can be deleted there"
+    )
     assert (kept.counts, kept.kept) == ({}, {why: 1})
     pruned = published(ours, prune=True)
     if place.deletes:

@@ -4,7 +4,7 @@ target accepts.
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -15,6 +15,7 @@ from lineage_bridge.catalogs.events import PRODUCER, digest, fitted, key_of
 from lineage_bridge.catalogs.settings import TargetSettings
 from lineage_bridge.catalogs.target import READ_THERE, InexpressibleError, Json, ObjectKey, Target
 from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.graph import Node
 from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.openlineage.event_builder import OWN_FACETS, encode
 from lineage_bridge.openlineage.facets.from_catalog import FROM_CATALOG, CatalogMark, catalog_mark
@@ -27,6 +28,9 @@ from lineage_bridge.projections.states import StateFilter, state_events
 MOST_INSTALLATIONS: Final = 16
 """The maximum number of installations that a mark names; the last ones are kept."""
 _SPEED: Final = 1
+BY_FILTER: Final = "is left out by the target's filters"
+READ_FROM_THERE: Final = "has lineage that was read from this catalog"
+IN_JOBS: Final = "is described by the jobs that name it now"
 
 
 @dataclass(frozen=True)
@@ -47,17 +51,38 @@ class DesiredObject:
 
 @dataclass
 class DesiredState:
-    """All objects that a target should have, and how much of the graph it cannot represent, by kind."""
+    """All objects that a target should have, and how much of the graph it cannot represent, by kind.
+
+    `known` are the objects that were published before. `left_out` has the reason why those of them that are in the graph are not among
+    `objects`.
+    """
 
     objects: dict[ObjectKey, DesiredObject] = field(default_factory=dict)
     not_expressible: Counter[str] = field(default_factory=Counter)
+    known: Collection[ObjectKey] = ()
+    left_out: dict[ObjectKey, str] = field(default_factory=dict)
+
+    def leave_out(self, key: ObjectKey, reason: str) -> None:
+        """Note why an object is not published, if it was published before."""
+        if key in self.known:
+            self.left_out[key] = reason
 
 
-def desired_state(graph: GraphReader, target: Target[Any], installation: str, now_us: int) -> DesiredState:
-    """The desired state of a target. `installation` is the id of this LineageBridge, with which everything is marked."""
+def desired_state(
+    graph: GraphReader, target: Target[Any], installation: str, now_us: int, known: Collection[ObjectKey] = ()
+) -> DesiredState:
+    """The desired state of a target. `installation` is the id of this LineageBridge, with which everything is marked; `known` are the
+    keys of all objects that were published before.
+    """
     settings: TargetSettings = target.settings
-    state = DesiredState()
-    views = state_events(graph, now_us, settings.names, make_filter(settings))
+    state = DesiredState(known=known)
+
+    def leave_out(node: Node) -> None:
+        kind = "job" if node.kind == NodeKind.JOB else "dataset"
+        named = renamed({"namespace": node.namespace, "name": node.name}, settings.map_namespaces, settings.map_names)
+        state.leave_out(ObjectKey(kind, **named), BY_FILTER)
+
+    views = state_events(graph, now_us, settings.names, make_filter(settings), leave_out)
     events = (event for view in views if (event := _event_for(target, view, installation, state)))
     for event in target.arranged(renamed(event, settings.map_namespaces, settings.map_names) for event in events):
         add_object(state, target, event)
@@ -75,6 +100,7 @@ def _event_for(target: Target[Any], view: ViewEvent, installation: str, state: D
     mark = catalog_mark(event["job" if "job" in event else "dataset"]["facets"].pop(FROM_CATALOG, None))
     if mark and is_read_from(target, mark):
         state.not_expressible["jobs and datasets whose lineage was read from this catalog"] += 1
+        state.leave_out(key_of(renamed(event, target.settings.map_namespaces, target.settings.map_names)), READ_FROM_THERE)
         return {**event, READ_THERE: True} if target.follows_own_lineage else None
     return event
 
@@ -86,10 +112,13 @@ def is_read_from(target: Target[Any], mark: CatalogMark) -> bool:
 
 def add_object(state: DesiredState, target: Target[Any], event: Json) -> None:
     """Add the object that an event describes to a state, or count it if the target cannot represent it."""
+    for dataset in (*event.get("inputs", ()), *event.get("outputs", ())):
+        state.leave_out(ObjectKey("dataset", dataset["namespace"], dataset["name"]), IN_JOBS)
     try:
         expressed = fitted(target.express(event), target.settings.max_bytes)
     except InexpressibleError as error:
         state.not_expressible[str(error)] += 1
+        state.leave_out(key_of(event), f"can no longer be expressed there; counted as: {error}")
         return
     state.not_expressible.update(expressed.lost)
     key = key_of(expressed.event)

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
 
 from lineage_bridge.catalogs.desired import DesiredObject
 from lineage_bridge.catalogs.target import CREATE, DELETE, UPDATE, ObjectKey
@@ -10,6 +12,8 @@ from lineage_bridge.ports.targets import LedgerEntry
 
 PUBLISHED, SENDING, DELETING, REFUSED = "published", "sending", "deleting", "refused"
 CHANGED_THERE, REMOVED_THERE, FOREIGN = "was changed there", "was removed there", "was there before, and was not published from here"
+GONE: Final = "is no longer in the graph under this name"
+GONE_OR_LEFT_OUT: Final = "is no longer in the graph under this name, or is left out by the target's filters"
 
 
 @dataclass(frozen=True)
@@ -29,15 +33,16 @@ class PlanStep:
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What a plan may contain. `prune`: delete objects that are no longer in the graph. `overwrite`: also write objects that were
+    """What a plan may contain. `prune`: delete objects that are no longer to be published. `overwrite`: also write objects that were
     changed, removed, refused, or already present at the target.
 
-    `deletes`: whether the target can delete.
+    `deletes`: whether the target can delete. `filters`: whether the target's settings have filters.
     """
 
     prune: bool = False
     overwrite: bool = False
     deletes: bool = True
+    filters: bool = False
 
 
 @dataclass
@@ -72,15 +77,17 @@ def make_plan(
     ledger: Mapping[ObjectKey, LedgerEntry],
     found: Mapping[ObjectKey, str] | None,
     options: PlanOptions,
+    left_out: Mapping[ObjectKey, str] = MappingProxyType({}),
 ) -> PublicationPlan:
     """Make the plan for a target. `found` has a digest of each of these objects at the target, whoever created it; None if the target
-    cannot be read.
+    cannot be read. `left_out` has the reason why an object is not desired although it is in the graph.
     """
+    unknown = GONE_OR_LEFT_OUT if options.filters else GONE
     plan = PublicationPlan()
     for key in sorted(desired.keys() | ledger.keys()):
         goal, entry = desired.get(key), ledger.get(key)
         if goal is None and entry is not None:
-            _plan_vanished(plan, key, entry, found, options)
+            _plan_vanished(plan, key, entry, found, options, left_out.get(key, unknown))
         elif goal is not None and (entry is None or entry.state == DELETING):
             _plan_new(plan, key, goal, entry, found, options)
         elif goal is not None and entry is not None:
@@ -145,19 +152,24 @@ def _drift(key: ObjectKey, entry: LedgerEntry, found: Mapping[ObjectKey, str]) -
 
 
 def _plan_vanished(
-    plan: PublicationPlan, key: ObjectKey, entry: LedgerEntry, found: Mapping[ObjectKey, str] | None, options: PlanOptions
+    plan: PublicationPlan,
+    key: ObjectKey,
+    entry: LedgerEntry,
+    found: Mapping[ObjectKey, str] | None,
+    options: PlanOptions,
+    reason: str,
 ) -> None:
-    """Plan for objects that were published and are no longer in the graph. Only objects that LineageBridge created are ever deleted."""
+    """Plan for objects that were published and are not desired any more. Only objects that LineageBridge created are ever deleted."""
     is_gone = found is not None and key not in found
     if is_gone or (entry.state == REFUSED and not entry.visible):
         plan.forgotten.append(key)
     elif not entry.ours:
-        plan.kept["left the graph, but was there before it was published"] += 1
+        plan.kept["no longer to be published, but was there before it was published"] += 1
     elif not options.deletes:
-        plan.kept["left the graph, but nothing can be deleted there"] += 1
+        plan.kept["no longer to be published, but nothing can be deleted there"] += 1
     elif entry.state == PUBLISHED and found is not None and found[key] != entry.visible and not options.overwrite:
         plan.drift.append((key, CHANGED_THERE))
     elif options.prune:
-        plan.steps.append(PlanStep(DELETE, key, "is no longer in the graph", None, entry, entry.ours))
+        plan.steps.append(PlanStep(DELETE, key, reason, None, entry, entry.ours))
     else:
-        plan.kept["left the graph; --prune deletes it"] += 1
+        plan.kept["no longer to be published; --prune deletes it"] += 1

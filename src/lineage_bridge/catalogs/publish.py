@@ -15,7 +15,7 @@ from lineage_bridge.catalogs.reasons import reason_code
 from lineage_bridge.catalogs.target import ObjectKey
 from lineage_bridge.errors import BusyError, LineageBridgeError, StoppedError
 from lineage_bridge.ports.graph_reader import GraphReader
-from lineage_bridge.ports.targets import DriftFinding, PlannedOperation, PublicationReport
+from lineage_bridge.ports.targets import DriftFinding, LedgerEntry, PlannedOperation, PublicationReport
 from lineage_bridge.tracing import TraceSpan, span
 
 MOST_LISTED = 1000
@@ -111,10 +111,11 @@ class Publication:
     def _planned(self) -> tuple[PublicationPlan, _Outcomes]:
         """The plan, and the outcomes of failed reads."""
         target = self.publisher.target
+        ledger = self.publisher.known()
         with self.graph() as reader:
-            desired = desired_state(reader, target, self.publisher.installation, self.publisher.clock_us())
+            desired = desired_state(reader, target, self.publisher.installation, self.publisher.clock_us(), ledger.keys())
         outcomes = _Outcomes()
-        plan = self._plan(desired, outcomes)
+        plan = self._plan(desired, ledger, outcomes)
         unread = outcomes.problems[:MOST_LISTED]
         room = MOST_LISTED - len(unread)
         self.report = msgspec.structs.replace(
@@ -131,16 +132,17 @@ class Publication:
         )
         return plan, outcomes
 
-    def _plan(self, desired: DesiredState, outcomes: _Outcomes) -> PublicationPlan:
-        goals, ledger = desired.objects, self.publisher.known()
-        options = PlanOptions(self.report.prune, self.report.overwrite, self.publisher.target.deletes)
+    def _plan(self, desired: DesiredState, ledger: Mapping[ObjectKey, LedgerEntry], outcomes: _Outcomes) -> PublicationPlan:
+        goals, target = desired.objects, self.publisher.target
+        options = PlanOptions(self.report.prune, self.report.overwrite, target.deletes, target.settings.has_filters)
         settled = {key for key, goal in goals.items() if key in ledger and is_settled(goal, ledger[key])} if self.changed_only else set()
         found = self.publisher.read(sorted((goals.keys() | ledger.keys()) - settled))
         for key, error in sorted(found.unread.items()) if found else ():
             reason = "has to be compared with what is there"
             outcomes.add(PlannedOperation(READ, *key, reason, FAILED, str(error), reason_code(error)))
         left_out = settled | (found.unread.keys() if found else set())
-        plan = make_plan(_without(goals, left_out), _without(ledger, left_out), found.visible if found else None, options)
+        visible = found.visible if found else None
+        plan = make_plan(_without(goals, left_out), _without(ledger, left_out), visible, options, desired.left_out)
         for key in settled:
             plan.leave(ledger[key])
         return plan

@@ -69,6 +69,11 @@ class TargetSettings(SourceSettings):
         return value
 
     @property
+    def has_filters(self) -> bool:
+        """Whether any filter is set."""
+        return any((self.namespaces, self.exclude_namespaces, self.systems, self.tags, self.environments))
+
+    @property
     def destination(self) -> str:
         """The text that identifies where objects are published. Objects that were published to another destination are not known at this
         one.

@@ -61,7 +61,7 @@ class PublicationReport(msgspec.Struct, frozen=True):
 
     `counts` has the planned operations by action, `outcomes` the operations by outcome. `operations` and `drift` only have the first ones;
     `operations_left_out` and `drift_left_out` are how many more there are. `unchanged` is how many objects are at the target as they should
-    be, `kept` how many are no longer in the graph but were not deleted, by reason; `not_expressible` counts what the target cannot
+    be, `kept` how many are no longer to be published but were not deleted, by reason; `not_expressible` counts what the target cannot
     represent, by kind. If one object can become several things at the target, `written` is how many things were created or changed, by
     kind. `code` is the kind of `error`. `given_up`: the remaining operations were not tried, because they would have failed too;
     `retry_after_s` is how long the target asks to wait.

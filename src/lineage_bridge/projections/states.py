@@ -17,17 +17,27 @@ StateFilter = Callable[[InventoryEntry, Sequence[InventoryEntry]], bool]
 """Returns whether a job or dataset is selected, given it and the other datasets that its event names."""
 
 
-def state_events(graph: GraphReader, now_us: int, style: str, includes: StateFilter) -> Iterator[ViewEvent]:
+LeftOut = Callable[[Node], None]
+"""Called with each job or dataset that is not selected, under its name in the style of the events."""
+
+
+def state_events(graph: GraphReader, now_us: int, style: str, includes: StateFilter, left_out: LeftOut) -> Iterator[ViewEvent]:
     """JobEvents of all jobs, then DatasetEvents of datasets that no job names or that declare their own lineage; each by name."""
     for reader, jobs in graph.inventory.heads((NodeKind.JOB,)):
-        yield from _job_events(reader, jobs, now_us, style, includes)
+        yield from _job_events(reader, jobs, now_us, style, includes, left_out)
     for reader, nodes in graph.inventory.quiet():
         entries = reader.inventory.entries([node for node in nodes if node.kind == NodeKind.DATASET])
         builder = ViewEventBuilder(reader, style, entries, ())
-        yield from (builder.dataset_event(entry) for entry in entries if includes(entry, ()))
+        for entry in entries:
+            if includes(entry, ()):
+                yield builder.dataset_event(entry)
+            else:
+                left_out(builder.names[entry.node.id])
 
 
-def _job_events(reader: GraphReader, jobs: Sequence[Node], now_us: int, style: str, includes: StateFilter) -> Iterator[ViewEvent]:
+def _job_events(
+    reader: GraphReader, jobs: Sequence[Node], now_us: int, style: str, includes: StateFilter, left_out: LeftOut
+) -> Iterator[ViewEvent]:
     entries = reader.inventory.entries(jobs)
     heads = {member.id: entry.node.id for entry in entries for member in entry.members}
     sides: dict[tuple[int, Side], list[Node]] = {}
@@ -38,3 +48,5 @@ def _job_events(reader: GraphReader, jobs: Sequence[Node], now_us: int, style: s
         inputs, outputs = (sides.get((entry.node.id, side), []) for side in (Side.INPUT, Side.OUTPUT))
         if includes(entry, [builder.entries[builder.heads[node.id].id] for node in (*inputs, *outputs)]):
             yield builder.job_event(entry, inputs, outputs)
+        else:
+            left_out(builder.names[entry.node.id])

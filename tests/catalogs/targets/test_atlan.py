@@ -193,7 +193,7 @@ def test_other_connectors_are_only_sent_to(ours: Server, place: Place, there: At
     assert published(ours).outcomes == {"done": 3}
     assert (there.searches, len(there.events)) == ([], 6)
     added(ours, place, connector="spark", exclude_namespaces=["*"])
-    assert published(ours, prune=True).kept == {"left the graph, but nothing can be deleted there": 3}
+    assert published(ours, prune=True).kept == {"no longer to be published, but nothing can be deleted there": 3}
 
 
 def test_without_the_right_to_read_nothing_is_asked(ours: Server, place: Place, there: Atlan) -> None:

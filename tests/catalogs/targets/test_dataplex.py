@@ -211,7 +211,7 @@ def test_what_changed_is_updated_alone(ours: Server, place: Place) -> None:
 def test_nothing_is_deleted_unless_told_and_what_returns_is_there_again(ours: Server, place: Place, there: Dataplex) -> None:
     published(ours)
     added(ours, place, exclude_namespaces=["*"])
-    assert published(ours).kept == {"left the graph; --prune deletes it": 6}
+    assert published(ours).kept == {"no longer to be published; --prune deletes it": 6}
     assert place.edges() == EDGES
     assert published(ours, prune=True).outcomes == {"done": 6}
     assert _names(there) == []
@@ -233,7 +233,7 @@ def test_an_entry_of_others_is_left_alone_and_never_deleted(ours: Server, place:
     assert published(ours, overwrite=True).outcomes == {"done": 1}
     assert place.edges() == EDGES
     added(ours, place, exclude_namespaces=["*"])
-    assert published(ours, prune=True).kept == {"left the graph, but was there before it was published": 1}
+    assert published(ours, prune=True).kept == {"no longer to be published, but was there before it was published": 1}
     assert _names(there) == [name]
 
 

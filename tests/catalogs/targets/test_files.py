@@ -44,7 +44,7 @@ def test_what_was_there_before_is_replaced_only_when_told_and_never_deleted(ours
     assert published(ours).drift == []
     ours.targets.add("there", "files", {"events": "jobs", "exclude_namespaces": ["*"]}, replace=True)
     report = published(ours, prune=True)
-    assert report.kept == {"left the graph, but was there before it was published": 1}
+    assert report.kept == {"no longer to be published, but was there before it was published": 1}
     assert [msgspec.json.decode(line)["job"]["name"] for line in read()] == ["clean"]
 
 

@@ -127,7 +127,7 @@ def test_a_table_keeps_everything_else(ours: Server, lake: Lake) -> None:
 def test_nothing_is_deleted_unless_told(ours: Server, lake: Lake) -> None:
     published(ours)
     added(ours, lake.place, exclude_namespaces=["*"])
-    assert published(ours).kept == {"left the graph; --prune deletes it": 5}
+    assert published(ours).kept == {"no longer to be published; --prune deletes it": 5}
     assert lake.edges() == EDGES
     assert published(ours, prune=True).counts == {"delete": 5}
     assert lake.edges() == set()
@@ -253,6 +253,31 @@ def test_after_a_crash_at_any_step_the_rest_is_published(ours: Server, lake: Lak
         assert report is not None
         assert ({*report.outcomes} <= {"done"}, report.drift) == (True, [])
         assert lake.edges() == EDGES
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_after_a_crash_at_any_step_the_rest_is_deleted(ours: Server, lake: Lake, after: bool) -> None:
+    ours.parts.alive = False
+    lake.glue.change(lake.database, "b", Parameters={"theirs": "kept"})
+    for crash_at in (2, 3, 11):  # around the first operation, and the last
+        added(ours, lake.place)
+        published(ours)
+        assert lake.edges() == EDGES
+        added(ours, lake.place, exclude_namespaces=["*"])
+        ours.publication_ledger = partial(CrashingLedger, at=crash_at, after=after)
+        try:
+            published(ours, prune=True)
+            has_crashed = False
+        except CrashError:
+            has_crashed = True
+        ours.publication_ledger = PublicationLedger
+        assert has_crashed is (crash_at < 11 or not after), crash_at
+        report = published(ours, prune=True)
+        assert ({*report.outcomes} <= {"done"}, report.drift) == (True, [])
+        assert {name: lake.table(name).get("Parameters", {}) for name in TABLES} == {
+            name: {"theirs": "kept"} if name == "b" else {} for name in TABLES
+        }
+        assert (published(ours, prune=True).counts, ours.targets.ledger("there", "", 10)) == ({}, [])
 
 
 # names, descriptions and limits

@@ -158,7 +158,7 @@ def test_prune_removes_only_what_was_published(ours: Server, place: Place, there
     published(ours)
     added(ours, place, exclude_namespaces=["*"])
     kept = published(ours)
-    assert kept.kept["left the graph; --prune deletes it"] == 2
+    assert kept.kept["no longer to be published; --prune deletes it"] == 2
     assert published(ours, prune=True).outcomes == {"done": 2}
     left = there.sql.tables[TABLE]
     assert (left["properties"], left["comment"], left["columns"]["price"]) == ({"delta.theirs": "1"}, "", "theirs")
