@@ -1,8 +1,7 @@
 """Pushes the pulse to those who follow it: a question is asked once for all of its followers, and only if the graph has changed.
 
-One question at a time is asked for all followers together; callers take turns, however many questions each follows. Each question pauses
-many times as long as its answer took, so that following a costly one takes a small share of a processor only. While nothing changes, one
-question a minute is asked, because the window moves.
+One question at a time is asked for all followers; callers take turns, however many questions each follows. Each question pauses many times
+as long as its answer took. While nothing changes, it is asked once a minute, because the window moves.
 """
 
 import asyncio
@@ -93,9 +92,7 @@ def event(name: str, data: bytes) -> bytes:
 
 
 class RatesFollower:
-    """A client that follows a question. If it has not taken a message when the next one comes, it gets one message with all current rates
-    instead.
-    """
+    """A client that follows a question. With a message that it has not taken, it gets all current rates at once instead of the next."""
 
     def __init__(self) -> None:
         self._ready = asyncio.Event()
