@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.catalogs.places import everything
 from tests.catalogs.standins.datahub import DataHub
 from tests.catalogs.standins.marquez import Marquez
 from tests.catalogs.standins.openmetadata import OpenMetadata
 from tests.catalogs.standins.server import Answer, Request, answering
 from tests.cli.conftest import Server, serving
 from tests.events import dataset, run_event
+from tests.servers.broker import Kafka
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.main import run
@@ -99,6 +101,14 @@ def test_files(follow: Callable[..., dict[str, Any]], here: Server) -> None:
     _published(follow("A first run"))
     (line,) = (here.paths.published / "catalog" / "lineage.ndjson").read_bytes().splitlines()
     assert json.loads(line)["job"]["name"] == JOB
+
+
+@pytest.mark.servers
+def test_kafka(follow: Callable[..., dict[str, Any]], kafka: Kafka) -> None:
+    topic = next(word.partition("=")[2] for command in _commands("kafka") for word in command if word.startswith("topic="))
+    kafka.create_topics(topic)
+    _published(follow("kafka", bootstrap_servers=kafka.bootstrap))
+    assert [json.loads(value)["job"]["name"] for value in everything(kafka, topic)] == [JOB]
 
 
 def test_marquez(follow: Callable[..., dict[str, Any]]) -> None:
