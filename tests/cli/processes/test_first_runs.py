@@ -1,4 +1,4 @@
-"""The first run that docs/catalogs.md begins with works as it stands there, but for the address and the folder of the data."""
+"""The first runs that docs/catalogs.md shows: each command works as it stands there, but for the address and the folder of the data."""
 
 import io
 import json
@@ -10,9 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.catalogs.places import everything
+from tests.catalogs.standins.datahub import DataHub
+from tests.catalogs.standins.marquez import Marquez
+from tests.catalogs.standins.openmetadata import OpenMetadata
 from tests.catalogs.standins.server import Answer, Request, answering
 from tests.cli.conftest import Server, serving
 from tests.events import dataset, run_event
+from tests.servers.broker import Kafka
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.main import run
@@ -90,3 +95,39 @@ def test_openlineage(follow: Callable[..., dict[str, Any]]) -> None:
     with answering(take) as url:
         _published(follow("Catalogs: publishing lineage", url=url))
     assert [event["job"]["name"] for event in events if "job" in event] == [JOB]
+
+
+def test_files(follow: Callable[..., dict[str, Any]], here: Server) -> None:
+    _published(follow("A first run"))
+    (line,) = (here.paths.published / "catalog" / "lineage.ndjson").read_bytes().splitlines()
+    assert json.loads(line)["job"]["name"] == JOB
+
+
+@pytest.mark.servers
+def test_kafka(follow: Callable[..., dict[str, Any]], kafka: Kafka) -> None:
+    topic = next(word.partition("=")[2] for command in _commands("kafka") for word in command if word.startswith("topic="))
+    kafka.create_topics(topic)
+    _published(follow("kafka", bootstrap_servers=kafka.bootstrap))
+    assert [json.loads(value)["job"]["name"] for value in everything(kafka, topic)] == [JOB]
+
+
+def test_marquez(follow: Callable[..., dict[str, Any]]) -> None:
+    there = Marquez()
+    with answering(there.handle) as url:
+        _published(follow("marquez", url=url))
+    assert [name for _, name in there.jobs] == [JOB]
+
+
+def test_openmetadata(follow: Callable[..., dict[str, Any]]) -> None:
+    there = OpenMetadata()
+    with answering(there.handle) as url:
+        _published(follow("openmetadata", url=url))
+    assert [event["job"]["name"] for event in there.events] == [JOB]
+
+
+@pytest.mark.parametrize("form", ["aspects", "events"])
+def test_datahub(follow: Callable[..., dict[str, Any]], form: str) -> None:
+    there = DataHub()
+    with answering(there.handle) as url:
+        _published(follow("datahub", f"form={form}", url=url))
+    assert {edge[0] for edge in there.edges()} == {JOB}
