@@ -198,7 +198,8 @@ class Server:
     def fold(self) -> None:
         """Bring the store up to the log's end, as the pipeline does."""
         if not (self.folder / "graph.db").exists():
-            shutil.copy(self.empty_store, self.folder / "graph.db")
+            # A task that waits in a thread of its own looks for the store meanwhile: half a copy would be a damaged one.
+            Path(shutil.copy(self.empty_store, self.folder / "graph.db.copy")).rename(self.folder / "graph.db")
         writer = GraphWriter(self.folder / "graph.db", self.names)
         try:
             start, end = writer.position(LOG_SOURCE).get(0, 0), self.records.durable_end()
