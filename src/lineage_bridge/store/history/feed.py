@@ -9,6 +9,7 @@ from collections.abc import Collection
 from typing import Any
 
 from lineage_bridge.errors import GoneError, RequestError
+from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.model.differences import ChangeAction, ChangePage, ChangeRecord
 from lineage_bridge.model.graph import Node
@@ -22,8 +23,8 @@ _COLUMNS_OF = {fed.kind: frozenset(fed.columns) for fed in FED.values()}
 _LOOKED_THROUGH = 100_000
 """How many of the newest changes are looked through for replaced schemas."""
 _MOST_DATASETS = 1_000
-_NEW_SCHEMAS = """SELECT node FROM change WHERE seq > ? AND kind = 'facet' AND key = 'schema' AND action <> ?
-GROUP BY node ORDER BY max(seq) DESC LIMIT ?"""
+_NEW_SCHEMAS = """SELECT c.node FROM change c JOIN node n ON n.id = c.node AND n.kind = ?
+WHERE c.seq > ? AND c.kind = 'facet' AND c.key = 'schema' AND c.action <> ? GROUP BY c.node ORDER BY max(c.seq) DESC LIMIT ?"""
 _START_AGAIN = "get a new cursor with after=now, read the whole graph, and continue from the cursor"
 
 
@@ -53,8 +54,10 @@ class Feed:
 
     def with_new_schemas(self) -> list[Node]:
         """The datasets whose schema was replaced or removed, the latest first: at most 1,000, from the newest 100,000 changes."""
-        rows = self.connection.execute(_NEW_SCHEMAS, (self.newest - _LOOKED_THROUGH, int(ChangeAction.ADDED), _MOST_DATASETS))
-        return [self.nodes.by_id(row[0]) for row in rows.fetchall()]
+        values = (int(NodeKind.DATASET), self.newest - _LOOKED_THROUGH, int(ChangeAction.ADDED), _MOST_DATASETS)
+        found = [row[0] for row in self.connection.execute(_NEW_SCHEMAS, values).fetchall()]
+        self.nodes.load(found)
+        return [self.nodes.by_id(id_) for id_ in found]
 
     def _start(self, after: str | None) -> int:
         if after is None:

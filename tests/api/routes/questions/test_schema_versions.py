@@ -72,6 +72,10 @@ def test_of_many_datasets_those_whose_schema_was_replaced_are_compared(server: S
     assert (changes(server), server.ask("/graph/schemas/changes")["exhaustive"]) == ([], False)
     server.send(wrote(2, "id", "y"))
     assert [(name, hour) for name, hour, *_ in changes(server)] == [("b", 2), ("b", 1)]
+    # Anybody may state a schema of a job, which is no dataset.
+    for hour in (4, 5):
+        server.send(run_event("RUNNING", run=RUNS[3], job="odd", time_us=T0 + hour * HOUR, job_facets={"schema": schema(f"c{hour}")}))
+    assert [(name, hour) for name, hour, *_ in changes(server)] == [("b", 2), ("b", 1)]
     for hour in (1, 3):
         server.send(run_event("RUNNING", run=RUNS[1], time_us=T0 + hour * HOUR, outputs=[dataset("c", schema=schema(f"c{hour}"))]))
     answer = server.ask("/graph/schemas/changes", since=format_time(T0))
