@@ -131,6 +131,8 @@ def replicator(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> l
     copies.
     """
     form = view.setting("topic.rename.format", default="${topic}")
+    if view.is_unreadable(["topic.whitelist"]):
+        return []
     if not form:
         return [FoundObject(topic, None, EvidenceKind.LISTED) for topic in view.list_of(["topic.whitelist"])]
     names = [(topic, EvidenceKind.LISTED) for topic in view.list_of(["topic.whitelist"])]
