@@ -25,7 +25,7 @@ OWN_SIGNS = ("redis://", "http://", "https://")
 """The beginnings of namespaces whose names may have any sign."""
 
 
-def told(config: dict[str, str]) -> tuple[set[DatasetName], set[str]]:
+def names_of(config: dict[str, str]) -> tuple[set[DatasetName], set[str]]:
     found = resolve(config)
     topics = {use.name for use in (*found.topics_in, *found.topics_out) if use.role == DATA and not use.is_pattern}
     return {name for outside in found.datasets for name in (outside.dataset, *outside.symlinks)}, topics
@@ -35,21 +35,21 @@ def told(config: dict[str, str]) -> tuple[set[DatasetName], set[str]]:
 def test_spaces_and_empty_elements_change_nothing(part: int) -> None:
     queries = ("query", "salesforce.bulk.api.queries")
     for config in CONFIGURATIONS[part::PARTS]:
-        datasets, topics = told(config)
+        datasets, topics = names_of(config)
         for key, value in config.items():
             forms = [f" {value} "] + ([value.replace(",", ", "), f"{value},"] if "," in value and key not in queries else [])
             for form in forms:
-                assert (key, form, told({**config, key: form})) == (key, form, (datasets, topics))
+                assert (key, form, names_of({**config, key: form})) == (key, form, (datasets, topics))
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("form", ['" + value + "', "' + value + '", "[[value]]", "TODO", "xxxx"])
 def test_no_dataset_has_what_a_program_or_its_user_still_fills_in(form: str, part: int) -> None:
     for config in CONFIGURATIONS[part::PARTS]:
-        datasets, _ = told(config)
+        datasets, _ = names_of(config)
         lists = {key for key in config if key.endswith("topics") or ".topic" in key or key.startswith("topic")}
         for key in config.keys() - lists:
-            made, _ = told({**config, key: form})
+            made, _ = names_of({**config, key: form})
             phantoms = [name for name in made - datasets if form in name[1].split("/") and not name[0].startswith(OWN_SIGNS)]
             assert (config["connector.class"], key, phantoms) == (config["connector.class"], key, [])
 
@@ -58,9 +58,9 @@ def test_no_dataset_has_what_a_program_or_its_user_still_fills_in(form: str, par
 @pytest.mark.parametrize("form", ["<a topic>", "{{ topic }}", "${TOPIC}", "change_me", "%TOPIC%"])
 def test_no_topic_is_what_its_user_still_fills_in(form: str, part: int) -> None:
     for config in CONFIGURATIONS[part::PARTS]:
-        _, topics = told(config)
+        _, topics = names_of(config)
         for key in config.keys() - {"topics.regex"}:
-            _, made = told({**config, key: form})
+            _, made = names_of({**config, key: form})
             assert (config["connector.class"], key, {topic for topic in made - topics if form in topic}) == (
                 config["connector.class"],
                 key,
