@@ -1,6 +1,8 @@
 """Decides when calls to a target may begin: not before the target allows the next one, and no more per second than the limit."""
 
+import math
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -10,16 +12,19 @@ _SECOND_US: Final = 1_000_000
 class Pace:
     """Limits the rate of calls to one target. If the target asks one call to wait, all calls wait.
 
-    `calls_per_s` is how many calls may begin in a second; those of one second, and at least one, may begin at once after a second without
-    calls. Thread-safe.
+    `calls_per_s` is how many calls may begin in a second: in no second, wherever it begins, do more begin (a fraction is rounded up, and
+    made up for later). So neither a target that counts the calls of the last second nor one that saves up unused calls has to refuse one.
+    Thread-safe.
     """
 
     def __init__(self, clock_us: Callable[[], int], wait: Callable[[float], None], calls_per_s: float | None = None) -> None:
         self._clock_us, self._wait = clock_us, wait
-        self._interval_us = _SECOND_US / calls_per_s if calls_per_s else 0.0
+        calls = math.ceil(calls_per_s or 0)
+        self._window_us = math.ceil(calls * _SECOND_US / calls_per_s) if calls_per_s else 0
+        self._begins_us = deque[int](maxlen=calls)
+        """When the last calls began or will begin, as many as a window may have, in order."""
         self._lock = threading.Lock()
-        self._held_us, self._asked_us = 0, 0
-        self._next_us, self._waiting = 0.0, 0
+        self._held_us, self._asked_us, self._seen_us = 0, 0, 0
 
     def hold(self, wait_s: float) -> None:
         """Let no call begin for the given seconds."""
@@ -39,23 +44,20 @@ class Pace:
             with self._lock:
                 if self._held_us == held_us:
                     self._held_us = 0
-        if self._interval_us:
-            self._await_slot()
-
-    def _await_slot(self) -> None:
-        """Wait for the next free slot. Each waiting call has a slot of its own, so no slot is further away than the number of waiting
-        calls.
-        """
-        with self._lock:
-            now_us = self._clock_us()
-            latest_us = now_us + (self._waiting + 1) * self._interval_us  # in case the clock was set back meanwhile
-            unused_us = max(0.0, _SECOND_US - self._interval_us)  # the slots of a second, with that of now
-            begins_us = max(now_us - unused_us, min(self._next_us, latest_us))
-            self._next_us = begins_us + self._interval_us
-            self._waiting += 1
-        try:
-            if begins_us > now_us:
-                self._wait((begins_us - now_us) / _SECOND_US)
-        finally:
+        if self._window_us:
             with self._lock:
-                self._waiting -= 1
+                left_us = self._take_slot()
+            if left_us > 0:
+                self._wait(left_us / _SECOND_US)
+
+    def _take_slot(self) -> int:
+        """Reserve the first time at which a call may begin. Returns how many microseconds are left until then."""
+        now_us, begins = self._clock_us(), self._begins_us
+        if now_us < self._seen_us:  # the clock was set back: as if no time had passed
+            back_us = self._seen_us - now_us
+            self._begins_us = begins = deque((at_us - back_us for at_us in begins), maxlen=begins.maxlen)
+        self._seen_us = now_us
+        is_full = len(begins) == begins.maxlen
+        begin_us = max(now_us, begins[0] + self._window_us) if is_full else now_us
+        begins.append(begin_us)
+        return begin_us - now_us
