@@ -4,24 +4,35 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 _SECOND_US: Final = 1_000_000
+
+
+class Quota(NamedTuple):
+    """A limit: at most so many calls in so many seconds."""
+
+    calls: int
+    seconds: float = 1.0
+
+
+def quota_of(calls_per_s: float) -> Quota:
+    """The quota of a rate. Of a fraction, one more call may begin in a second, which is made up for later."""
+    calls = math.ceil(calls_per_s)
+    return Quota(calls, calls / calls_per_s)
 
 
 class Pace:
     """Limits the rate of calls to one target. If the target asks one call to wait, all calls wait.
 
-    `calls_per_s` is how many calls may begin in a second: in no second, wherever it begins, do more begin (a fraction is rounded up, and
-    made up for later). So neither a target that counts the calls of the last second nor one that saves up unused calls has to refuse one.
-    Thread-safe.
+    `quota` is how many calls may begin in a time: in none of its length, wherever it begins, do more begin. So neither a target that counts
+    the calls of the last second nor one that saves up unused calls has to refuse one. Thread-safe.
     """
 
-    def __init__(self, clock_us: Callable[[], int], wait: Callable[[float], None], calls_per_s: float | None = None) -> None:
+    def __init__(self, clock_us: Callable[[], int], wait: Callable[[float], None], quota: Quota | None = None) -> None:
         self._clock_us, self._wait = clock_us, wait
-        calls = math.ceil(calls_per_s or 0)
-        self._window_us = math.ceil(calls * _SECOND_US / calls_per_s) if calls_per_s else 0
-        self._begins_us = deque[int](maxlen=calls)
+        self._window_us = math.ceil(quota.seconds * _SECOND_US) if quota else 0
+        self._begins_us = deque[int](maxlen=quota.calls if quota else 0)
         """When the last calls began or will begin, as many as a window may have, in order."""
         self._lock = threading.Lock()
         self._held_us, self._asked_us, self._seen_us = 0, 0, 0

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.catalogs.standins.dataplex import Dataplex
+from tests.catalogs.standins.google import LOCATION, PROJECT, TOKEN
+from tests.catalogs.standins.server import answering
 
 from lineage_bridge.catalogs.calls import TargetCalls
 from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
-from lineage_bridge.catalogs.pace import Pace
+from lineage_bridge.catalogs.pace import Pace, Quota, quota_of
 from lineage_bridge.errors import BusyError, StoppedError
 
 SECOND_US = 1_000_000
@@ -46,7 +49,7 @@ def begun(pace: Pace, clock: Clock, calls: int) -> list[int]:
 @pytest.mark.parametrize(("calls_per_s", "together", "apart_us"), [(0.5, 1, 2_000_000), (2.5, 3, 1_200_000), (4, 4, SECOND_US)])
 def test_calls_begin_as_soon_as_their_limit_allows(calls_per_s: float, together: int, apart_us: int) -> None:
     clock = Clock()
-    times = begun(Pace(clock.read, clock.wait, calls_per_s), clock, 5 * together)
+    times = begun(Pace(clock.read, clock.wait, quota_of(calls_per_s)), clock, 5 * together)
 
     assert times == [number // together * apart_us for number in range(5 * together)]
 
@@ -57,7 +60,7 @@ def test_calls_begin_as_soon_as_their_limit_allows(calls_per_s: float, together:
 )
 def test_no_second_has_more_calls_than_the_limit_wherever_it_begins(calls_per_s: float, pauses_us: list[int]) -> None:
     clock, times = Clock(), list[int]()
-    pace = Pace(clock.read, clock.wait, calls_per_s)
+    pace = Pace(clock.read, clock.wait, quota_of(calls_per_s))
     for number, pause_us in enumerate(pauses_us):
         clock.now_us += pause_us
         asked_us, most = clock.now_us, math.ceil(calls_per_s)
@@ -72,7 +75,7 @@ def test_no_second_has_more_calls_than_the_limit_wherever_it_begins(calls_per_s:
 
 def test_a_rest_allows_no_more_calls_in_the_second_after_it() -> None:
     clock = Clock()
-    pace = Pace(clock.read, clock.wait, 10)
+    pace = Pace(clock.read, clock.wait, quota_of(10))
     begun(pace, clock, 50)
     clock.now_us += 3600 * SECOND_US
 
@@ -81,7 +84,7 @@ def test_a_rest_allows_no_more_calls_in_the_second_after_it() -> None:
 
 def test_a_target_that_asks_to_wait_is_obeyed_before_the_limit() -> None:
     clock = Clock()
-    pace = Pace(clock.read, clock.wait, 10)
+    pace = Pace(clock.read, clock.wait, quota_of(10))
     pace.hold(7)
 
     assert begun(pace, clock, 12) == [7 * SECOND_US] * 10 + [8 * SECOND_US] * 2
@@ -142,3 +145,20 @@ def test_a_request_that_is_to_be_repeated_is_not_after_a_stop(tmp_path: Path) ->
         list(calls.answers(call, [1]))
     assert made == [1]
     target.close()
+
+
+@pytest.mark.parametrize(("settings", "waits"), [({}, [60.0]), ({"calls_per_s": 100}, [])], ids=["documented", "of the user"])
+def test_a_quota_counts_its_own_requests_unless_the_user_sets_a_limit(
+    tmp_path: Path, settings: dict[str, float], waits: list[float]
+) -> None:
+    clock, there = Clock(), Dataplex()
+    (tmp_path / "token").write_text(TOKEN)
+    with answering(there.handle) as url:
+        login = {"url": url, "project": PROJECT, "location": LOCATION, "token": f"${{file:{tmp_path / 'token'}}}"}
+        target = TargetKinds(tmp_path).make("topics", "dataplex", {**login, **settings})
+        target.quotas = {"reads": Quota(2, 60), "writes": Quota(1, 60)}
+        TargetCalls(target, clock.read, clock.wait, lambda: False)
+        assert [check.works for check in target.test()] == [True, True, False]
+        target.close()
+    assert len(there.requests) == 3
+    assert clock.waits == waits
