@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import httpx
-from tests.catalogs.standins import datazone, google
+from tests.catalogs.standins import datazone, google, google_login
 from tests.catalogs.standins.dataplex import Dataplex
 from tests.catalogs.standins.marquez import Marquez
 from tests.catalogs.standins.quotas import Limited, QuotaThere
@@ -74,7 +74,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
     """Publish the same graph to each target."""
     count = QUICK_JOBS if quick else JOBS
     out: Result = {"jobs": count, "edges": count * EDGES_OF_JOB, "calls_per_s": CALLS_PER_S}
-    with started("serve", work / "data", BENCH_GOOGLE_TOKEN=google.TOKEN) as server:
+    with started("serve", work / "data", BENCH_GOOGLE_TOKEN=google_login.TOKEN) as server:
         server.wait("/api/v1/ready", 0.1)
         report(f"publish: {count} jobs into the graph")
         _fill(server, count)
