@@ -8,10 +8,11 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import httpx
-from tests.catalogs.standins import datazone, google, google_login
+from tests.catalogs import google_login
+from tests.catalogs.costs.quotas import Limited, QuotaThere
+from tests.catalogs.standins import datazone, google
 from tests.catalogs.standins.dataplex import Dataplex
 from tests.catalogs.standins.marquez import Marquez
-from tests.catalogs.standins.quotas import Limited, QuotaThere
 from tests.catalogs.standins.server import Answer, Request, answering
 
 from bench.load import batches, fire

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.catalogs.google_login import TOKEN
 from tests.catalogs.standins.dataplex import Dataplex
 from tests.catalogs.standins.google import LOCATION, PROJECT
-from tests.catalogs.standins.google_login import TOKEN
 from tests.catalogs.standins.server import answering
 
 from lineage_bridge.catalogs.calls import TargetCalls

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.api.support import Server
 from tests.catalogs.conftest import added, published
+from tests.catalogs.costs.quotas import Limited, QuotaThere
 from tests.catalogs.places import OVER_HTTP, Place, make_place
 from tests.catalogs.standins.dataplex import Dataplex
-from tests.catalogs.standins.quotas import Limited, QuotaThere
 from tests.catalogs.standins.server import answering
 from tests.catalogs.targets.databricks.test_databricks_tables import HERE
 from tests.events import dataset, job_event, schema

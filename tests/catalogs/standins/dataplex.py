@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from google.cloud import dataplex_v1 as api
 from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
+from tests.catalogs.google_login import is_authorized
 from tests.catalogs.standins.google import LOCATION, NUMBER, PROJECT
-from tests.catalogs.standins.google_login import is_authorized
 from tests.catalogs.standins.server import Answer, Request
 
 Json = dict[str, Any]

@@ -12,7 +12,7 @@ from typing import Any, Final
 from google.cloud import datacatalog_lineage_v1 as api
 from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 from google.protobuf.struct_pb2 import Struct
-from tests.catalogs.standins.google_login import is_authorized
+from tests.catalogs.google_login import is_authorized
 from tests.catalogs.standins.server import Answer, Request
 
 PROJECT, NUMBER, LOCATION = "lineage-test", "123456789012", "europe-west3"

@@ -14,9 +14,9 @@ from google.protobuf.json_format import ParseDict
 from google.protobuf.struct_pb2 import Struct
 from tests.api.support import Server
 from tests.catalogs.conftest import EDGES, added, published
+from tests.catalogs.google_login import TOKEN, service_account
 from tests.catalogs.places import Place, make_place
 from tests.catalogs.standins.google import LOCATION, MOST_LINKS, PROJECT, DataLineage
-from tests.catalogs.standins.google_login import TOKEN, service_account
 from tests.catalogs.standins.server import Answer, answering
 from tests.catalogs.test_golden import EVENTS
 from tests.events import RUNS, T0, columns, dataset, facet, job_event, run_event

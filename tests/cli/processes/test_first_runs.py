@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.catalogs.google_login import service_account
 from tests.catalogs.places import everything
 from tests.catalogs.standins import atlan, databricks, datazone, glue, google
 from tests.catalogs.standins.databricks import UnityCatalog
 from tests.catalogs.standins.datahub import DataHub
 from tests.catalogs.standins.dataplex import Dataplex
-from tests.catalogs.standins.google_login import service_account
 from tests.catalogs.standins.marquez import Marquez
 from tests.catalogs.standins.openmetadata import OpenMetadata
 from tests.catalogs.standins.server import Answer, Request, answering
