@@ -45,7 +45,7 @@ def render(cases: Mapping[str, Mapping[str, Any]], folder: Path) -> Rendering:
     archives = os.pathsep.join(map(str, jars("helm")))
     options = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-cp", archives)
     source = Path(__file__).with_name("Render.java")
-    command = [ivy_for(os.environ).java, *options, source, CHART, folder, RENDERED_FOR]
+    command = list(map(str, (ivy_for(os.environ).java, *options, source, CHART, folder, RENDERED_FOR)))
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return Rendering(done.stdout.splitlines(), _texts(folder, "yaml"), _texts(folder, "error"))
 
@@ -65,5 +65,5 @@ def invalid(objects: Sequence[Mapping[str, Any]], versions: Sequence[str]) -> li
 
 def hadolint(dockerfile: Path) -> list[str]:
     """What hadolint finds, a line each."""
-    command = [installed("deploy") / "bin" / "hadolint", "--no-color", dockerfile]
+    command = [str(installed("deploy") / "bin" / "hadolint"), "--no-color", str(dockerfile)]
     return subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True).stdout.splitlines()
