@@ -83,8 +83,9 @@ def test_executors_without_lineage_bridge_fold_with_what_they_are_sent(tmp_path:
             acknowledged.events += [event_id(body).hex() for body in bodies]
             end = pair.asking.post(*bodies)
             until(lambda: pair.asking.applied() >= end, SPARK_S, "the batches of an executor that was sent the package")
+            # The pipeline's state is written after the commit.
+            until(lambda: pipeline_status(settings).get("workers"), SPARK_S, "the workers of a batch")
             workers = [psutil.Process(pid) for pid in pipeline_status(settings)["workers"]]
-            assert workers
             for worker in workers:
                 assert Path(worker.exe()).samefile(Path(sys._base_executable).resolve())  # type: ignore[attr-defined]  # CPython's
                 assert worker.environ()["PYTHONPATH"].startswith(f"{worker.cwd()}/{FOLDER}/packages")
