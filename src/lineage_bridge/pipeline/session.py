@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -72,6 +73,6 @@ def start_session(
         builder = builder.config("spark.jars", ",".join(map(str, jars)))
     if package:
         builder = builder.config("spark.archives", f"{package}#{FOLDER}")
-    with working_in(package.parent if package else Path.cwd()):
+    with working_in(package.parent) if package else nullcontext():
         session: SparkSession = builder.getOrCreate()
     return session

@@ -25,11 +25,11 @@ _CALL = re.compile(r"^[A-Za-z_]\w*(?:\.\w+)*(?:\[['\"\w]|\(['\"])")
 """A value that is a call, or an element of a list: `os.getenv('HOST')`, `options['queue']`, `hosts[0]`."""
 _QUOTED = re.compile(r'(?:(?<=\.)|^)"[^"\x00-\x1f]{1,255}"(?=\.|$)')
 """A part of a name that keeps its quotes, as the database wants them: `"MyTable"`."""
-_IN_NAME = re.compile(r"[*?|^\"`\\{}\x00-\x1f]|(?:^|[./])\[|(?<!\w)'|'(?!\w)|\w\[(?:\d{1,9}|[a-z])\]|\(\)|(?:_|[a-z][A-Z])\w{0,200}\(")
+_IN_NAME = re.compile(r"[*?|^\"`\\{}\x00-\x1f]|(?<!\w)'|'(?!\w)|\w\[(?:\d{1,9}|[a-z])\]|\(\)|(?:_|[a-z][A-Z])\w{0,200}\(")
 """What no name contains: wildcards, quotes around it, and the calls and indices of programs."""
 _CONCATENATED = re.compile(r"[\"'] ?\+|\+ ?[\"']")
 """Text and variables that a program puts together."""
-_FILLER = re.compile(r"(?:^|[./:])(?:[Xx]{3,}|TODO|TBD|\[\[.*\]\])(?=$|[./:])")
+_FILLER = re.compile(r"(?:^|[./:])(?:[Xx]{3,}|TODO|TBD|\[\[[^\[\]]{0,255}\]\])(?=$|[./:])")
 """A part of a name that only stands for what belongs there."""
 _FILLED_LATER = re.compile(r"://(?:TODO|TBD)(?=$|[/:])")
 """An address that only stands for what belongs there."""
