@@ -28,11 +28,11 @@ _QUOTED = re.compile(r'(?:(?<=\.)|^)"[^"\x00-\x1f]{1,255}"(?=\.|$)')
 _IN_NAME = re.compile(r"[*?|^\"`\\{}\x00-\x1f]|(?<!\w)'|'(?!\w)|\w\[(?:\d{1,9}|[a-z])\]|\(\)|(?:_|[a-z][A-Z])\w{0,200}\(")
 """What no name contains: wildcards, quotes around it, and the calls and indices of programs."""
 _CONCATENATED = re.compile(r"[\"'] ?\+|\+ ?[\"']")
-"""Text and variables that a program puts together."""
+"""An expression that joins texts and variables: `"a" + b`."""
 _FILLER = re.compile(r"(?:^|[./:])(?:[Xx]{3,}|TODO|TBD|\[\[[^\[\]]{0,255}\]\])(?=$|[./:])")
-"""A part of a name that only stands for what belongs there."""
+"""A part of a name that is a placeholder: `xxx`, `TODO`, `[[table]]`."""
 _FILLED_LATER = re.compile(r"://(?:TODO|TBD)(?=$|[/:])")
-"""An address that only stands for what belongs there."""
+"""An address whose server is a placeholder: `https://TODO`."""
 _PATHS = ("file", "sftp://", "ftp", "http", "ws", "hdfs://", "s3://", "gs://", "abfs", "wasb", "adl", "ibmcos", "smb")
 """The beginnings of namespaces whose names are paths, which may have quotes and brackets."""
 _IN_PATH = re.compile(r"[*?|\"`\x00-\x1f]|^\w+(?:\.\w+)*(?:[\[(]'|\[[^\]]*\]$|\([^)]*\)$)")
