@@ -11,8 +11,8 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.distinct_keys import DistinctCounts
 from lineage_bridge.store.runs.lags import Lags
-from lineage_bridge.store.runs.lineage import RunLineageFinder
 from lineage_bridge.store.runs.lists import RunLists
+from lineage_bridge.store.runs.run_lineage import RunLineageFinder
 from lineage_bridge.store.runs.runs import Runs
 from lineage_bridge.store.runs.statistics import Statistics
 

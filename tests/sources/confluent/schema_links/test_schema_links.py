@@ -18,8 +18,8 @@ from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.organization import Environment, Organization, SchemaRegistry
 from lineage_bridge.sources.confluent.plane import AnyPlane, PlaneContext
-from lineage_bridge.sources.confluent.schema_links.client import renamed_subject
 from lineage_bridge.sources.confluent.schema_links.plane import planes
+from lineage_bridge.sources.confluent.schema_links.subjects import renamed_subject
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
 NOW, POLL_US = 1_795_000_000_000_000, 300_000_000

@@ -10,10 +10,9 @@ from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Unseen
 from lineage_bridge.sources.common.registry.client import RegistryClient
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
-from lineage_bridge.sources.common.registry.subjects import context_of
 from lineage_bridge.sources.confluent.organization import SchemaRegistry
+from lineage_bridge.sources.confluent.schema_links.subjects import has_pattern, matching_subjects, patterns_of, renamed_subject
 
-_ANY, _ANY_CONTEXT = "*", ":*:"
 _Answer = tuple[Mapping[str, Any], Mapping[str, Any]]
 """An exporter's settings and its status."""
 
@@ -57,25 +56,14 @@ def list_exporters(http: HttpClient, registry: SchemaRegistry, find_registry: Ca
     unseen = [Unseen(f"exporter {name}", str(answer)) for name, answer in answers.items() if isinstance(answer, SourceError)]
     found = {name: answer for name, answer in answers.items() if not isinstance(answer, SourceError)}
     subjects: list[str] | SourceError = []
-    if any(_has_pattern(info) for info, _ in found.values()):
+    if any(has_pattern(info) for info, _ in found.values()):
         (subjects,) = http.map(lambda _: RegistryClient(RegistrySettings(url=registry.url), http).subjects(), (0,))
     if isinstance(subjects, SourceError):
         unseen.append(Unseen("subjects of exporters", str(subjects)))
-        found = {name: answer for name, answer in found.items() if not _has_pattern(answer[0])}
+        found = {name: answer for name, answer in found.items() if not has_pattern(answer[0])}
         subjects = []
     exporters = tuple(_parse_exporter(name, answer, subjects, find_registry) for name, answer in sorted(found.items()))
     return ExporterListing(exporters, frozenset(answers.keys() - found.keys()), tuple(unseen))
-
-
-def renamed_subject(subject: str, kind: str, context: str, rename: str) -> str:
-    """Return a subject's name in the destination. The exporter's format may rename it, and its context may be placed below that of the
-    exporter.
-    """
-    subject_context, name = context_of(subject)
-    new_name = rename.replace("${subject}", name)
-    if kind in ("AUTO", "CUSTOM") and context.strip(".:"):
-        subject_context = f".{context.strip('.:')}{subject_context}"
-    return f":{subject_context}:{new_name}" if subject_context else new_name
 
 
 def _get_exporter(http: HttpClient, name: str) -> _Answer:
@@ -99,8 +87,8 @@ def _parse_exporter(name: str, answer: _Answer, subjects: Iterable[str], find_re
     address = _destination(info)
     destination = find_registry(address)
     kind, context = str(info.get("contextType") or ""), str(info.get("context") or "")
-    rename, patterns = str(info.get("subjectRenameFormat") or "${subject}"), _patterns(info)
-    copied = sorted({subject for pattern in patterns for subject in _matching(pattern, subjects)})
+    rename, patterns = str(info.get("subjectRenameFormat") or "${subject}"), patterns_of(info)
+    copied = sorted({subject for pattern in patterns for subject in matching_subjects(pattern, subjects)})
     return Exporter(
         name,
         destination.namespace if destination else address,
@@ -113,27 +101,3 @@ def _parse_exporter(name: str, answer: _Answer, subjects: Iterable[str], find_re
         rename,
         tuple((subject, renamed_subject(subject, kind, context, rename)) for subject in copied),
     )
-
-
-def _patterns(info: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the patterns of subjects that an exporter copies; all subjects if it names none."""
-    listed = info.get("subjects")
-    return tuple(map(str, listed)) if isinstance(listed, list) and listed else (_ANY,)
-
-
-def _has_pattern(info: Mapping[str, Any]) -> bool:
-    return any(_ANY in pattern for pattern in _patterns(info))
-
-
-def _matching(pattern: str, subjects: Iterable[str]) -> Iterable[str]:
-    """Return the subjects that a pattern matches: the one with this name, or all with the prefix before the star.
-
-    A pattern without a context matches subjects of the default context.
-    """
-    if not pattern.endswith(_ANY) and pattern != _ANY_CONTEXT:
-        return (pattern,)
-    if pattern.startswith(_ANY_CONTEXT):
-        start = pattern.removeprefix(_ANY_CONTEXT).removesuffix(_ANY)
-        return [subject for subject in subjects if context_of(subject)[1].startswith(start)]
-    context, start = context_of(pattern.removesuffix(_ANY))
-    return [subject for subject in subjects if context_of(subject)[0] == context and context_of(subject)[1].startswith(start)]
