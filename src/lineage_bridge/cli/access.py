@@ -10,7 +10,7 @@ _EVERYBODY = "User:*"
 _NOT_OBSERVED = {
     "super_users": "super users",
     "role_bindings": "role bindings (RBAC), also those of administrators",
-    "policies": "role bindings, IAM policies and other rights that are no ACLs",
+    "policies": "role bindings, IAM policies and other rights that are not ACLs",
     "default": "everybody, if the cluster opens topics without ACLs (allow.everyone.if.no.acl.found)",
 }
 

@@ -48,7 +48,7 @@ _MEMBERS, _ELEMENTS = Decoder(dict[str, Raw]), Decoder(list[Raw])
 def mask_facets(raw: bytes) -> bytes | None:
     """Mask the facets of an event that may contain a secret, and those of its other members that have no meaning in OpenLineage.
 
-    The result is JSON without repeated members; `raw` itself if there are none of these. None if the bytes are no event.
+    The result is JSON without repeated members; `raw` itself if there are none of these. None if the bytes are not an event.
     """
     masker = _FacetMasker()
     try:
@@ -88,14 +88,16 @@ class _FacetMasker:
         return encoded(self.without_others(members, (*known, *facets)))
 
     def facets(self, found: dict[str, Raw]) -> dict[str, Raw]:
-        """Mask the facets that may contain a secret; all of them if what is no object may, because that can name those beside it."""
+        """Mask the facets that may contain a secret. If a value that is not an object may contain one, mask all facets: it could be the
+        name under which another value is a secret.
+        """
         others = {name: text for name, text in found.items() if name not in _NAMING}
         if is_suspicious(b",".join(bytes(text) for text in others.values() if not is_object(text))):
             return self.without_others(found, _NAMING)
         return {**found, **{name: self.facet(text) for name, text in others.items() if is_object(text)}}
 
     def facet(self, text: Raw) -> Raw:
-        """Mask all members of a facet that may contain a secret: one of them may say that another is one."""
+        """If a facet may contain a secret, mask all of its members, because one of them may say that another is a secret."""
         if not is_suspicious(bytes(text)):
             return text
         self.has_masked = True

@@ -1,4 +1,4 @@
-"""Rejects events that this installation has published itself. They come from the graph, so they are no new evidence. Pure."""
+"""Rejects events that this installation has published itself. They come from the graph, so they are not new evidence. Pure."""
 
 from typing import Final
 

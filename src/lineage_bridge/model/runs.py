@@ -12,7 +12,7 @@ class RunRecord:
     `observed` is false for a run that only other runs mention. `parent_job` is the job in the parent run's own events; if this run names
     another job for its parent, that is `named_parent_job`. `nominal` is the scheduled interval (start, end). `heartbeat_us` is the interval
     between the heartbeats of a streaming run that has not ended. `failures` are the reasons that its events give for a failure: its error
-    message, and the tests and assertions that failed. `declared`: it is no run, but a design-time statement about a job that never ran.
+    message, and the tests and assertions that failed. `declared`: it is not a run but a design-time statement about a job that never ran.
     """
 
     run_id: str
@@ -77,7 +77,7 @@ class Dependency:
     """A control-flow dependency of a run. It is a job, perhaps with one of its runs, that the run waits for (`upstream`) or that waits
     for the run (`downstream`).
 
-    It is no data flow. `rules` are (dependency type, sequence rule, status rule), each empty if it was not stated.
+    It is not a data flow. `rules` are (dependency type, sequence rule, status rule), each empty if it was not stated.
     """
 
     direction: str

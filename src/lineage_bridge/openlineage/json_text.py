@@ -119,7 +119,7 @@ class PlainParts:
         return end if end > at else 0
 
     def scalars_end(self, at: int) -> int:
-        """The end of the elements of an array that follow and need not be read: plain scalars that are no options of commands. 0 if
+        """The end of the elements of an array that follow and need not be read: plain scalars that are not options of commands. 0 if
         there are none.
         """
         end = self._run_end(_PLAIN_SCALARS, at) if self.offsets is not None else at

@@ -6,7 +6,7 @@ _RUN_NAMESPACE = UUID("5c0e4f0e-3a0b-5d0c-9f5e-6f1d6a1e2b47")
 
 
 def run_uuid(job_namespace: str, job_name: str, raw_id: str) -> bytes:
-    """The 16 bytes of a run's UUID. If `raw_id` is no UUID, one is derived from the job and `raw_id`, always the same."""
+    """The 16 bytes of a run's UUID. If `raw_id` is not a UUID, one is derived from the job and `raw_id`, always the same."""
     parsed = parse_uuid(raw_id)
     if parsed is not None:
         return parsed

@@ -59,7 +59,7 @@ class PublicationReport(msgspec.Struct, frozen=True):
 
     Times are UTC microseconds.
 
-    `counts` has the planned operations by action, `outcomes` the operations by outcome. `operations` and `drift` only have the first ones;
+    `counts` has the planned operations by action, `outcomes` the operations by outcome. `operations` and `drift` list only the first ones;
     `operations_left_out` and `drift_left_out` are how many more there are. `unchanged` is how many objects are at the target as they should
     be, `kept` how many are no longer to be published but were not deleted, by reason; `not_expressible` counts what the target cannot
     represent, by kind. If one object can become several things at the target, `written` is how many things were created or changed, by

@@ -183,7 +183,7 @@ def test_what_is_no_topic_is_left_to_lineage_and_counted(ours: Server, place: Pl
     ours.send(*EVENTS)
     report = published(ours)
     assert [(item.kind, item.namespace, item.name) for item in report.operations] == [("dataset", "kafka://broker:9092", "orders")]
-    assert report.not_expressible == {"jobs that read and write no topic": 4, "datasets that are no topics": 1}
+    assert report.not_expressible == {"jobs that read and write no topic": 4, "datasets that are not topics": 1}
 
 
 def test_the_content_of_entries_is_as_the_file_has_it(ours: Server, place: Place) -> None:

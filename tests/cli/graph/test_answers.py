@@ -25,7 +25,7 @@ def numbers(**counters):
 
 
 ACCESS = facet(mayRead=["User:*"], mayWrite=["User:sa-1"], exceptRead=["User:eve"], names={"User:sa-1": "billing"})
-POLICIES = "role bindings, IAM policies and other rights that are no ACLs"
+POLICIES = "role bindings, IAM policies and other rights that are not ACLs"
 EVENTS = [
     dataset_event(dataset("seen", "kafka://b:9092", kafka_access=ACCESS)),
     run_event(

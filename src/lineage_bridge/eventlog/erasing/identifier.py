@@ -17,7 +17,7 @@ from lineage_bridge.errors import RequestError
 LEAST_CHARACTERS: Final = 3
 MOST_CHARACTERS: Final = 1000
 MASK: Final = b"#"
-"""What replaces each byte that is masked. It is no wildcard: the limits of a key must not become wider."""
+"""What replaces each byte that is masked. It must not be a wildcard: masking must not widen the limits of a key."""
 _LAYERS: Final = 5
 """How often JSON or percent-encoding may be nested."""
 _ESCAPE: Final = re.compile(rb'(?:\\u[0-9a-fA-F]{4})+|\\["\\/bfnrt]')

@@ -20,7 +20,9 @@ _HASH: Final = b'"releases":'
 
 
 def masked_texts(data: bytes, identifier: PersonIdentifier, names: AbstractSet[bytes] | None = None) -> bytes:
-    """The bytes, JSON or another text, without the identifier. `names`: the names of members that stay; by default all plain words."""
+    """Mask the identifier in bytes that are JSON or another text. In JSON, names of members are kept if they are in `names`; by default, if
+    they are plain words.
+    """
     if not identifier.is_in(data):
         return data
     if not _is_json(data):

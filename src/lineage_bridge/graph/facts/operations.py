@@ -92,7 +92,9 @@ def alias_key(operation: str, statement: AliasStatement) -> Row:
         _check_alias(statement, whole=whole)
         kind = OPERATOR
     elif not whole and statement.prefix:
-        raise RequestError("only namespaces have a prefix", "leave out `prefix`, or the names")
+        raise RequestError(
+            "an alias of two names cannot have a prefix", "leave out `prefix`, or join the namespaces by leaving out the names"
+        )
     everywhere = whole and statement.a.namespace == statement.b.namespace == ANY
     if everywhere and not statement.evidence:
         raise RequestError("the veto names neither an alias nor a rule", "name both ends of the alias (`a` and `b`), or the rule")
@@ -121,7 +123,9 @@ def _preference_key(statement: AliasStatement) -> Row:
 
 def _check_alias(statement: AliasStatement, *, whole: bool) -> None:
     if statement.prefix and not whole:
-        raise RequestError("only namespaces have a prefix", "leave out `prefix`, or the names")
+        raise RequestError(
+            "an alias of two names cannot have a prefix", "leave out `prefix`, or join the namespaces by leaving out the names"
+        )
     if not statement.a.namespace or not statement.b.namespace:
         raise RequestError("an end of the alias has no namespace", "give both ends a namespace")
     if (statement.a.namespace, statement.a.name) == (statement.b.namespace, statement.b.name):

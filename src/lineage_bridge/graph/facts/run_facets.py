@@ -34,7 +34,7 @@ def run_facet(kind: type[_RunFacet], key: str, run: Run) -> _RunFacet | None:
 
 
 def runs_above(facet: standard.ParentRunFacet, run: Run, names: Names) -> RunsAbove:
-    """The parent and root of a run, which may send no events themselves. A run that names itself its parent has none."""
+    """The parent and root of a run, which may send no events themselves. A run that names itself as its parent has none."""
     parent, job = _named_run(facet.job, facet.run, names)
     root, root_job = _named_run(facet.root.job, facet.root.run, names) if facet.root else ((None, None, None), None)
     jobs = (job, *((root_job,) if root_job else ()))

@@ -19,7 +19,7 @@ class DistinctCount(NamedTuple):
 
 def most_distinct(at: int, text: str) -> DistinctCount | None:
     """The column with the most different values in a facet that was stated at a time. If a single column is the key, it is that column.
-    None if the facet has no such counts. What is no count (negative, a fraction, more than 2^63-1) is ignored.
+    None if the facet has no such counts. Values that cannot be counts (negative, a fraction, more than 2^63-1) are ignored.
     """
     facet = read_as(DataQualityMetricsFacet, "dataset", METRICS, text.encode())
     metrics = facet.columnMetrics if facet else {}

@@ -183,7 +183,7 @@ def is_member_secret(key: str, text: bytes, *, is_plain_key: bool) -> bool:
 
 
 def is_absent(token: bytes) -> bool:
-    """Whether a scalar under a secret's key is no secret: no value, a mask, or a reference to where the secret is."""
+    """Whether a scalar under a secret's key is harmless: no value, a mask, or a reference to where the secret is."""
     if token.startswith(b'"') and token[1:-1].isalnum():
         return token in _ABSENT  # a reference has signs
     return token in _ABSENT or is_reference(text_of(token))

@@ -36,7 +36,7 @@ def collector(job: Node, dataset: Node, side: Side, job_type_facet: str | None) 
 
 
 def lag_collector(job: Node, dataset: Node, job_type_facet: str | None) -> str:
-    """The kind of source that would report how far a job is behind at a topic; empty if the dataset is no topic, or if no source would."""
+    """The kind of source that would report how far a job is behind at a topic; empty if there is none, or the dataset is not a topic."""
     type_ = job_type(job.namespace, job.name, job_type_facet)
     if type_ not in _LAGS or dataset_type(dataset.namespace, dataset.name) != TOPIC:
         return ""
@@ -54,7 +54,7 @@ def rights_collector(dataset: Node) -> str:
 
 def rights_not_observed(dataset: Node, *, ruled: bool) -> tuple[str, ...]:
     """Which rights no source observes where the rules for a dataset are known: those of "super_users"; by "role_bindings" of Confluent
-    Cloud, or by "policies" that are no rules of the cluster; and, without any rule for the dataset (not `ruled`), by a "default" of the
+    Cloud, or by "policies" that are not rules of the cluster; and, without any rule for the dataset (not `ruled`), by a "default" of the
     cluster, which may let everybody use it.
     """
     if system_of(dataset.namespace) == CONFLUENT:

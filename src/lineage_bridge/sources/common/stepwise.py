@@ -56,8 +56,8 @@ class StepwiseObserver(Observer[SettingsT]):
         on_progress: Callable[[PlaneRecord], None] = ignore_plane,
         stop: threading.Event | None = None,
     ) -> Iterator[PlaneStep]:
-        """Poll once, plane by plane. Only the part `only` is observed, without the planes whose keys are in `done`. All other arguments,
-        and the errors, are those of `observe`.
+        """Poll once, plane by plane. `only` selects the part of the system to observe; planes whose keys are in `done` are left
+        out. All other arguments, and the errors, are those of `observe`.
 
         `on_progress` is called when a plane has been fetched, in any order and from any thread. `stop` ends the poll between two
         calls; planes not fetched by then are SKIPPED.

@@ -114,7 +114,7 @@ class GlueObserver(Observer[GlueSourceSettings]):
         return Observation({"databases": dict(sorted(snapshot.items())), "next": left}, tuple(events), unseen=tuple(unseen))
 
     def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
-        """The number of polls of this observer that could not report everything. After such a poll, the next one soon follows."""
+        """See Observer. A change is counted for each poll that could not report everything, so that the next poll follows soon."""
         del before
         return self._unfinished
 

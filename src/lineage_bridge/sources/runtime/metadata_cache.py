@@ -32,7 +32,7 @@ class MetadataCache:
         self._cached: dict[str, tuple[object, SharedMetadata]] = {}
 
     def previous_snapshot(self, record: SourceRecord, observer: Observer[Any]) -> dict[str, Any] | None:
-        """Return the snapshot of the last poll, if the source still observes the same system."""
+        """Return the snapshot of the last poll; None if there is none, or if the source observes another system since."""
         if record.state.address != system_id(record, observer):
             return None
         kept = self._repository.snapshot(record.name)

@@ -89,7 +89,7 @@ class UnityObserver(Observer[UnitySourceSettings]):
         return Observation({part: found for part, found in snapshot.items() if found}, tuple(events), unseen=tuple(unseen))
 
     def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
-        """The number of polls of this observer that could not report everything. After such a poll, the next one soon follows."""
+        """See Observer. A change is counted for each poll that could not report everything, so that the next poll follows soon."""
         del before
         return self._table_walk.unfinished + self._statement_walk.unfinished
 

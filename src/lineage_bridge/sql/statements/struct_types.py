@@ -9,7 +9,7 @@ _OPENING, _CLOSING = frozenset("<(["), frozenset(">)]")
 
 
 def fields_of(type_tokens: Sequence[Token], path: Sequence[str], types: Mapping[str, Sequence[Token]], *, folds: bool) -> list[str] | None:
-    """The names of the fields of a row type, or of the field at `path` inside it; None if that is no row or is unknown. `types`: the
+    """The names of the fields of a row type, or of the field at `path` inside it; None if that is not a row or is unknown. `types`: the
     types that CREATE TYPE defined.
     """
     fields = _fields(type_tokens, types, folds=folds)

@@ -188,6 +188,6 @@ class PostgresqlDriver:
 def _by_number(sql: str, values: Values) -> Sequence[Any]:
     if isinstance(values, Mapping):
         if not isinstance(sql, Placed):
-            raise TypeError("a statement with named values is not rendered")
+            raise TypeError("internal error: a statement with named values was not translated for PostgreSQL")
         return [values[name] for name in sql.names]
     return values

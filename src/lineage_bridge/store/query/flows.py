@@ -12,11 +12,12 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
 
 RawEdge = tuple[int, int, int, int, int, int]
-"""source, target, job, origin, evidence (the strongest), hub (0: none)"""
+"""The source, target and job of a flow, its origin, its strongest evidence, and its hub (0: none)."""
 RawPort = tuple[int, int, int, int]
-"""job, dataset, side, origin"""
+"""The job and dataset of a port, its side and its origin."""
 RawStatement = tuple[int, str, int, str, str, str, int, int, int, bytes]
-"""target, target field, source, source field, type, subtype, masking, carrier, origin, lineage set; OWN stands for carrier or job"""
+"""The target, its field, the source and its field of a column flow; its type, subtype and masking; its carrier, origin and lineage set.
+OWN stands for the carrier or the job."""
 
 
 class Direction(Enum):

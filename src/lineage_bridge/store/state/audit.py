@@ -18,7 +18,7 @@ class AuditRepository:
         self._state = state
 
     def append(self, make: Callable[[AuditHead], AuditEntry]) -> AuditEntry:
-        """Store the entry that follows the current head."""
+        """Store the entry that `make` returns for the current head."""
         with self._state.transaction() as connection:
             return _append(connection, make)
 

@@ -122,10 +122,10 @@ def _enrich_route(router: APIRouter, services: Services) -> None:
         asked = _read(_ENRICHMENTS, body) or EnrichmentRequest()
         if asked.enable_metrics or not asked.enable_catalog:
             raise RequestError(
-                "an enrichment reads catalogs, and no metrics", "for metrics, send enable_metrics to POST /api/v1/tasks/extract"
+                "an enrichment always reads a catalog, and nothing else", "for metrics, send enable_metrics to POST /api/v1/tasks/extract"
             )
         if name and asked.name and name != asked.name:
-            raise RequestError("name is both in the query and in the body", "send it in one of the two only")
+            raise RequestError("`name` is both in the query and in the body", "send it in one of the two only")
         started = await to_thread.run_sync(services.tasks.enrich, name or asked.name or "")
         first = msgspec.structs.asdict(_item(started[0]))
         return json_response(EnrichmentItem(**first, task_ids=[task.id for task in started]), 202)
@@ -191,7 +191,7 @@ def _ids(name: str, asked: Sequence[str], body: ExtractionRequest) -> tuple[str,
     in_query = {id_.strip() for text in asked for id_ in text.split(",")} - {""}
     in_body = {id_.strip() for id_ in getattr(body, name) or ()} - {""}
     if in_query and in_body and in_query != in_body:
-        raise RequestError(f"{name} is both in the query and in the body", "send it in one of the two only")
+        raise RequestError(f"`{name}` is both in the query and in the body", "send it in one of the two only")
     return tuple(sorted(in_query or in_body))
 
 

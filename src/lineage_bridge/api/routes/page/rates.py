@@ -95,7 +95,10 @@ def dataset_ids(namespace: str | None, name: str | None, datasets: str | None) -
     if datasets is None:
         return frozenset()
     if not _IDS.fullmatch(datasets):
-        raise RequestError("datasets are not ids of nodes", "separate ids by commas; each has 16 hexadecimal digits, as in GraphNode.id")
+        raise RequestError(
+            "`datasets` has an entry that is not the id of a node",
+            "separate ids by commas; each has 16 hexadecimal digits, as in GraphNode.id",
+        )
     ids = frozenset(map(node_id_from_text, datasets.split(",")))
     if len(ids) > MOST_DATASETS:
         raise RequestError(f"{len(ids):,} datasets are too many", f"name at most {MOST_DATASETS:,}")

@@ -54,7 +54,7 @@ def routes(services: Services) -> APIRouter:
         """Events by their jobs, a dataset that they name, and their times, as they were sent."""
         times = parse_time_argument("since", since), parse_time_argument("until", until)
         if (dataset_namespace is None) != (dataset is None):
-            raise RequestError("a dataset has a namespace and a name", "send `dataset_namespace` and `dataset`, or neither")
+            raise RequestError("one of `dataset_namespace` and `dataset` is missing", "send both, or neither")
         with services.graph() as reader:
             named = all_names(reader.nodes, dataset_namespace, dataset)
             which = EventFilter(namespace, job, *times, order == "asc", limit + 1, offset, named)

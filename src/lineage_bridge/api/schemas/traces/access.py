@@ -19,7 +19,7 @@ class AccessItem(Struct, frozen=True, omit_defaults=True):
     `may_read` and `may_write` are those to whom the system's rules (ACLs) give the right; they are absent where that is not known, and
     `collector` is then the kind of source that would report it (absent if none does). `not_read` and `not_write` are those who may not
     although everybody may. `no_rules`: none of the system's rules is for the dataset. `not_observed` lists which other rights there may be:
-    of "super_users"; by "role_bindings" of Confluent Cloud (RBAC), also those of administrators; by "policies" that are no ACLs, such as
+    of "super_users"; by "role_bindings" of Confluent Cloud (RBAC), also those of administrators; by "policies" that are not ACLs, such as
     role bindings or IAM policies; by a "default" of the cluster for topics without ACLs, which may let everybody use them. `observed` is
     when the rights were reported last; observers report them when they change. Only `hidden` is present for a dataset of which the
     principal of the question may only see the name. `cut`: more than 200 principals or 100 jobs; the others are left out.

@@ -32,7 +32,7 @@ _RELATIONAL: Final = frozenset(
 """Schemes of namespaces of datasets whose columns Atlan connects, beside those of AWS Glue."""
 _GLUE: Final = "arn:aws:glue:"
 _MINIMUM_US: Final = 1000
-"""How long the run of a job takes that is no stream: it stands for all its runs."""
+"""The length given to the run of a job that is not streaming. This one run represents all runs of the job."""
 
 
 class Named(NamedTuple):

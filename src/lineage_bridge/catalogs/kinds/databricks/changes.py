@@ -20,7 +20,7 @@ LONGEST_TAG: Final = 1000
 NO_VALUE: Final = "true"
 """The value of a tag that has only a key, as OpenLineage's clients write it."""
 SYNCED: Final = "last_synced"
-"""The property with the time of the last change, which is no change by itself."""
+"""The property with the time of the last change, which does not count as a change."""
 Tags = Mapping[str, Mapping[str, str]]
 
 

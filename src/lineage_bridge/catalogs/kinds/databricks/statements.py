@@ -13,7 +13,7 @@ _ALTERED: Final = {
     "STREAMING_TABLE": "STREAMING TABLE",
     "VIEW": "VIEW",
 }
-"""How ALTER names what is no plain table, by `table_type`."""
+"""The keyword after ALTER for objects that are not plain tables, by `table_type`."""
 WITHOUT_PROPERTIES: Final = frozenset(("MATERIALIZED_VIEW", "STREAMING_TABLE"))
 """The types of tables of which ALTER sets no properties."""
 _PLACED: Final = "lower(concat_ws('.', catalog_name, schema_name, table_name))"

@@ -71,7 +71,7 @@ class Warehouse:
             found += result.get("data_array") or ()
         if manifest.get("truncated") or manifest.get("total_row_count") != len(found):
             raise SourceError(
-                f"the result of a SQL statement is not whole: it has {len(found)} of {manifest.get('total_row_count')} rows",
+                f"the result of a SQL statement is incomplete: it has {len(found)} of {manifest.get('total_row_count')} rows",
                 "try again later; if it repeats, report it to Databricks",
             )
         return found

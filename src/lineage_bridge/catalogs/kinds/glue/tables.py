@@ -13,7 +13,7 @@ from lineage_bridge.openlineage.facets.publication import PUBLICATION
 from lineage_bridge.sources.common.aws.glue_parameters import DESCRIBED, PREFIX
 
 UPSTREAM, DOWNSTREAM, THROUGH = (f"{PREFIX}{name}" for name in ("upstream", "downstream", "publication"))
-"""Parameters: the jobs that write the table, the jobs that read it, and the publisher."""
+"""Names of table parameters: the jobs that write the table, the jobs that read it, and the installations that published it."""
 LONGEST_VALUE: Final = 512_000
 """The maximum length of a parameter in characters."""
 LONGEST_DESCRIPTION, LONGEST_COMMENT, _LONGEST_NAME = 2048, 255, 255
@@ -92,7 +92,9 @@ def by_table(events: Iterable[Json], settings: GlueSettings) -> Iterator[Json]:
 def express_table(event: Json, settings: GlueSettings) -> Expressed:
     """The parameters and descriptions of a table. Raises InexpressibleError."""
     if UPSTREAM not in event:
-        raise InexpressibleError("jobs that read and write no table there" if "job" in event else "datasets that no job reads or writes")
+        raise InexpressibleError(
+            "jobs that read and write no table of the catalog" if "job" in event else "datasets that no job reads or writes"
+        )
     lost, dataset = Counter[str](), event["dataset"]
     writing, reading = (
         sorted(event[side], key=lambda made: (made["job"]["namespace"], made["job"]["name"])) for side in (UPSTREAM, DOWNSTREAM)

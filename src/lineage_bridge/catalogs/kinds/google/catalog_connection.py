@@ -48,7 +48,7 @@ class CatalogConnection(GoogleConnection):
         self.call("update_entry", {"entry": _message("entry", entry), "allow_missing": True, **asked})
 
     def create(self, kind: str, id_: str, made: Json, wait: Callable[[float], None]) -> None:
-        """Create an entry group or a type, and poll until the operation has ended. It is no error if somebody else creates it meanwhile.
+        """Create an entry group or a type, and poll until the operation has ended. If it exists by then, that is not an error.
         `wait` waits the given seconds.
         """
         try:

@@ -10,7 +10,7 @@ from lineage_bridge.sources.common.settings import Secret, Url
 
 Id = Annotated[str, Field(pattern=r"^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$")]
 LARGEST: Final = 5_000_000
-"""The most bytes that Google takes of an event."""
+"""The maximum size of an event that Google accepts, in bytes."""
 
 
 class GoogleLocationSettings(HttpTargetSettings):

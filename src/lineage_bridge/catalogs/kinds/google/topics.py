@@ -1,6 +1,6 @@
 """Converts the topics of the graph to the content of their entries in Google's catalog. Pure.
 
-The event of a topic has the member `entry`: its fully qualified name (the one that Google Data Lineage has it by), `source`, `topic` (the
+The event of a topic has the member `entry`: its fully qualified name (the same as in Google Data Lineage), `source`, `topic` (the
 data of LineageBridge's aspect), and `schema` (that of Google's aspect of this name) if the topic's columns are known. Empty members are
 left out, since Google may not keep them.
 """
@@ -18,7 +18,7 @@ from lineage_bridge.openlineage.facets.publication import PUBLICATION
 from lineage_bridge.sources.common.google.entity_names import LONGEST_NAME, entity_name
 
 LARGEST_ASPECT: Final = 120_000
-"""The most bytes that Google takes of the data of an aspect, 120 kB."""
+"""The maximum size of the data of an aspect that Google accepts, in bytes."""
 LONGEST_DISPLAYED, LONGEST_DESCRIPTION = 500, 2000
 """Characters of the name and of the description in an entry's source."""
 DEEPEST: Final = 15
@@ -68,7 +68,7 @@ def by_topic(events: Iterable[Json], settings: DataplexSettings) -> Iterator[Jso
 def express_topic(event: Json) -> Expressed:
     """The event of a topic with the content of its entry. Raises InexpressibleError."""
     if "stated" not in event:
-        raise InexpressibleError("jobs that read and write no topic" if "job" in event else "datasets that are no topics")
+        raise InexpressibleError("jobs that read and write no topic" if "job" in event else "datasets that are not topics")
     stated, lost = event["stated"], Counter[str]()
     namespace, name = event["dataset"]["namespace"], event["dataset"]["name"]
     named = entity_name(namespace, name)

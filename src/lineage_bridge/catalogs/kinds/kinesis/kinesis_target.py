@@ -96,7 +96,7 @@ class KinesisTarget(Target[KinesisTargetSettings]):
                 left.append((at, operation))
                 problem = text
         if len(left) == len(asked):
-            raise BusyError(f"PutRecords wrote no record: {problem}", "add shards to the stream, or set calls_per_s")
+            raise BusyError(f"PutRecords wrote no record: {problem}", "add shards to the stream, or limit the requests with calls_per_s")
         return left
 
     def _called(self, method: str, operation: str, **more: Any) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time

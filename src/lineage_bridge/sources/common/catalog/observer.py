@@ -38,7 +38,7 @@ class CatalogObserver(Observer[SettingsT]):
         return self._walk.observe(before, now_us)
 
     def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
-        """The number of polls of this observer that could not report everything. After such a poll, the next one soon follows."""
+        """See Observer. A change is counted for each poll that could not report everything, so that the next poll follows soon."""
         del before
         return self._walk.unfinished
 

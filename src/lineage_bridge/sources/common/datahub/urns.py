@@ -105,7 +105,7 @@ class DataHubNames:
         return (decoded(found["platform"]), decoded(found["name"])) if found and found["env"] == self._env else None
 
     def dataset(self, urn: object) -> DatasetName | None:
-        """The namespace and name of the dataset with a URN; None if it is no URN of a dataset in this environment."""
+        """The namespace and name of the dataset with a URN; None if it is not the URN of a dataset in this environment."""
         found = self.parts(urn)
         if found is None:
             return None
@@ -125,7 +125,7 @@ class DataHubNames:
         return cluster.upper() in get_args(Environment) and cluster.upper() != self._env
 
     def field(self, urn: object) -> tuple[DatasetName, str] | None:
-        """The dataset and the column with a URN; None if it is no URN of a column in this environment."""
+        """The dataset and the column with a URN; None if it is not the URN of a column in this environment."""
         found = _FIELD.fullmatch(urn) if isinstance(urn, str) else None
         dataset = self.dataset(found["dataset"]) if found else None
         return (dataset, column_of(decoded(found["field"]))) if found and dataset else None

@@ -138,9 +138,9 @@ def test_the_command_that_adds_a_source_for_a_target_is_a_whole_one(tmp_path: Pa
         ({"params": {"name": "nowhere"}}, 404, "there is no source or target nowhere"),
         ({"params": {"name": "cloud"}}, 422, "source cloud is of kind confluent, which reads no catalog"),
         ({"params": {"graph_id": "another"}}, 404, "there is no graph 'another'"),
-        ({"params": {"name": "lake"}, "json": {"name": "warehouse"}}, 422, "name is both in the query and in the body"),
-        ({"json": {"enable_catalog": False}}, 422, "an enrichment reads catalogs, and no metrics"),
-        ({"json": {"enable_metrics": True}}, 422, "an enrichment reads catalogs, and no metrics"),
+        ({"params": {"name": "lake"}, "json": {"name": "warehouse"}}, 422, "`name` is both in the query and in the body"),
+        ({"json": {"enable_catalog": False}}, 422, "an enrichment always reads a catalog, and nothing else"),
+        ({"json": {"enable_metrics": True}}, 422, "an enrichment always reads a catalog, and nothing else"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_the_reason(catalogs: TaskClient, asked: dict[str, Any], status: int, message: str) -> None:

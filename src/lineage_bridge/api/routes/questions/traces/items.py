@@ -33,7 +33,7 @@ from lineage_bridge.projections.traces.suggestions import Suggestions
 
 
 def trace_answer(progress: ProgressReader, trace: Trace, kept: Mapping[Node, Stewardship]) -> TraceAnswer:
-    """The answer about a trace, with the owners and the retention of its datasets, without what is there on request only."""
+    """The answer about a trace, with the owners and the retention of its datasets. Members that are only included on request are absent."""
     every = sorted(trace.nodes, key=lambda node: (node.kind, node.namespace, node.name))
     return TraceAnswer(
         origin=graph_node(trace.origin, dropped=trace.origin.id in trace.dropped),

@@ -33,7 +33,7 @@ _TRUE = "true"
 _STREAMING = "SnowflakeStreamingSink"
 """The name of Snowflake's connector of the fourth generation."""
 _NO_PROJECT = re.compile(r"[A-Z][A-Z0-9_-]*")
-"""Capitals alone, such as `GCP_PROJECT_NAME`, are no id of a project of Google."""
+"""Capitals alone, such as `GCP_PROJECT_NAME`, are not the id of a Google project."""
 _IDENTIFIER = re.compile(r"[^\W\d][\w$]*")
 """A name that SQL can have without quotes."""
 _CAPTURED = re.compile(r"\$\{(\d+|topic)\}")
