@@ -14,10 +14,10 @@ from lineage_bridge.errors import ConfigError
 TRACEPARENT: Final = "traceparent"
 """The header of W3C Trace Context that carries a span to another process."""
 TRACES_PATH: Final = "/v1/traces"
-"""Where a collector takes spans by OTLP over HTTP, below its address."""
+"""The path, below a collector's address, at which it accepts spans by OTLP over HTTP."""
 SpanKind: TypeAlias = Literal["INTERNAL", "SERVER", "CLIENT"]
 Attributes: TypeAlias = Mapping[str, str | int | float | bool]
-"""Named by OpenTelemetry's semantic conventions, or beginning with `lineage_bridge.`"""
+"""Attributes of a span. Their names are those of OpenTelemetry's semantic conventions, or begin with `lineage_bridge.`"""
 _EXPORT_S: Final = 3.0
 """The longest time, in seconds, of one delivery to the collector with its retries. A process that ends delivers the spans that wait."""
 _WAITING: Final = 2048

@@ -65,8 +65,8 @@ class LogHealth:
 
 @dataclass(frozen=True)
 class StreamPace:
-    """How often streams are looked after, in seconds: what they show is asked at most every `tick_s`, or every `slowest_s` if it takes
-    long, and at least every `refresh_s`. If only the time of the answer has changed, it is sent at least every `quiet_s`; a comment is
+    """How often the questions of streams are asked, in seconds: at most every `tick_s`, or every `slowest_s` if the answer takes long, and
+    at least every `refresh_s`. If only the time of the answer has changed, it is sent at least every `quiet_s`; a comment is
     sent after `beat_s` without an event.
     """
 

@@ -23,7 +23,7 @@ _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
         "changes --kind flow --after now --follow --json",
     ),
 )
-@click.option("--after", metavar="CURSOR", help="only changes after this cursor, or `now` [default: all changes that are kept]")
+@click.option("--after", metavar="CURSOR", help="only changes after this cursor, or after `now` [default: all changes that are kept]")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="only changes of this kind; can be repeated")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="maximum number of changes")
 @click.option("--follow", is_flag=True, help="keep printing new changes until Ctrl+C")

@@ -28,7 +28,7 @@ _PATH = "/api/v1/graph/diff"
 @click.option("--until", metavar="TIME", help="the later time [default: now]")
 @click.option("--direction", type=click.Choice(["upstream", "downstream", "both"]), default="both", show_default=True)
 @click.option("--depth", type=click.IntRange(0, 50), default=20, show_default=True, help="maximum number of hops")
-@click.option("--kind", type=click.Choice(KINDS), help="what NAME is [default: a dataset, or else a job]")
+@click.option("--kind", type=click.Choice(KINDS), help="kind of NAME [default: a dataset, or else a job]")
 @click.option("--jobs", metavar="GLOB", help="without NAME: only jobs in these namespaces")
 @click.option("--limit", type=click.IntRange(1, 5000), default=1000, show_default=True, help="maximum number of changes")
 @click.option("--offset", type=click.IntRange(0), default=0, help="number of changes to skip")

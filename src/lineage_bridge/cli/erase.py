@@ -66,7 +66,7 @@ def run_(context: click.Context, settings: Settings, run_id: str, dry_run: bool,
 def dataset(context: click.Context, settings: Settings, namespace: str, name: str, dry_run: bool, as_json: bool) -> None:
     """Erase every event that names the dataset NAME in NAMESPACE, exactly as written.
 
-    Such an event is erased whole, with what it says of other datasets.
+    Such an event is erased whole, with what it says about other datasets.
     """
     _erase(context, settings, DATASET, name, namespace, dry_run=dry_run, as_json=as_json)
 

@@ -41,7 +41,7 @@ _SIDES = {
 @click.argument("namespace")
 @click.argument("name")
 @click.argument("key", required=False)
-@click.option("--kind", type=click.Choice(KINDS), help="what NAME is [default: a dataset, or else a job]")
+@click.option("--kind", type=click.Choice(KINDS), help="kind of NAME [default: a dataset, or else a job]")
 @click.option("--at", metavar="TIME", help="as known at this time, RFC 3339; needs KEY")
 @with_paging("versions", default=20, most=1000)
 @names_option

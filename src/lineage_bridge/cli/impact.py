@@ -26,7 +26,7 @@ from lineage_bridge.config import Settings
 @click.option("--namespace", "within", multiple=True, metavar="GLOB", help="everything in these namespaces instead, repeatable")
 @click.option("--direction", type=click.Choice(["downstream", "upstream"]), default="downstream", show_default=True)
 @click.option("--depth", type=click.IntRange(1, 100), default=50, show_default=True, help="maximum number of hops")
-@click.option("--kind", type=click.Choice(KINDS), help="what NAME is [default: a dataset, or else a job]")
+@click.option("--kind", type=click.Choice(KINDS), help="kind of NAME [default: a dataset, or else a job]")
 @click.option("--limit", type=click.IntRange(1, 5000), default=500, show_default=True, help="maximum number of lines")
 @click.option("--offset", type=click.IntRange(0), default=0, help="number of lines to skip")
 @click.option("--at", help="the graph as of this time, RFC 3339")

@@ -23,8 +23,8 @@ from lineage_bridge.projections.pointers.collectors import PRODUCER
     ),
 )
 @click.argument("names", nargs=-1, required=True, metavar="[NAMESPACE] SOURCE [NAMESPACE] TARGET")
-@click.option("--source-kind", type=click.Choice(KINDS), help="what SOURCE is [default: a dataset, or else a job]")
-@click.option("--target-kind", type=click.Choice(KINDS), help="what TARGET is")
+@click.option("--source-kind", type=click.Choice(KINDS), help="kind of SOURCE [default: a dataset, or else a job]")
+@click.option("--target-kind", type=click.Choice(KINDS), help="kind of TARGET [default: a dataset, or else a job]")
 @click.option("--way", type=click.IntRange(1, 100), default=1, show_default=True, help="number of the path in the list that `paths` prints")
 @click.option("--since", help="start of the window, RFC 3339 [default: one day ago]")
 @click.option("--until", help="end of the window [default: now]")

@@ -26,7 +26,7 @@ from lineage_bridge.config import Settings
 @click.option("--direction", type=click.Choice(["upstream", "downstream", "both"]), default="upstream", show_default=True)
 @click.option("--depth", type=click.IntRange(0, 50), default=20, show_default=True, help="maximum number of hops")
 @click.option("--columns", is_flag=True, help="show columns instead of datasets")
-@click.option("--kind", type=click.Choice(KINDS), help="what NAME is [default: a dataset, or else a job]")
+@click.option("--kind", type=click.Choice(KINDS), help="kind of NAME [default: a dataset, or else a job]")
 @click.option("--at", metavar="TIME", help="the graph as of this time, RFC 3339")
 @click.option("--ended", is_flag=True, help="include flows that have ended")
 @names_option

@@ -23,8 +23,8 @@ _DEPTH = 20
     ),
 )
 @click.argument("names", nargs=-1, required=True, metavar="[NAMESPACE] SOURCE [NAMESPACE] TARGET")
-@click.option("--source-kind", type=click.Choice(KINDS), help="what SOURCE is [default: a dataset, or else a job]")
-@click.option("--target-kind", type=click.Choice(KINDS), help="what TARGET is")
+@click.option("--source-kind", type=click.Choice(KINDS), help="kind of SOURCE [default: a dataset, or else a job]")
+@click.option("--target-kind", type=click.Choice(KINDS), help="kind of TARGET [default: a dataset, or else a job]")
 @click.option("--depth", type=click.IntRange(1, 100), default=_DEPTH, show_default=True, help="maximum number of hops")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="maximum number of paths")
 @click.option("--at", help="the graph as of this time, RFC 3339")

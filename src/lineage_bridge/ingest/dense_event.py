@@ -1,7 +1,7 @@
 """Masks whole facets of an event that is so full of possible secrets that finding each of them would cost too much.
 
-Only what names nothing is masked whole. Names of datasets, jobs and columns, times and ids stay as they are, because other events must
-agree about them: `redaction.mask` masks secrets in them, as in any event.
+A facet is only masked whole if it names nothing. Names of datasets, jobs and columns, times and ids stay as they are, because other events
+must agree about them: `redaction.mask` masks secrets in them, as in any event.
 """
 
 from collections.abc import Collection, Mapping

@@ -14,8 +14,8 @@ MASKING_NS_PER_BYTE: Final = 80
 a script of a megabyte with a secret.
 """
 NAMING_NS_PER_BYTE: Final = 250
-"""What finding the secrets in the rest of an event may cost then: names cannot be masked whole. Hundreds of names that are signed URLs
-cost less.
+"""What finding the secrets in the rest of an event may cost after its facets were masked whole: names cannot be masked whole. Hundreds of
+names that are signed URLs cost less.
 """
 LEAST_PAYLOAD_MASKING_NS: Final = 3_000_000
 PAYLOAD_MASKING_NS_PER_BYTE: Final = MASKING_NS_PER_BYTE + NAMING_NS_PER_BYTE

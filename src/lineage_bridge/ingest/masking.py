@@ -11,7 +11,7 @@ from lineage_bridge.openlineage.secrets import RULES
 from lineage_bridge.openlineage.suspicion.harmless import Suspicion
 
 _LONGEST_SAMPLE, _SHORTEST_SAMPLE, _BYTES_PER_SAMPLED = 2048, 128, 32
-"""Of what costs too much, one byte of so many is kept, within these limits."""
+"""The sample of a body that would cost too much has one byte for each `_BYTES_PER_SAMPLED` bytes of the body, within the two limits."""
 
 
 def prepare_masking() -> None:
@@ -20,7 +20,9 @@ def prepare_masking() -> None:
 
 
 def prepare_masking_beside() -> None:
-    """Do so in a thread of its own. The process waits for it before it ends: Python ends daemon threads, and ending one in RE2 aborts."""
+    """Call `prepare_masking` in a thread. The thread is not a daemon, so the process waits for it before it ends: Python ends daemon
+    threads, and ending one within RE2 aborts the process.
+    """
     Thread(target=prepare_masking, name="prepare-masking").start()
 
 

@@ -1,7 +1,7 @@
 """Pushes the pulse to those who follow it: a question is asked once for all of its followers, and only if the graph has changed.
 
-One question at a time is asked for all followers; callers take turns, however many questions each follows. Each question pauses many times
-as long as its answer took. While nothing changes, it is asked once a minute, because the window moves.
+One question at a time is asked for all followers; callers take turns, however many questions each follows. After its answer, each question
+pauses for many times the time that the answer took. While nothing changes, it is asked once a minute, because the window moves.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from lineage_bridge.errors import LineageBridgeError, StoreError, UnavailableErr
 from lineage_bridge.model.access import Visibility
 
 PAUSED: Final = 60
-"""How many times as long as an answer took its question is not asked again, up to `StreamPace.slowest_s`."""
+"""A question is asked again after this many times the time that its answer took, at most after `StreamPace.slowest_s`."""
 _ANSWERS: Final = msgspec.json.Decoder(PulseAnswer)
 _ASKING: Final = Caller("followed rates")
 _PASSED_ON: Final = frozenset({b"content-type", b"retry-after"})
@@ -92,7 +92,9 @@ def event(name: str, data: bytes) -> bytes:
 
 
 class RatesFollower:
-    """A client that follows a question. With a message that it has not taken, it gets all current rates at once instead of the next."""
+    """A client that follows a question. If it has not taken a message when the next one comes, it gets all current rates instead of
+    that one.
+    """
 
     def __init__(self) -> None:
         self._ready = asyncio.Event()
@@ -101,7 +103,7 @@ class RatesFollower:
         self.ended: Ended | None = None
 
     async def take(self, seconds: float) -> bytes | RatesProblem | None:
-        """The next message; None if there is none within some seconds, or no further one (`ended`)."""
+        """The next message; None if there is none within some seconds, or if the stream has ended (`ended`)."""
         with move_on_after(0 if self.ended else seconds):
             await self._ready.wait()
         self._ready.clear()

@@ -26,8 +26,8 @@ _SECOND_US = 1_000_000
 
 @dataclass(frozen=True)
 class LedgerFacts:
-    """What the hops of a ledger are answered with besides their amounts, read at once: by node id the newest observed run of each job, all
-    names, the text of the jobType facet, the pages in consoles, and the number of different keys.
+    """What answers say about the hops of a ledger besides their amounts. By node id: the newest observed run of each job, all names, the
+    text of the jobType facet, the pages in consoles, and the number of different keys.
     """
 
     window: LedgerWindow

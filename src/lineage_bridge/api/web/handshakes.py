@@ -1,4 +1,4 @@
-"""What the web server does otherwise than uvicorn: it limits the time of TLS handshakes, and ends streams when it ends."""
+"""What the web server does differently from uvicorn: it limits the time of TLS handshakes, and ends streams when it ends."""
 
 from asyncio import AbstractServer
 from collections.abc import Callable

@@ -35,7 +35,7 @@ from lineage_bridge.eventlog.segment import list_segments, segment_path
 LEAST_BYTES: Final = 32 << 10
 """The size of the smallest segment that is compressed."""
 ROOM_BYTES: Final = 64 << 20
-"""What is left free on the disk for the writer of the log while a segment is compressed."""
+"""The bytes that are left free on the disk for the writer of the log while a segment is compressed."""
 TICK_S: Final = 10.0
 """Seconds between two looks for segments to compress."""
 _RETRY_S: Final = 300.0

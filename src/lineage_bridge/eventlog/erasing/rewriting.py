@@ -114,8 +114,8 @@ def cut_files(log: Path, archive: Path) -> list[Path]:
 
 
 def pieces_of(path: Path) -> Iterator[bytes]:
-    """The content of a file in pieces, of a compressed segment uncompressed. Each piece begins with the end of the one before. Raises
-    LogError for a damaged segment that cannot be read whole, OSError.
+    """The content of a file (of a compressed segment, its uncompressed form) in pieces that overlap: each begins with the end of the one
+    before. Raises LogError for a damaged segment that cannot be read whole, OSError.
     """
     piece, overlap = 4 << 20, 16 << 10
     with open_segment(path) as file:

@@ -103,7 +103,9 @@ def _without_person(record: LogRecord, identifier: PersonIdentifier) -> LogRecor
 
 
 def erased_record(record: LogRecord) -> LogRecord:
-    """The ERASED record that replaces a record. If an input read it, it still says where, so that the input continues after it."""
+    """The ERASED record that replaces a record. If an input read the record, the replacement keeps its origin, so that the
+    input continues after it.
+    """
     origin = read_note(record.note).origin
     if origin is None:
         return LogRecord(RecordKind.ERASED, record.event_id, record.arrival_us, record.channel, "", b"", b"")

@@ -36,7 +36,7 @@ class ErasureReport(msgspec.Struct, omit_defaults=True):
 
     `records`: how many records were searched. `files`: what was erased of each file of the log and of the archive, by its path.
     `repeats`: how many events are refused for ever, because they were erased. `rows`: how many rows of each table of the state database
-    were deleted or masked. `removed`: files and folders that were deleted; what of them is needed is computed again. `left`: where it
+    were deleted or masked. `removed`: files and folders that were deleted; those still needed are computed again. `left`: where it
     remains, because only an operator can change it. `elsewhere`: what lies outside of the data folder and must expire there.
     """
 

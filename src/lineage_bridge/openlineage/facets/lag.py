@@ -22,8 +22,8 @@ class StuckPartitions(msgspec.Struct, frozen=True):
 
 
 class KafkaLagFacet(msgspec.Struct, frozen=True):
-    """The records that a group has not read yet, by topic, and where it stands still. `namespaces`: those of topics that are not in the
-    namespace of the job.
+    """The records that a group has not read yet, by topic, and the partitions on which it makes no progress. `namespaces`: those of topics
+    that are not in the namespace of the job.
     """
 
     topics: dict[str, _Count]

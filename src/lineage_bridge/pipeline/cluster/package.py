@@ -22,7 +22,7 @@ ARCHIVE: Final = "package.tar.gz"
 FOLDER: Final = "lineage-bridge"
 """The folder in which executors unpack the archive."""
 PYTHON: Final = f"./{FOLDER}/bin/python"
-"""The program that runs Python, in the working folder of the driver's Java process as in those of executors."""
+"""The program that runs Python, below the working folder of the driver's Java process, and below those of the executors."""
 _DISTRIBUTION: Final = "lineage-bridge"
 _PACKAGES: Final = "packages"
 _OWN: Final = PurePosixPath("lineage_bridge")

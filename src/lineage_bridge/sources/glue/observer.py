@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 50_000
 """How many columns of changed tables one poll reports, beyond the table that reaches this number."""
 MOST_ASKED = 500
-"""How many tables that are missing from a list one poll asks for by name before it takes them for deleted."""
+"""How many tables that are missing from a list one poll asks for by name, to find out whether they were deleted."""
 _ACCOUNT_HINT = "set `catalog_id` to the account that owns the catalog"
 
 

@@ -28,8 +28,8 @@ and those of a restored dump.
 NAME_ORDER: Final = """CREATE FUNCTION name_order(namespace TEXT, name TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN replace("left"(namespace, 250), chr(1), chr(1) || chr(2))
 || CASE WHEN char_length(namespace) <= 250 THEN chr(1) || chr(1) || "left"(name, 250) ELSE chr(1) || chr(3) END"""
-"""A text by which names are sorted as by namespace and name, except that long names may be equal. An index has it, so that the beginning of
-a list is read without the rest.
+"""A text by which names are sorted as by namespace and name, except that long names may compare as equal. It is in an index, so that the
+beginning of a list is read without the rest.
 """
 
 _KEYS: Final[dict[str, frozenset[str]]] = {

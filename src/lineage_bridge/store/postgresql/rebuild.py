@@ -15,7 +15,7 @@ from lineage_bridge.store.postgresql.schema import BESIDE, FUNCTIONS, drop, grap
 from lineage_bridge.store.postgresql.writer_lock import take_lock
 
 SUFFIX: Final = "_replay"
-"""What the schema beside is named after that of the graph."""
+"""The second schema has the name of the graph's schema, followed by this."""
 _WAIT: Final = "500ms"
 """Shorter than the time after which PostgreSQL looks for deadlocks: a question that needs a table which this one has goes on."""
 

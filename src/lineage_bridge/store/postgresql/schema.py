@@ -18,7 +18,9 @@ SEARCH: Final = tuple(
         f"CREATE INDEX {index}_by_words ON {index} USING gin (words) WITH (gin_pending_list_limit = 256)",
     )
 )
-"""The indexes that search reads. Each question also reads what waits to be sorted into them: 4 MB by PostgreSQL's default, 256 kB here."""
+"""The indexes that search reads. PostgreSQL sorts new entries into them later, and each question also reads the entries that are not
+sorted yet: up to 4 MB by PostgreSQL's default, 256 kB here.
+"""
 
 _BY_NAME: Final = "CREATE INDEX node_in_order ON node (name_order(namespace, name), kind)"
 """The index that lists of nodes are read by, in the order of their names."""
@@ -54,9 +56,9 @@ $glob$
 
 
 MARK: Final = "LineageBridge: the graph, computed from the event log"
-"""How the comment of each table begins: one without it belongs to somebody else."""
+"""The beginning of the comment of each table. A table without it belongs to another program."""
 BESIDE: Final = "LineageBridge: a graph that is being computed again"
-"""As MARK, of tables that replace those of the graph when they are complete."""
+"""The same for tables of a second schema, which replace those of the graph when they are complete."""
 _MARKED: Final = """SELECT c.relname, obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND n.nspname = current_schema()"""
 _OUR_FUNCTIONS: Final = """SELECT p.oid::regprocedure::text, obj_description(p.oid, 'pg_proc') FROM pg_proc p

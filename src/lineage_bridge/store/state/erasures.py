@@ -60,7 +60,7 @@ class ErasureRepository:
             connection.execute(_SAVE, (report.id, _ENCODER.encode(msgspec.structs.replace(report, files={}))))
 
     def count_file(self, erasure: str, path: str, counts: FileCounts) -> None:
-        """Store what an erasure changes in a file. If it was interrupted, and finds less of it now, the earlier counts stay."""
+        """Store what an erasure changes in a file. If an interrupted erasure is repeated and finds less, the earlier counts stay."""
         with self._state.transaction() as connection:
             connection.execute(_SAVE_FILE, (erasure, path, counts.erased, counts.masked))
 

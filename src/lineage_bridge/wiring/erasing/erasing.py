@@ -31,8 +31,8 @@ OnStep = Callable[[str], None]
 
 
 def erase(settings: Settings, request: ErasureRequest, on_step: OnStep = lambda _: None) -> ErasureReport:
-    """Carry out an erasure while no other process uses the data folder, and return its report, which is kept. A dry run only reads, also
-    while a server runs.
+    """Carry out an erasure while no other process uses the data folder, and return its report, which is kept. A dry run only reads, so a
+    server may run meanwhile.
 
     If it fails, the report says why, the request stays, and the erasure can be begun again. Raises LogLockedError, UnavailableError while a
     process uses the folder, LogError for bytes of the log that cannot be read, StoreError, OSError.

@@ -66,7 +66,7 @@ def is_in_graph(paths: DataFolder, request: ErasureRequest) -> bool:
 
 
 def find_what_is_left(settings: Settings, request: ErasureRequest, on_step: Callable[[str], None]) -> tuple[list[str], list[str]]:
-    """Search every file of the data folder for an identifier. Returns where it is left, and which files were removed for it."""
+    """Search every file of the data folder for an identifier. Returns where it remains, and which files were removed because of it."""
     identifier, paths = PersonIdentifier(request.name), settings.paths
     left = [f"{table} in state.db ({count})" for table, count in rows_left(state_database(settings), identifier.is_in).items()]
     removed = []

@@ -57,7 +57,7 @@ def erasure_requests(settings: Settings) -> ErasureRequests:
 
 
 def waiting_requests(paths: DataFolder) -> list[ErasureRequest]:
-    """The requests that are not finished. Raises RequestError for a file that is none."""
+    """The requests that are not finished. Raises RequestError for a file that is not a request."""
     found = map(_read, sorted(paths.erasing.glob("*.json")))
     return [request for request in found if request is not None]
 

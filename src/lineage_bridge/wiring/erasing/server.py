@@ -57,7 +57,9 @@ class ErasureProcess:
         self._counting: subprocess.Popen[bytes] | None = None
 
     def is_due(self) -> bool:
-        """Whether there are requests that were not tried yet, for which all other programs must stop. Dry runs begin beside them."""
+        """Whether there are requests that were not tried yet and for which all other programs must stop. New dry runs are started here, and
+        the other programs go on.
+        """
         if self._counting is not None and self._counting.poll() is not None:
             self.close()
         new = [request for request in self._waiting() if request.id not in self._tried]
@@ -107,8 +109,9 @@ def _release(process: "subprocess.Popen[bytes]") -> None:
 
 
 def resume_all(settings: Settings, on_step: Callable[[ErasureRequest, str], None], *, dry_runs: bool | None = None) -> list[ErasureReport]:
-    """Carry out all erasures that wait, or only the dry runs, or only the others, while no other process uses the data folder, unless it is
-    a dry run. If some fail, the others are carried out nevertheless, and the first error is raised: one of those of `erase`.
+    """Carry out all waiting erasures; with `dry_runs`, only the dry runs or only the others. No other process may use the data folder,
+    except during dry runs. If some fail, the others are carried out nevertheless, and the first error (one of those of `erase`) is raised
+    then.
     """
     waiting = [request for request in waiting_requests(settings.paths) if dry_runs in (None, request.dry_run)]
     found = [_attempt(settings, request, partial(on_step, request)) for request in waiting]

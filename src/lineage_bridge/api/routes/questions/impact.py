@@ -33,11 +33,14 @@ ORIGINS: Final = "origins"
 Kind = Literal["dataset", "job"]
 Names = Annotated[
     list[Annotated[str, Mended]] | None,
-    Query(max_length=MOST_ORIGINS, description="Exactly; repeated for several nodes. Without any, everything in the namespaces is meant"),
+    Query(
+        max_length=MOST_ORIGINS,
+        description="Exact name; repeat it for several nodes. If absent, the question is about everything in the namespaces",
+    ),
 ]
 Namespaces = Annotated[
     list[Annotated[str, Mended]],
-    Query(min_length=1, max_length=MOST_ORIGINS, description="Exactly, one for each name; without a name, globs"),
+    Query(min_length=1, max_length=MOST_ORIGINS, description="Exact namespaces, one for each name; without a name, globs"),
 ]
 Kinds = Annotated[
     list[Kind] | None,

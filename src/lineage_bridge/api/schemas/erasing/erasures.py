@@ -20,7 +20,7 @@ class ErasureBody(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ErasedFile(Struct, frozen=True):
-    """How many records of a file of the log or of the archive were erased, and of how many only the sender or the like was masked."""
+    """How many records of a file of the log or the archive were erased, and in how many only metadata, such as the sender, was masked."""
 
     path: str
     erased: int
@@ -32,7 +32,7 @@ class ErasureItem(Struct, frozen=True, omit_defaults=True):
 
     `status`: `waiting` until the server has stopped its other programs, `running`, `done`, `incomplete` if something is `left` that only an
     operator can change, `failed` with an `error`. `records` were searched. `repeats`: how many events are never written again. `rows`: rows
-    of tables in state.db that were deleted or masked. `removed`: files that were deleted; what of them is needed is computed again.
+    of tables in state.db that were deleted or masked. `removed`: files that were deleted; those still needed are computed again.
     `elsewhere`: what lies outside of the data folder and must expire there.
     """
 

@@ -19,7 +19,7 @@ from lineage_bridge.openlineage.facets.publication import PUBLICATION
 from lineage_bridge.openlineage.times import format_time, parse_time
 
 LONGEST_NAME: Final = 1024
-"""Characters of a job's name there."""
+"""The maximum length of a job's name in Atlan, in characters."""
 _HELD_OF_JOBS: Final = frozenset(("jobType", PUBLICATION))
 _HELD_OF_DATASETS: Final = frozenset(("columnLineage", "symlinks"))
 _NOT_HELD: Final = "facets that Atlan does not process"

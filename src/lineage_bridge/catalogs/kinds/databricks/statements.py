@@ -15,7 +15,7 @@ _ALTERED: Final = {
 }
 """The keyword after ALTER for objects that are not plain tables, by `table_type`."""
 WITHOUT_PROPERTIES: Final = frozenset(("MATERIALIZED_VIEW", "STREAMING_TABLE"))
-"""The types of tables of which ALTER sets no properties."""
+"""The types of tables whose properties ALTER cannot set."""
 _PLACED: Final = "lower(concat_ws('.', catalog_name, schema_name, table_name))"
 
 

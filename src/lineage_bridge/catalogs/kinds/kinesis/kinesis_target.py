@@ -22,7 +22,7 @@ _KEPT: Final = 100
 MOST_RECORDS, MOST_BYTES = 500, 5 * MIB
 """The most records and bytes of one request. Some regions and servers accept 10 MiB, all accept 5; a larger record is sent alone."""
 PAUSE_S: Final = 1.0
-"""How long records wait that Kinesis did not accept: a shard's limits are per second."""
+"""Seconds until records that Kinesis did not accept are sent again: a shard's limits are per second."""
 _REFUSED: Final = frozenset(("InvalidArgumentException", "ValidationException"))
 
 

@@ -98,8 +98,8 @@ class _Poll:
 
 
 class CatalogWalk:
-    """Walks through one catalog. `unfinished`: the number of polls that could not report everything. After such a poll, the next one soon
-    follows.
+    """Walks through one catalog. `unfinished`: the number of polls that could not report everything. Such a poll is soon followed by
+    the next.
 
     `check_stop` is called before each page and each call of `missing`, and raises StoppedError if the poll is to end.
     """
