@@ -28,7 +28,7 @@ class CatalogStatement(NamedTuple):
     catalog: object
 
 
-def speaking_catalog(asserted_by: bytes, mark: bytes | str | None) -> object:
+def stating_catalog(asserted_by: bytes, mark: bytes | str | None) -> object:
     """The catalog that stated an event's facets, from the text of the facet that marks it: the catalog's kind and address, or the producer
     if there is no address.
     """

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from lineage_bridge.graph.facts.counters import STATISTICS, merge_counters
-from lineage_bridge.graph.facts.facet_sets import NO_FACETS, Fact, by_speaker, make_facet_set
+from lineage_bridge.graph.facts.facet_sets import NO_FACETS, Fact, by_side, make_facet_set
 from lineage_bridge.graph.facts.flow_endings import endings
 from lineage_bridge.graph.facts.foreign import ForeignFacets, LimitedEvent, limit_event, may_parent
 from lineage_bridge.graph.facts.names import Names, RefusedNameError
@@ -277,7 +277,7 @@ class _EventFacts:
         names.
         """
         self.add_node(self.dataset, _DATASET, dataset)
-        for side, facets in by_speaker(dataset.facets, NAMING_KEYS):
+        for side, facets in by_side(dataset.facets, NAMING_KEYS):
             self.add_assertion(self.dataset, side, self.add_facet_set(facets))
         self.add_lifecycle(self.dataset, dataset)
 

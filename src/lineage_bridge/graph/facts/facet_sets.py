@@ -47,7 +47,7 @@ def _is_tombstone(text: bytes) -> int:
     return int((b"_deleted" in text or b"\\u" in text) and standard.is_deleted(text))
 
 
-def by_speaker(facets: Facets, naming: Container[str]) -> Iterator[tuple[int, Facets]]:
+def by_side(facets: Facets, naming: Container[str]) -> Iterator[tuple[int, Facets]]:
     """The facets of a DatasetEvent by the side (see `Side`) on which they are asserted. Facets that a catalog states are on the side
     CATALOG, except lineage and other names (`naming`), which count whoever states them.
     """

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from lineage_bridge.graph.contents.catalog_facets import CatalogStatement, Newest, current_of_catalogs, is_of_catalogs, speaking_catalog
+from lineage_bridge.graph.contents.catalog_facets import CatalogStatement, Newest, current_of_catalogs, is_of_catalogs, stating_catalog
 from lineage_bridge.graph.contents.search_terms import SEARCHED, SEARCHED_OF_RUNS, search_text
 from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS, NO_RUN
 from lineage_bridge.graph.facts.facet_texts import FacetTexts
@@ -174,7 +174,7 @@ class _Derivation:
                 if not is_current(key, side):
                     continue
                 if is_of_catalogs(key, side):
-                    catalog = speaking_catalog(asserted_by, self.texts.text(facets[FROM_CATALOG]))
+                    catalog = stating_catalog(asserted_by, self.texts.text(facets[FROM_CATALOG]))
                     stated = CatalogStatement(last, event, facet, self.texts.is_deleted(facet), asserted_by, catalog)
                     of_catalogs[node, 0, key].append(stated)
                     continue

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from lineage_bridge.graph.contents.catalog_facets import CatalogStatement, current_of_catalogs, is_of_catalogs, speaking_catalog
+from lineage_bridge.graph.contents.catalog_facets import CatalogStatement, current_of_catalogs, is_of_catalogs, stating_catalog
 from lineage_bridge.graph.flows.derive import OF_RUNS, facet_owner, facet_rank, is_current
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import Side
@@ -105,4 +105,4 @@ class CurrentFacetWriter:
         for side in (Side.CATALOG, Side.SELF):
             sql = _OF_CATALOGS if side is Side.CATALOG else f"{_OF_CATALOGS} AND c.key = '{FROM_CATALOG}'"
             for key, time, event, facet, deleted, asserted_by, mark in self._connection.execute(sql, (node, int(side))):
-                yield key, CatalogStatement(time, event, facet, bool(deleted), asserted_by, speaking_catalog(asserted_by, mark))
+                yield key, CatalogStatement(time, event, facet, bool(deleted), asserted_by, stating_catalog(asserted_by, mark))

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from lineage_bridge.graph.contents.catalog_facets import CatalogStatement, newest_statements, speaking_catalog
+from lineage_bridge.graph.contents.catalog_facets import CatalogStatement, newest_statements, stating_catalog
 from lineage_bridge.graph.contents.schema_versions import WITHDRAWN, Mention, current, history, schema_version
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import Side
@@ -55,7 +55,7 @@ class SchemaHistories:
         for row in rows:
             _, facet, first, first_event, last, last_event, asserted_by, mark = row
             if known := self._read(facet):
-                catalog = speaking_catalog(asserted_by, mark)
+                catalog = stating_catalog(asserted_by, mark)
                 by_catalog[catalog].append(row)
                 seen = (last, last_event) if last <= at_us else (first, first_event)
                 statements.append(CatalogStatement(*seen, facet, known[0] == WITHDRAWN, asserted_by, catalog))
