@@ -59,7 +59,7 @@ def read_overview(graph: GraphReader, now_us: int, most: int) -> Overview:
 
 
 MOST_JOBS: Final = 10_000
-"""How many names of jobs one page of a list is looked for in."""
+"""How many names of jobs are searched for one page of a list."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class FieldProblem(Struct, frozen=True):
 
 
 class Problem(Struct, frozen=True):
-    """An error: a stable code, a message, a hint what to do, similar names, and the members of the request that are wrong."""
+    """An error: a stable code, a message, a hint about what to do, similar names, and the members of the request that are wrong."""
 
     code: str
     message: str

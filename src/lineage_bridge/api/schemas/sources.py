@@ -72,7 +72,7 @@ class SourceRemoved(Struct, frozen=True, tag_field="status", tag="removed"):
 
 
 class CheckItem(Struct, frozen=True):
-    """One step of a test: whether it works, what was found or what failed, and a hint what to do.
+    """One step of a test: whether it works, what was found or what failed, and a hint about what to do.
 
     `skipped`: the step was not tried, because a setting that it needs is missing.
     """

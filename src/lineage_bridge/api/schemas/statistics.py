@@ -57,8 +57,8 @@ class StatisticsAnswer(Struct, frozen=True):
 
 
 class StuckAnswer(Struct, frozen=True):
-    """Partitions of a topic that a consumer group does not read on although they have unread records, while it reads other partitions: the
-    number of such partitions, the one with the most unread records, and how many these are.
+    """Partitions of a topic that have unread records and on which a consumer group makes no progress, while it reads other partitions: the
+    number of such partitions, the one with the most unread records, and the number of these records.
     """
 
     partitions: int

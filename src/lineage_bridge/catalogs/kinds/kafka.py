@@ -58,7 +58,7 @@ class KafkaTarget(Target[KafkaTargetSettings]):
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
         """Produce records, and wait until the brokers have confirmed them.
 
-        Brokers refuse all records that came together if these are too large together, or one of them is; so each is then sent alone.
+        If records are too large together, or one of them is, brokers refuse all records that were sent together. Each is then sent alone.
         """
         found = self._sent(operations)
         if len(operations) > 1:

@@ -31,8 +31,9 @@ from lineage_bridge.ports.streams import JudgeRow, SparkRead, StreamRange, Taken
 CATCH_UP_BYTES = 8 << 20
 BATCH_BYTES = 64 << 20
 TASK_BYTES = 1 << 20
-"""The bytes of rows that all tasks of a batch hold together at most (BATCH_BYTES), and that each task may hold at least (TASK_BYTES). Each
-task may hold one row more."""
+"""BATCH_BYTES: the maximum bytes of rows that all tasks of a batch hold together. TASK_BYTES: the bytes that each task may hold in any
+case. Each task may hold one row more.
+"""
 _RANGES = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in OFFSET_RANGES)
 _RESTARTS = "nothing to do: the pipeline restarts, folds what the archive has, and then reads on"
 log = logging.getLogger(__name__)

@@ -63,7 +63,7 @@ def missing_key_hint(settings: ConfluentSettings, plane: str, scope: str) -> str
 
 
 def error_hint(plane: str, error: LineageBridgeError) -> str:
-    """A hint what to do about the error of a plane. The likeliest cause comes first."""
+    """A hint about the error of a plane: what to do about it. The likeliest cause comes first."""
     access = _ACCESS.get(plane)
     if access is None or not isinstance(error, ForbiddenError):
         return error.hint
