@@ -92,9 +92,7 @@ def event(name: str, data: bytes) -> bytes:
 
 
 class RatesFollower:
-    """A client that follows a question. If it has not taken a message when the next one comes, it gets all current rates instead of
-    that one.
-    """
+    """A client that follows a question. If a message comes before it has taken the last one, it gets all current rates instead."""
 
     def __init__(self) -> None:
         self._ready = asyncio.Event()
