@@ -10,7 +10,7 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
 from lineage_bridge.sources.common.connect.catalogue.templates import fill, holes, is_unreadable
 from lineage_bridge.sources.common.connect.lineage.connection import ConnectorEvidence
-from lineage_bridge.sources.common.connect.lineage.names import is_code
+from lineage_bridge.sources.common.connect.lineage.names import is_code, is_left_open
 from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN, has_placeholder
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 
@@ -101,7 +101,9 @@ class ConnectorView:
 
     def _is_left_open(self, key: str) -> bool:
         text = self.config.get(key, "").replace("${topic}", "")
-        return self.is_unreadable([key]) or bool(TO_FILL_IN.search(text) or _NAMES_ITSELF.search(text)) or is_code(text)
+        return (
+            self.is_unreadable([key]) or bool(TO_FILL_IN.search(text) or _NAMES_ITSELF.search(text)) or is_code(text) or is_left_open(text)
+        )
 
     def _named(self, namespace: str, name: str, scope: Mapping[str, str]) -> DatasetName | None:
         space, filled = fill(namespace, self.config, scope), fill(name, self.config, scope)
