@@ -5,9 +5,8 @@ from tests.sources.connect.public.test_public import CASES, configuration
 
 from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
 from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
-from lineage_bridge.sources.common.connect.lineage.connection import Connection
+from lineage_bridge.sources.common.connect.lineage.connection import Connection, ConnectorEvidence
 from lineage_bridge.sources.common.connect.lineage.names import is_dataset
-from lineage_bridge.sources.common.connect.lineage.connection import ConnectorEvidence
 from lineage_bridge.sources.common.connect.lineage.resolve import resolve
 
 JDBC, S3 = "io.confluent.connect.jdbc.JdbcSinkConnector", "io.confluent.connect.s3.S3SinkConnector"

@@ -24,9 +24,11 @@ _ALTERNATIVES = re.compile(r"\((?:\?:)?([^()?*+{}]*)\)(?![?*+{])")
 _ANY_TEXT = "%"
 """SQL's wildcard for any text in a pattern."""
 _NAMES_ITSELF = re.compile(
-    r"(?:^|(?<!/)//|[@,])(?:(?:[A-Z0-9]+_)+(?:URL|URI|HOST|HOSTNAME|SERVER|ENDPOINT|ADDRESS|IP|BUCKET|CONTAINER|NAME)|YOUR[_-][A-Z0-9_-]+|(?:[A-Za-z0-9]+-)?[Xx]{3,})(?=[:,/@.]|$)"
+    r"(?:^|(?<!/)//|[@,])(?:(?:[A-Z0-9]+_)+(?:URL|URI|HOST|HOSTNAME|SERVER|ENDPOINT|ADDRESS|IP|BUCKET|CONTAINER|NAME|LOCATOR|IDENTIFIER|ACCOUNT)|YOUR[_-][A-Z0-9_-]+|(?:[A-Za-z0-9]+-)?[Xx]{3,})(?=[:,/@.]|$)"
 )
-"""A server or bucket that is only called what belongs there: `NEO4J_URI`, `YOUR-QUERY-URL`, `GCS_BUCKET_NAME`, `XXXX`, `pkc-xxxxx`."""
+"""A server or bucket that is only called what belongs there: `NEO4J_URI`, `ACCOUNT_LOCATOR`, `YOUR-QUERY-URL`, `GCS_BUCKET_NAME`, `XXXX`,
+`pkc-xxxxx`.
+"""
 _MOST_BARS, _MOST_BRACKETS = 32, 3
 
 

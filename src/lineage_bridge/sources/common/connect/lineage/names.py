@@ -38,9 +38,8 @@ _YOURS = (
 )
 """What documentation writes in place of a name: `your-storage-account`, `your_bucket`, `YOUR_GCP_PROJECT_ID`, `yourdomain`."""
 _FILLER = re.compile(
-    r"(?:(?:^|(?<=[./:]))(?:[Xx]{3,}|TODO|TBD|\[\[[^\[\]]{0,255}\]\]|\[(?i:add|change|enter|insert|put|replace|your)[ _-][^\[\]]{0,255}\])(?=$|[./:])|(?:^|(?<=/))(?i:path/to)(?=/)|"
-    + _YOURS
-    + ")"
+    r"(?:(?:^|(?<=[./:]))(?:[Xx]{3,}|TODO|TBD|\[\[[^\[\]]{0,255}\]\]|\[(?i:add|change|enter|insert|put|replace|your)[ _-][^\[\]]{0,255}\])"
+    r"(?=$|[./:])|(?:^|(?<=/))(?i:path/to)(?=/)|" + _YOURS + ")"
 )
 """A part of a name that is a placeholder: `xxx`, `TODO`, `[[table]]`, `[REPLACE DATABASE]`, `path/to/file`, `your_table`."""
 _FILLED_LATER = re.compile(
