@@ -5,7 +5,7 @@ from tests.sources.connect.public.test_public import CASES, configuration
 
 from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
 from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
-from lineage_bridge.sources.common.connect.lineage.connection import Connection
+from lineage_bridge.sources.common.connect.lineage.connection import Connection, ConnectorEvidence
 from lineage_bridge.sources.common.connect.lineage.names import is_dataset
 from lineage_bridge.sources.common.connect.lineage.resolve import resolve
 
@@ -121,6 +121,7 @@ DEFAULTS = {
     "1",
     "1414",
     "5439",
+    "5552",
     "5672",
     "8443",
     "KEYS",
@@ -278,6 +279,77 @@ def test_generated_records_are_not_named_without_a_kind() -> None:
     assert [outside.dataset[1] for outside in resolve(made | {"quickstart": "ORDERS"}).datasets] == ["datagen/orders"]
 
 
-@pytest.mark.parametrize("bucket", ['" + bucket + "', "lake-XXXX", "TODO", "TBD", "[[bucket]]"])
+@pytest.mark.parametrize(
+    "bucket",
+    [
+        '" + bucket + "',
+        "lake-XXXX",
+        "TODO",
+        "TBD",
+        "[[bucket]]",
+        "your-bucket",
+        "your_bucket",
+        "YOUR-S3-BUCKET-NAME",
+        "yourbucket",
+        "your-data-lake-bucket",
+        "your-company-raw",
+    ],
+)
 def test_a_bucket_that_is_still_to_be_filled_in_is_none(bucket: str) -> None:
     assert resolve({"connector.class": S3, "topics": "orders", "s3.bucket.name": bucket}).datasets == ()
+
+
+@pytest.mark.parametrize(
+    "bucket", ["my-bucket", "test-bucket", "example-data", "yourstory-prod", "your-choice", "four-buckets", "colour-table", "lake.xxx"]
+)
+def test_a_bucket_with_an_everyday_name_is_one(bucket: str) -> None:
+    found = resolve({"connector.class": S3, "topics": "orders", "s3.bucket.name": bucket})
+    assert [outside.dataset for outside in found.datasets] == [(f"s3://{bucket}", "topics/orders")]
+
+
+@pytest.mark.parametrize(
+    "host", ["192.168.xxx.xxx", "10.0.0.xxx", "db.xxxx.rds.amazonaws.com", "your-server", "your-db.internal", "yourdomain.com"]
+)
+def test_a_server_that_is_still_to_be_filled_in_is_none(host: str) -> None:
+    settings = {"connector.class": JDBC, "topics": "orders", "connection.url": f"jdbc:postgresql://{host}:5432/shop"}
+    assert resolve(settings).datasets == ()
+    assert "connection.url" in " ".join(resolve(settings).unknown)
+
+
+@pytest.mark.parametrize("host", ["shop.xxx", "yours.internal", "yourstory.com"])
+def test_a_server_with_an_everyday_name_is_one(host: str) -> None:
+    settings = {"connector.class": JDBC, "topics": "orders", "connection.url": f"jdbc:postgresql://{host}:5432/shop"}
+    assert [outside.dataset[0] for outside in resolve(settings).datasets] == [f"postgres://{host}:5432"]
+
+
+@pytest.mark.parametrize("table", ["TODO", "XXX", "your_table"])
+def test_a_table_that_resembles_a_placeholder_is_one_if_its_topic_exists(table: str) -> None:
+    oracle = {
+        "connector.class": "io.debezium.connector.oracle.OracleConnector",
+        "database.hostname": "db",
+        "database.dbname": "SHOP",
+        "topic.prefix": "shop",
+        "table.include.list": f"APP.{table}",
+    }
+    assert resolve(oracle).datasets == ()
+    assert resolve(oracle, ConnectorEvidence(observed_topics=("shop.APP.NOTES",))).datasets == ()
+    found = resolve(oracle, ConnectorEvidence(observed_topics=(f"shop.APP.{table}",)))
+    assert [outside.dataset[1] for outside in found.datasets] == [f"SHOP.APP.{table}"]
+
+
+def test_a_table_named_after_a_topic_in_small_letters_is_one() -> None:
+    snowflake = {
+        "connector.class": "com.snowflake.kafka.connector.SnowflakeSinkConnector",
+        "snowflake.url.name": "acme.snowflakecomputing.com",
+        "snowflake.database.name": "DB",
+        "snowflake.schema.name": "RAW",
+    }
+    assert [outside.dataset[1] for outside in resolve({**snowflake, "topics": "todo"}).datasets] == ["DB.RAW.TODO"]
+    assert resolve({**snowflake, "topics": "TODO"}).datasets == ()
+    known = ConnectorEvidence(known_topics=frozenset(("TODO",)))
+    assert [outside.dataset[1] for outside in resolve({**snowflake, "topics": "TODO"}, known).datasets] == ["DB.RAW.TODO"]
+
+
+@pytest.mark.parametrize("folder", ["{a}", "{bucket}/raw", "/path/to/data", "path/to/data", "your-folder"])
+def test_a_folder_that_is_still_to_be_filled_in_is_none(folder: str) -> None:
+    assert resolve({"connector.class": S3, "topics": "orders", "s3.bucket.name": "lake", "topics.dir": folder}).datasets == ()

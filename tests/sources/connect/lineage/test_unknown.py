@@ -255,7 +255,7 @@ def test_what_is_still_to_be_filled_in_names_no_dataset(settings: dict[str, str]
     ("settings", "name"),
     [
         ({"connector.class": JDBC, "connection.url": "jdbc:oracle:thin:@//db:1521/PDB", "table.name.format": "SYS.V$LOG"}, "PDB.SYS.V$LOG"),
-        ({"connector.class": S3, "s3.bucket.name": "b", "topics.dir": "{a}"}, "{a}/orders"),
+        ({"connector.class": S3, "s3.bucket.name": "b", "topics.dir": "a{"}, "a{/orders"),
         ({"connector.class": BLOB, "azblob.account.name": "acme", "azblob.container.name": "$web"}, "topics/orders"),
     ],
 )

@@ -10,7 +10,7 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
 from lineage_bridge.sources.common.connect.catalogue.templates import fill, holes, is_unreadable
 from lineage_bridge.sources.common.connect.lineage.connection import ConnectorEvidence
-from lineage_bridge.sources.common.connect.lineage.names import is_code
+from lineage_bridge.sources.common.connect.lineage.names import is_code, is_left_open
 from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN, has_placeholder
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 
@@ -24,9 +24,11 @@ _ALTERNATIVES = re.compile(r"\((?:\?:)?([^()?*+{}]*)\)(?![?*+{])")
 _ANY_TEXT = "%"
 """SQL's wildcard for any text in a pattern."""
 _NAMES_ITSELF = re.compile(
-    r"(?:^|(?<!/)//|[@,])(?:(?:[A-Z0-9]+_)+(?:URL|URI|HOST|HOSTNAME|SERVER|ENDPOINT|ADDRESS|IP|BUCKET|CONTAINER|NAME)|YOUR[_-][A-Z0-9_-]+|(?:[A-Za-z0-9]+-)?[Xx]{3,})(?=[:,/@.]|$)"
+    r"(?:^|(?<!/)//|[@,])(?:(?:[A-Z0-9]+_)+(?:URL|URI|HOST|HOSTNAME|SERVER|ENDPOINT|ADDRESS|IP|BUCKET|CONTAINER|NAME|LOCATOR|IDENTIFIER|ACCOUNT)|YOUR[_-][A-Z0-9_-]+|(?:[A-Za-z0-9]+-)?[Xx]{3,})(?=[:,/@.]|$)"
 )
-"""A server or bucket that is only called what belongs there: `NEO4J_URI`, `YOUR-QUERY-URL`, `GCS_BUCKET_NAME`, `XXXX`, `pkc-xxxxx`."""
+"""A server or bucket that is only called what belongs there: `NEO4J_URI`, `ACCOUNT_LOCATOR`, `YOUR-QUERY-URL`, `GCS_BUCKET_NAME`, `XXXX`,
+`pkc-xxxxx`.
+"""
 _MOST_BARS, _MOST_BRACKETS = 32, 3
 
 
@@ -101,7 +103,9 @@ class ConnectorView:
 
     def _is_left_open(self, key: str) -> bool:
         text = self.config.get(key, "").replace("${topic}", "")
-        return self.is_unreadable([key]) or bool(TO_FILL_IN.search(text) or _NAMES_ITSELF.search(text)) or is_code(text)
+        return (
+            self.is_unreadable([key]) or bool(TO_FILL_IN.search(text) or _NAMES_ITSELF.search(text)) or is_code(text) or is_left_open(text)
+        )
 
     def _named(self, namespace: str, name: str, scope: Mapping[str, str]) -> DatasetName | None:
         space, filled = fill(namespace, self.config, scope), fill(name, self.config, scope)

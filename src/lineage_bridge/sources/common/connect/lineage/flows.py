@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.connect.catalogue.family import SINK
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects, numbered, pairs
 from lineage_bridge.sources.common.connect.catalogue.readers import SINK_READERS, SOURCE_READERS
 from lineage_bridge.sources.common.connect.catalogue.templates import ANY_VALUE, holes, invert
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, literal
 from lineage_bridge.sources.common.connect.lineage.connection import ConnectorFlow, EvidenceKind, ExternalDataset, FoundObject, TopicUse
-from lineage_bridge.sources.common.connect.lineage.names import can_be_topic, is_dataset
+from lineage_bridge.sources.common.connect.lineage.names import can_be_topic, is_dataset, is_left_open
 from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN
 from lineage_bridge.sources.common.connect.transforms.chain import TOPIC_STEPS, Chain, replay
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
@@ -36,12 +37,19 @@ class TracedFlows:
     def see(self, view: ConnectorView, found: FoundObject, topic: str, how: tuple[EvidenceKind, ...]) -> DatasetName | None:
         """Add the dataset of an object, and return its name; None if the dataset has no name."""
         name = found.dataset or (None if found.object is None else view.dataset(found.object, topic))
-        if name is not None and not is_dataset(name):
+        existing = _existing_topics(view, topic)
+        if name is None or not is_dataset(name, existing):
             return None
-        if name is not None:
-            symlinks = () if found.dataset else tuple(filter(is_dataset, view.symlinks(found.object or "", topic)))
-            self.datasets.append(ExternalDataset(name, how, symlinks, view.connector.synthetic))
+        links = () if found.dataset else view.symlinks(found.object or "", topic)
+        symlinks = tuple(link for link in links if is_dataset(link, existing))
+        self.datasets.append(ExternalDataset(name, how, symlinks, view.connector.synthetic))
         return name
+
+
+def _existing_topics(view: ConnectorView, topic: str) -> tuple[str, ...]:
+    """Return the topics that are known to exist, and the topic from which a sink makes a name, unless it is a placeholder itself."""
+    own = (topic,) if view.connector.direction == SINK and not is_left_open(topic) else ()
+    return (*own, *view.evidence.observed_topics, *(view.evidence.known_topics or ()))
 
 
 def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:

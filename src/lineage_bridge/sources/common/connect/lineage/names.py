@@ -5,6 +5,7 @@ expressions in place of values; such an expression must not become a dataset.
 """
 
 import re
+from collections.abc import Iterable
 
 from lineage_bridge.openlineage.jdbc.drivers import FILE_DATABASES
 from lineage_bridge.openlineage.naming import DatasetName
@@ -29,13 +30,25 @@ _IN_NAME = re.compile(r"[*?|^\"`\\{}\x00-\x1f]|(?<!\w)'|'(?!\w)|\w\[(?:\d{1,9}|[
 """What no name contains: wildcards, quotes around it, and the calls and indices of programs."""
 _CONCATENATED = re.compile(r"[\"'] ?\+|\+ ?[\"']")
 """An expression that joins texts and variables: `"a" + b`."""
-_FILLER = re.compile(r"(?:^|[./:])(?:[Xx]{3,}|TODO|TBD|\[\[[^\[\]]{0,255}\]\])(?=$|[./:])")
-"""A part of a name that is a placeholder: `xxx`, `TODO`, `[[table]]`."""
-_FILLED_LATER = re.compile(r"://(?:TODO|TBD)(?=$|[/:])")
-"""An address whose server is a placeholder: `https://TODO`."""
+_YOURS = (
+    r"(?i:(?<![a-z0-9])your(?:[-_](?:[a-z0-9]{1,40}[-_]){0,6})?"
+    r"(?:account|address|bucket|catalog|cluster|collection|company|connection|container|database|dataset|db|dbname|dir|directory|domain|endpoint|file|folder|host"
+    r"|hostname|index|instance|keyspace|lake|namespace|org|organization|path|project|queue|region|schema|server|site|storage|stream|subdomain"
+    r"|subscription|table|tenant|topic|uri|url|user|vault|warehouse|workspace)s?(?:[-_]?(?:address|here|id|name|string|uri|url)){0,2}(?![a-z0-9]))"
+)
+"""What documentation writes in place of a name: `your-storage-account`, `your_bucket`, `YOUR_GCP_PROJECT_ID`, `yourdomain`."""
+_FILLER = re.compile(
+    r"(?:(?:^|(?<=[./:]))(?:[Xx]{3,}|TODO|TBD|\[\[[^\[\]]{0,255}\]\]|\[(?i:add|change|enter|insert|put|replace|your)[ _-][^\[\]]{0,255}\])"
+    r"(?=$|[./:])|(?:^|(?<=/))(?i:path/to)(?=/)|" + _YOURS + ")"
+)
+"""A part of a name that is a placeholder: `xxx`, `TODO`, `[[table]]`, `[REPLACE DATABASE]`, `path/to/file`, `your_table`."""
+_FILLED_LATER = re.compile(
+    r"://(?:TODO|TBD)(?=$|[/:])|(?<=[.])[Xx]{3,}(?=[.])|(?<=[0-9][.])[Xx]{3,}(?=[:,/]|$)|(?<=[.-])[Xx]{4,}(?=[:,/.-]|$)|" + _YOURS
+)
+"""An address whose server is a placeholder: `https://TODO`, `192.168.xxx.xxx`, `your-server`. The domain `.xxx` is none."""
 _PATHS = ("file", "sftp://", "ftp", "http", "ws", "hdfs://", "s3://", "gs://", "abfs", "wasb", "adl", "ibmcos", "smb")
 """The beginnings of namespaces whose names are paths, which may have quotes and brackets."""
-_IN_PATH = re.compile(r"[*?|\"`\x00-\x1f]|^\w+(?:\.\w+)*(?:[\[(]'|\[[^\]]*\]$|\([^)]*\)$)")
+_IN_PATH = re.compile(r"[*?|\"`\x00-\x1f]|\{[\w .-]{0,100}\}|^\w+(?:\.\w+)*(?:[\[(]'|\[[^\]]*\]$|\([^)]*\)$)")
 _PATTERNS = ("redis://",)
 """The beginnings of namespaces whose names may be patterns, by which a system selects keys or channels."""
 _WILDCARDS = ("activemq:", "bigquery", "jms:", "nats:", "rabbitmq:", "solace:", "tibco:")
@@ -44,12 +57,16 @@ _FILES = tuple(f"{driver}:" for driver in sorted(FILE_DATABASES))
 _WEB = re.compile(r"https?://")
 
 
-def is_dataset(name: DatasetName) -> bool:
-    """Whether a namespace and a name can be those of a dataset. An address that is a secret itself cannot be a namespace."""
+def is_dataset(name: DatasetName, existing: Iterable[str] = ()) -> bool:
+    """Whether a namespace and a name can be those of a dataset. An address that is a secret itself cannot be a namespace.
+
+    `existing`: topics that exist. A part of the name that looks like a placeholder, such as `TODO`, is a name if it is also a part
+    of one of these.
+    """
     namespace, text = name
     if len(namespace) > _LONGEST or len(text) > _LONGEST_NAME or any(map(TO_FILL_IN.search, name)):
         return False
-    if not (_is_address(namespace) and _can_be_called(text, namespace)):
+    if not (_is_address(namespace) and _can_be_called(text, namespace) and not _is_filler(text, namespace, existing)):
         return False
     address = f"{namespace}/{text.lstrip('/')}" if _WEB.match(namespace) else ""
     return mask_text(address) == address
@@ -72,10 +89,22 @@ def _is_address(namespace: str) -> bool:
     return not (_IN_ADDRESS.search(namespace) or _FILLED_LATER.search(namespace) or is_member(namespace))
 
 
+def is_left_open(text: str) -> bool:
+    """Whether a part of a setting's value only says what belongs there."""
+    return bool(_FILLED_LATER.search(text) or _FILLER.search(text))
+
+
+def _is_filler(text: str, namespace: str, existing: Iterable[str]) -> bool:
+    """Whether a part of a name is a placeholder, and no topic that exists has it too."""
+    found = () if namespace.startswith(_PATTERNS) else [match[0] for match in _FILLER.finditer(text)]
+    parts = [re.compile(rf"(?<![A-Za-z0-9]){re.escape(part)}(?![A-Za-z0-9])", re.IGNORECASE) for part in found]
+    return bool(parts) and not all(any(part.search(topic) for topic in existing) for part in parts)
+
+
 def _can_be_called(text: str, namespace: str) -> bool:
     if namespace.startswith(_PATTERNS):
         return True
-    if _CONCATENATED.search(text) or _FILLER.search(text):
+    if _CONCATENATED.search(text):
         return False
     if namespace.startswith(_PATHS):
         return not _IN_PATH.search(text)
