@@ -1,0 +1,92 @@
+"""Retention in the store: the present graph stays, what goes is old, and folding what stays gives the same tables."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from tests.events import T0
+from tests.quirks.disorder import ARRIVAL, arriving, in_order
+from tests.store.corpus import corpus_events
+from tests.store.reading import reader_of
+from tests.store.tables import contents
+from tests.store.writing import NAMES, opened, settle
+
+from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.graph.log_record import OffsetRange, RecordAddress, StoredRecord
+from lineage_bridge.graph.relations import BY_NAME
+from lineage_bridge.model.retention import Cutoffs, ExpiredCounts, RetentionPolicy
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.store.derive.verify import MAY_HOLD_MORE, STORED
+from lineage_bridge.store.retention.expiry import Expiry
+from lineage_bridge.store.write.apply import GraphWriter
+
+OLD = ARRIVAL + 10 * DAY_US
+POLICIES = {
+    "all": Cutoffs(OLD, OLD, OLD, OLD),
+    "runs": Cutoffs(runs=OLD),
+    "events": Cutoffs(events=OLD),
+    "statistics": Cutoffs(statistics=OLD),
+    "half": Cutoffs(*[T0 + DAY_US] * 4),
+}
+
+
+class Gone:
+    """The addresses of the records that nothing needs any more."""
+
+    def __init__(self) -> None:
+        self.addresses: set[RecordAddress] = set()
+
+    def __call__(self, records: Sequence[RecordAddress]) -> Callable[[], None]:
+        return lambda: self.addresses.update(records)
+
+
+def put(writer: GraphWriter, records: list[StoredRecord]) -> None:
+    """Fold records, up to the end of what can have been read."""
+    ranges = {(source, number): OffsetRange(0, 2**40) for source, number in {record[:2] for record in records}}
+    writer.apply(Batch(ranges, dict(flat(fold_records(records, NAMES)))), Budget(10**9))
+    settle(writer)
+
+
+def retain(writer: GraphWriter, cutoffs: Cutoffs) -> tuple[ExpiredCounts, set[RecordAddress]]:
+    counts, gone = ExpiredCounts(), Gone()
+    for step in Expiry(writer, RetentionPolicy([("*", cutoffs)]), gone).steps(writer.connection, OLD):
+        counts.add(step())
+    return counts, gone.addresses
+
+
+def tables(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
+    return {name: contents(writer, name) for name in sorted({*BY_NAME, *STORED} - MAY_HOLD_MORE)}
+
+
+def graph_of(writer: GraphWriter) -> list[bytes]:
+    return list(reader_of(writer).whole.lines(frozenset(), now_us=ARRIVAL))
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_present_graph_stays(policy: str) -> None:
+    with opened() as writer:
+        put(writer, in_order(corpus_events()))
+        before = graph_of(writer)
+        facets = contents(writer, "current_facet")
+        counts, _ = retain(writer, POLICIES[policy])
+        assert graph_of(writer) == before
+        assert contents(writer, "current_facet") == facets
+        assert [d for d in reader_of(writer).whole.differences(NAMES) if d.surplus or d.missing] == []
+        print(policy, counts)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_folding_the_records_that_stay_gives_the_same_tables(policy: str) -> None:
+    records = arriving(corpus_events(), 7)
+    with opened() as writer, opened() as again:
+        put(writer, records)
+        counts, gone = retain(writer, POLICIES[policy])
+        put(again, [record for record in records if not is_in(record, gone)])
+        retain(again, POLICIES[policy])
+        mine, theirs = tables(writer), tables(again)
+        for name in mine:
+            assert mine[name] == theirs[name], name
+
+
+def is_in(record: StoredRecord, gone: set[RecordAddress]) -> bool:
+    return RecordAddress(*record[:3]) in gone
