@@ -1,6 +1,6 @@
 """Retention in the store: the present graph stays, what goes is old, and folding what stays gives the same tables."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 from tests.events import T0
@@ -31,13 +31,24 @@ POLICIES = {
 
 
 class Gone:
-    """The addresses of the records that nothing needs any more."""
+    """Implements ports.ExpiredRecords: the addresses of the records that nothing needs any more."""
 
     def __init__(self) -> None:
+        self.prepared: dict[int, Sequence[RecordAddress]] = {}
         self.addresses: set[RecordAddress] = set()
 
-    def __call__(self, records: Sequence[RecordAddress]) -> Callable[[], None]:
-        return lambda: self.addresses.update(records)
+    def newest(self) -> int:
+        return max(self.prepared, default=0)
+
+    def prepare(self, number: int, records: Sequence[RecordAddress]) -> None:
+        assert number not in self.prepared
+        self.prepared[number] = records
+
+    def commit(self, number: int) -> None:
+        self.addresses.update(self.prepared[number])
+
+    def recover(self, committed: int) -> None:
+        assert committed >= 0
 
 
 def put(writer: GraphWriter, records: list[StoredRecord]) -> None:
@@ -59,7 +70,9 @@ def tables(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
 
 
 def graph_of(writer: GraphWriter) -> list[bytes]:
-    return list(reader_of(writer).whole.lines(frozenset(), now_us=ARRIVAL))
+    """The exported graph, without the list of runs."""
+    lines = reader_of(writer).whole.lines(frozenset(), now_us=ARRIVAL)
+    return [line for line in lines if not line.startswith(b'{"type":"run"')]
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -4,13 +4,14 @@ Each row that stays is as it was, and for each of them an event stays that said 
 is old, gives the same tables.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final, NamedTuple, TypeVar
 
 from lineage_bridge.graph.ids import DAY_US, day_of
 from lineage_bridge.graph.log_record import RETRY, RecordAddress
 from lineage_bridge.model.retention import KEPT, Cutoffs, ExpiredCounts, RetentionPolicy
+from lineage_bridge.ports.log import ExpiredRecords
 from lineage_bridge.store.chunks import batches, marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.retention.evidence import OldRuns
@@ -47,8 +48,9 @@ _TIMES: Final = (
     ("io_sample", "run", ("time",), "time"),
 )
 """The relations whose rows have the times of the events that they come from."""
-OnRecords = Callable[[Sequence[RecordAddress]], Callable[[], None]]
-"""Called within a transaction with the addresses of the records that nothing needs once it is committed. Returns what is called then."""
+_COMMITTED = "SELECT value FROM rule WHERE name = 'expired'"
+_COMMIT = "INSERT INTO rule VALUES ('expired', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+"""The number of the last transaction that removed events, in the table that also remembers which rules are on."""
 Step = Callable[[], ExpiredCounts]
 """One short transaction. Returns what went."""
 Key = TypeVar("Key")
@@ -66,8 +68,8 @@ class _Event(NamedTuple):
 class Expiry:
     """Removes what a policy lets go, over the writer's connection."""
 
-    def __init__(self, writer: GraphWriter, policy: RetentionPolicy, on_records: OnRecords) -> None:
-        self._writer, self._policy, self._on_records = writer, policy, on_records
+    def __init__(self, writer: GraphWriter, policy: RetentionPolicy, expired: ExpiredRecords) -> None:
+        self._writer, self._policy, self._expired = writer, policy, expired
         self._connection = writer.connection
         self._namespaces: dict[int, str] = {}
 
@@ -77,6 +79,7 @@ class Expiry:
         `reading` is another connection to the same graph, in a read transaction that began just now.
         """
         latest = self._policy.latest
+        yield self._recover
         if latest.runs != KEPT:
             yield from self._run_steps(reading)
         if latest.statistics != KEPT:
@@ -87,6 +90,25 @@ class Expiry:
                 yield from self._scan(lambda after, end=until: self._expire_events(after, end, firsts), (since, _NO_KEY))
             if (rejected := self._policy.of("").events) != KEPT:
                 yield from self._scan(lambda _: self._expire_rejected(rejected), ())
+
+    def _recover(self) -> ExpiredCounts:
+        row = self._connection.execute(_COMMITTED).fetchone()
+        self._expired.recover(row[0] if row else 0)
+        self._number = max(row[0] if row else 0, self._expired.newest())
+        return ExpiredCounts()
+
+    @contextmanager
+    def _removal(self) -> Iterator[list[RecordAddress]]:
+        """A transaction. The block adds to the list the records that nothing needs once it is committed."""
+        records: list[RecordAddress] = []
+        with self._writer.transaction():
+            yield records
+            if records:
+                self._number += 1
+                self._expired.prepare(self._number, records)
+                self._connection.execute(_COMMIT, (self._number,))
+        if records:
+            self._expired.commit(self._number)
 
     def _run_steps(self, reading: StoreConnection) -> Iterator[Step]:
         old = OldRuns(reading, self._policy)
@@ -122,9 +144,8 @@ class Expiry:
 
     def _expire_runs(self, runs: Sequence[bytes], read_until: Mapping[tuple[str, int], int]) -> ExpiredCounts:
         """Remove those of these runs of which nothing was folded since the positions, and that are old under each of their jobs."""
-        with self._writer.transaction():
+        with self._removal() as records:
             gone: list[bytes] = []
-            records: list[RecordAddress] = []
             for run in runs:
                 rows = self._connection.execute(_NAMESPACES, (run,)).fetchall()
                 found = [RecordAddress(*row) for row in self._connection.execute(_RECORDS_OF_RUN, (run,)).fetchall()]
@@ -134,8 +155,6 @@ class Expiry:
                     records += found
             self._writer.erasure.delete_runs(gone)
             self._writer.derivation.forget()
-            committed = self._on_records(records)
-        committed()
         return ExpiredCounts(runs=len(gone), events=len(records))
 
     def _drop_unasserted(self) -> ExpiredCounts:
@@ -157,7 +176,7 @@ class Expiry:
 
     def _expire_events(self, after: tuple[int, bytes], end: int, firsts: set[int]) -> tuple[tuple[int, bytes] | None, ExpiredCounts]:
         """Remove old events of which no row needs to be said by them. `firsts`: the times at which nodes were first mentioned."""
-        with self._writer.transaction():
+        with self._removal() as records:
             rows = [_Event(*row) for row in self._connection.execute(_OLD_EVENTS, (*after, end, EVENTS)).fetchall()]
             self._load_namespaces(event.job or event.dataset for event in rows)
             old = [event for event in rows if event.effective < self._cutoffs(event.job or event.dataset).events]
@@ -167,7 +186,6 @@ class Expiry:
                 for event in old
                 if event.id not in needed and event.effective not in firsts and (event.asserted_by, event.effective) not in times
             ]
-            records: list[RecordAddress] = []
             gone: list[tuple[int, bytes]] = []
             for event in idle:
                 found = self._connection.execute(_RECORDS, (event.time, event.id)).fetchall()
@@ -176,8 +194,6 @@ class Expiry:
                     records += [RecordAddress(source, number, offset) for source, number, offset, _ in found]
             for table in ("event_record", "event"):
                 self._connection.executemany(f"DELETE FROM {table} WHERE time = ? AND event = ?", gone)
-            committed = self._on_records(records)
-        committed()
         return (rows[-1][:2] if len(rows) == EVENTS else None), ExpiredCounts(events=len(records))
 
     def _said_by(self, events: Sequence[_Event]) -> tuple[set[bytes], set[tuple[bytes, int]]]:
@@ -203,11 +219,10 @@ class Expiry:
         return self._connection.execute(f"SELECT {asserter}, {', '.join(columns)} FROM {table} WHERE {where}", values)
 
     def _expire_rejected(self, before: int) -> tuple[tuple[()] | None, ExpiredCounts]:
-        with self._writer.transaction():
+        with self._removal() as records:
             rows = self._connection.execute(_REJECTED, (before, EVENTS)).fetchall()
             self._connection.executemany(_DELETE_REJECTED, rows)
-            committed = self._on_records([RecordAddress(*row[1:]) for row in rows])
-        committed()
+            records += [RecordAddress(*row[1:]) for row in rows]
         return () if len(rows) == EVENTS else None, ExpiredCounts(rejected=len(rows))
 
     def _cutoffs(self, node: int) -> Cutoffs:
