@@ -1,6 +1,7 @@
 """Retention in the store: the present graph stays, what goes is old, and folding what stays gives the same tables."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import pytest
 from tests.events import T0
@@ -18,6 +19,7 @@ from lineage_bridge.model.retention import Cutoffs, ExpiredCounts, RetentionPoli
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import MAY_HOLD_MORE, STORED
 from lineage_bridge.store.retention.expiry import Expiry
+from lineage_bridge.store.retention.forecast import forecast
 from lineage_bridge.store.write.apply import GraphWriter
 
 OLD = ARRIVAL + 10 * DAY_US
@@ -60,7 +62,7 @@ def put(writer: GraphWriter, records: list[StoredRecord]) -> None:
 
 def retain(writer: GraphWriter, cutoffs: Cutoffs) -> tuple[ExpiredCounts, set[RecordAddress]]:
     counts, gone = ExpiredCounts(), Gone()
-    for step in Expiry(writer, RetentionPolicy([("*", cutoffs)]), gone).steps(writer.connection, OLD):
+    for step in Expiry(writer, RetentionPolicy([("*", cutoffs)]), gone).steps(lambda: nullcontext(writer.connection), OLD):
         counts.add(step())
     return counts, gone.addresses
 
@@ -81,7 +83,12 @@ def test_the_present_graph_stays(policy: str) -> None:
         put(writer, in_order(corpus_events()))
         before = graph_of(writer)
         facets = contents(writer, "current_facet")
+        foreseen = ExpiredCounts()
+        for some in forecast(writer.connection, RetentionPolicy([("*", POLICIES[policy])]), OLD).values():
+            foreseen.add(some)
         counts, _ = retain(writer, POLICIES[policy])
+        assert foreseen.runs == counts.runs
+        assert foreseen.rejected == counts.rejected
         assert graph_of(writer) == before
         assert contents(writer, "current_facet") == facets
         assert [d for d in reader_of(writer).whole.differences(NAMES) if d.surplus or d.missing] == []

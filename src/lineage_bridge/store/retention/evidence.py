@@ -5,7 +5,7 @@ without it. Whatever a job repeats needs two runs, the first and the last. So th
 by its age.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from lineage_bridge.graph.contents.search_terms import SEARCHED_OF_RUNS
@@ -13,7 +13,7 @@ from lineage_bridge.graph.facts.events import NAMING_KEYS
 from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS
 from lineage_bridge.graph.identity.claims import CLAIMING
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.model.retention import KEPT, RetentionPolicy
+from lineage_bridge.model.retention import RetentionPolicy
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.runs.processing import ProcessingTypes
 
@@ -88,19 +88,15 @@ class OldRuns:
         """How far the graph had read each partition when the transaction began."""
         return {(source, number): at for source, number, at in self._connection.execute('SELECT source, partition, "offset" FROM position')}
 
-    def windows(self) -> Iterator[list[bytes]]:
-        """Yield the runs that can go, the oldest first, in lists that fit in memory."""
-        since = KEPT
-        while True:
-            rows = self._connection.execute(_OLD, (self._policy.latest.runs, since, WINDOW)).fetchall()
-            candidates = {
-                bytes(run): (namespace, job) for run, namespace, last, job in rows if last < self._policy.of(namespace).runs
-            }
-            needed = self._needed(candidates) if candidates else set[bytes]()
-            yield [run for run in candidates if run not in needed]
-            if len(rows) < WINDOW or rows[-1][2] == since:
-                return
-            since = rows[-1][2]
+    def window(self, since: int) -> tuple[list[bytes], int | None]:
+        """The runs that can go of a window of old runs, whose last event was at `since` or later; and where the next window begins, if there
+        may be more.
+        """
+        rows = self._connection.execute(_OLD, (self._policy.latest.runs, since, WINDOW)).fetchall()
+        candidates = {bytes(run): (namespace, job) for run, namespace, last, job in rows if last < self._policy.of(namespace).runs}
+        needed = self._needed(candidates) if candidates else set[bytes]()
+        is_last = len(rows) < WINDOW or rows[-1][2] == since
+        return [run for run in candidates if run not in needed], None if is_last else rows[-1][2]
 
     def _needed(self, candidates: Mapping[bytes, tuple[str, int]]) -> set[bytes]:
         """Those of the candidates that stay."""
