@@ -108,7 +108,9 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         )
         stack.enter_context(writer)
         _report(writer.recovery)
-        stack.callback(LogCompressor(paths.log, tasks=(compress_closed, empty_expired) if settings.compress_log else (empty_expired,)).close)
+        stack.callback(
+            LogCompressor(paths.log, tasks=(compress_closed, empty_expired) if settings.compress_log else (empty_expired,)).close
+        )
         stack.callback(StateCopies(settings).close)
         watch = LogWatch(paths.log, paths.archive)
         stack.callback(watch.close)

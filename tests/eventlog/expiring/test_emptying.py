@@ -29,7 +29,7 @@ DISK = LocalDisk()
 def record(number: int) -> LogRecord:
     body = json.dumps({"number": number, "filler": Random(number).randbytes(200).hex()}).encode()
     origin = RecordOrigin("orders", "topic", "life", str(number % 3), number) if number % 10 == 0 else None
-    kind = (RecordKind.REJECTED if number % 7 == 0 else RecordKind.OPERATOR if number % 11 == 0 else RecordKind.EVENT)
+    kind = RecordKind.REJECTED if number % 7 == 0 else RecordKind.OPERATOR if number % 11 == 0 else RecordKind.EVENT
     return LogRecord(kind, event_id(body), 1_000_000 + number, "http", "sender", write_note(RecordNote(origin=origin)), body)
 
 
@@ -100,9 +100,8 @@ def test_inputs_still_learn_where_they_stopped(tmp_path: Path) -> None:
     for _, some in read(tmp_path):
         if origin := read_origin(some.note):
             reached[origin.where] = origin.position
-    assert reached == {
-        origin.where: origin.position for some in before.values() if (origin := read_origin(some.note)) is not None
-    }
+    origins = [origin for some in before.values() if (origin := read_origin(some.note)) is not None]
+    assert reached == {origin.where: origin.position for origin in origins}
 
 
 def test_the_open_segment_goes_once_it_is_closed(tmp_path: Path) -> None:

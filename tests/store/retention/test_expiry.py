@@ -92,7 +92,6 @@ def test_the_present_graph_stays(policy: str) -> None:
         assert graph_of(writer) == before
         assert contents(writer, "current_facet") == facets
         assert [d for d in reader_of(writer).whole.differences(NAMES) if d.surplus or d.missing] == []
-        print(policy, counts)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -100,7 +99,7 @@ def test_folding_the_records_that_stay_gives_the_same_tables(policy: str) -> Non
     records = arriving(corpus_events(), 7)
     with opened() as writer, opened() as again:
         put(writer, records)
-        counts, gone = retain(writer, POLICIES[policy])
+        _, gone = retain(writer, POLICIES[policy])
         put(again, [record for record in records if not is_in(record, gone)])
         retain(again, POLICIES[policy])
         mine, theirs = tables(writer), tables(again)

@@ -5,6 +5,7 @@ A segment is replaced as a whole, so that after a crash it is the old one or the
 """
 
 from collections.abc import Callable, Collection, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,7 +30,7 @@ _Input = tuple[str, str, str, str]
 
 
 class _Expired(NamedTuple):
-    """A record that is emptied. `replacement`: what says instead of it how far an input was read, if no later record of the segment does."""
+    """A record that is emptied. `replacement`: what tells an input how far it had read, if no later record of the segment does."""
 
     byte: int
     size: int
@@ -44,7 +45,7 @@ def empty_expired(directory: Path, disk: Disk, on_piece: Callable[[], None] = la
     expired = ExpiredOffsets(directory)
     files, by_segment = expired.files(), expired.by_segment()
     numbers = list_segments(directory)
-    closed = {number: following for number, following in zip(numbers, numbers[1:], strict=False)}
+    closed = dict(pairwise(numbers))
     rewritten = 0
     for number in sorted(by_segment.keys() & closed.keys()):
         on_piece()

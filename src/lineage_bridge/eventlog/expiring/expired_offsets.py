@@ -6,7 +6,6 @@ file begins with MAGIC; the offsets follow, sorted, as 64-bit little-endian numb
 """
 
 import re
-from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

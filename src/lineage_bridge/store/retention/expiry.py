@@ -112,7 +112,7 @@ class Expiry:
                 is_old = all(last < self._policy.of(namespace).runs for last, namespace in rows)
                 if rows and is_old and all(at.offset < read_until.get((at.source, at.partition), 0) for at in found):
                     gone.append(run)
-                    records += found
+                    records.extend(found)
             self._writer.erasure.delete_runs(gone)
             self._writer.derivation.forget()
             self._connection.execute(_NOTE, (_UNASSERTED, 1))
@@ -148,7 +148,7 @@ class Expiry:
                 page = self._old.page(after or first, until, PAGE)
                 found = [(event, self._old.records(event)) for event in self._old.idle(page, firsts)]
                 gone = [(event.time, event.id) for event, addresses in found if addresses]
-                records += [address for _, addresses in found for address in addresses]
+                records.extend(address for _, addresses in found for address in addresses)
                 for table in ("event_record", "event"):
                     self._connection.executemany(f"DELETE FROM {table} WHERE time = ? AND event = ?", gone)
             after = EventKey(page[-1].time, page[-1].id) if len(page) == PAGE else None
@@ -165,7 +165,7 @@ class Expiry:
             with self._removal() as records:
                 rows = self._connection.execute(REJECTED, (before, PAGE)).fetchall()
                 self._connection.executemany(_DELETE_REJECTED, rows)
-                records += [RecordAddress(*row[1:]) for row in rows]
+                records.extend(RecordAddress(*row[1:]) for row in rows)
             left = len(rows)
             return ExpiredCounts(rejected=left)
 

@@ -1,7 +1,7 @@
 """Finds the old events from which no row of the graph comes that stays."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from lineage_bridge.graph.ids import day_of
 from lineage_bridge.graph.log_record import RETRY, RecordAddress
@@ -12,20 +12,29 @@ from lineage_bridge.store.connection import StoreConnection
 _RECORDS = 'SELECT source, partition, "offset", channel FROM event_record WHERE time = ? AND event = ?'
 _OLD_EVENTS = """SELECT time, event, effective, asserted_by, job, dataset FROM event
 WHERE (time, event) > (?, ?) AND time < ? ORDER BY time, event LIMIT ?"""
+
+
+class _Source(NamedTuple):
+    """A relation, the column of the asserter, the columns that say from which events its rows come, and the one that narrows the search."""
+
+    table: str
+    asserter: str
+    columns: str
+    within: str
+
+
 _EVENT_IDS: Final = (
-    ("assertion", "asserted_by", ("first_event", "last_event"), "day"),
-    ("foreign_assertion", "asserted_by", ("first_event", "last_event"), "day"),
-    ("lifecycle", "asserted_by", ("first_event", "last_event"), "day"),
-    ("run", "run", ("parent_event", "nominal_event", "raw_event"), ""),
+    _Source("assertion", "asserted_by", "first_event, last_event", "day"),
+    _Source("foreign_assertion", "asserted_by", "first_event, last_event", "day"),
+    _Source("lifecycle", "asserted_by", "first_event, last_event", "day"),
+    _Source("run", "run", "parent_event, nominal_event, raw_event", ""),
 )
-"""The relations whose rows name the events that they come from: the column of the asserter, those of events, and the column of the day."""
 _TIMES: Final = (
-    ("run_event", "run", ("first", "last"), "day"),
-    ("run_io", "run", ("first", "last"), "day"),
-    ("job_dependency", "run", ("first", "last"), ""),
-    ("io_sample", "run", ("time",), "time"),
+    _Source("run_event", "run", "first, last", "day"),
+    _Source("run_io", "run", "first, last", "day"),
+    _Source("job_dependency", "run", "first, last", ""),
+    _Source("io_sample", "run", "time", "time"),
 )
-"""The relations whose rows have the times of the events that they come from."""
 
 
 class EventKey(NamedTuple):
@@ -86,7 +95,9 @@ class OldEvents:
         """Look up the namespaces of nodes."""
         missing = sorted({node for node in nodes if node not in self._namespaces})
         for some in batches(missing):
-            self._namespaces.update(self._connection.execute(f"SELECT id, namespace FROM node WHERE id IN ({marks(some)})", some).fetchall())
+            self._namespaces.update(
+                self._connection.execute(f"SELECT id, namespace FROM node WHERE id IN ({marks(some)})", some).fetchall()
+            )
 
     def _said_by(self, events: Sequence[OldEvent]) -> tuple[set[bytes], set[tuple[bytes, int]]]:
         """The ids of the events, and the times of the events of each asserter, that rows of these asserters come from."""
@@ -95,17 +106,15 @@ class OldEvents:
         if events:
             first, last = min(event.effective for event in events), max(event.effective for event in events)
             for some in batches(sorted({event.asserted_by for event in events})):
-                for table in _EVENT_IDS:
-                    ids.update(value for _, *found in self._rows_of(*table, some, first, last) for value in found if value)
-                for table in _TIMES:
-                    times.update((run, value) for run, *found in self._rows_of(*table, some, first, last) for value in found)
+                for source in _EVENT_IDS:
+                    ids.update(value for _, *found in self._rows_of(source, some, first, last) for value in found if value)
+                for source in _TIMES:
+                    times.update((run, value) for run, *found in self._rows_of(source, some, first, last) for value in found)
         return ids, times
 
-    def _rows_of(
-        self, table: str, asserter: str, columns: tuple[str, ...], within: str, some: list[bytes], first: int, last: int
-    ) -> Iterable[tuple[bytes, ...]]:
-        where, values = f"{asserter} IN ({marks(some)})", list[bytes | int](some)
-        if within:
-            where += f" AND {within} BETWEEN ? AND ?"
-            values += [first, last] if within == "time" else [day_of(first), day_of(last)]
-        return self._connection.execute(f"SELECT {asserter}, {', '.join(columns)} FROM {table} WHERE {where}", values)
+    def _rows_of(self, source: _Source, some: list[bytes], first: int, last: int) -> Iterable[tuple[Any, ...]]:
+        where, values = f"{source.asserter} IN ({marks(some)})", list[bytes | int](some)
+        if source.within:
+            where += f" AND {source.within} BETWEEN ? AND ?"
+            values += [first, last] if source.within == "time" else [day_of(first), day_of(last)]
+        return self._connection.execute(f"SELECT {source.asserter}, {source.columns} FROM {source.table} WHERE {where}", values)
