@@ -31,6 +31,8 @@ from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.facts.fold import fold_records, without_erased
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import RecordKind, StoredRecord
+from lineage_bridge.graph.relations import QUARANTINE
+from lineage_bridge.model.retention import RetentionPolicy
 from lineage_bridge.model.verification import Difference
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.log import LOG_SOURCE
@@ -40,6 +42,7 @@ from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.wiring.processes import pipeline_status
 from lineage_bridge.wiring.shared import log_reader, readers
 
+_ARRIVAL = QUARANTINE.names.index("arrival") - QUARANTINE.key_size
 _STREAM = (LOG_SOURCE, 0)
 START_S = 15.0
 """How many seconds the API waits at its start for a graph in PostgreSQL."""
@@ -95,8 +98,10 @@ def restore(settings: Settings, paths: Sequence[Path], on_record: Callable[[], N
         return restore_records(writer, known, paths, on_record, ErasedIds(settings.paths.log))
 
 
-def compare_with_graph(settings: Settings, graph: GraphReader, names: Names) -> Difference:
+def compare_with_graph(settings: Settings, graph: GraphReader, names: Names, policy: RetentionPolicy) -> Difference:
     """Compare the records of the log and of the archive, up to the graph's position, with those that the graph knows.
+
+    Records that are old by the policy of retention may still be in the log when the graph no longer knows them.
 
     `surplus` counts records that only the graph has, `missing` records that the graph should have but lacks.
     """
@@ -113,8 +118,10 @@ def compare_with_graph(settings: Settings, graph: GraphReader, names: Names) -> 
         surplus += len(known)
     tables = fold_records(unknown, names)
     tables["erased"] = {(run,): (0,) for run in graph.whole.erased_runs()}
-    expected = without_erased(tables)
-    return Difference("log", count, surplus, len(expected["event_record"]) + len(expected["quarantine"]))
+    expected, before = without_erased(tables), policy.of("").events
+    old = {key for key, row in expected["event"].items() if row[0] < max(policy.latest.events, policy.latest.runs)}
+    missing = sum(key[:2] not in old for key in expected["event_record"])
+    return Difference("log", count, surplus, missing + sum(row[_ARRIVAL] >= before for row in expected["quarantine"].values()))
 
 
 def _records(log: LogReader, archive: ArchiveReader, source: str, partition: int, end: int) -> Iterator[StoredRecord]:

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from uuid import UUID
 
 import pytest
-from tests.events import T0
+from tests.events import RUNS, T0, dataset, facet, job_event, records_of, run_event, schema
 from tests.quirks.disorder import ARRIVAL, arriving, in_order
 from tests.store.corpus import corpus_events
 from tests.store.reading import reader_of
@@ -109,3 +110,104 @@ def test_folding_the_records_that_stay_gives_the_same_tables(policy: str) -> Non
 
 def is_in(record: StoredRecord, gone: set[RecordAddress]) -> bool:
     return RecordAddress(*record[:3]) in gone
+
+
+def history() -> list[StoredRecord]:
+    """Sixty days: runs of a job that once wrote elsewhere, and once had another schema; a stream that sends heartbeats; a declaration."""
+    bodies = []
+    for day in range(60):
+        at = T0 - (60 - day) * DAY_US
+        target = "elsewhere" if day == 20 else "target"
+        outputs = [
+            dataset(target, access=("outputFacets", {"outputStatistics": facet(rowCount=day)}), schema=schema("id", *["x"] * (day < 30)))
+        ]
+        for type_, time_us in (("START", at), ("COMPLETE", at + 60_000_000)):
+            bodies.append(run_event(type_, str(UUID(int=day + 1000)), "batch", time_us, [dataset("source")], outputs))
+        for minute in range(4):
+            heartbeat = facet(processingType="STREAMING", integration="FLINK", jobType="JOB")
+            bodies.append(
+                run_event(
+                    "RUNNING", RUNS[0], "stream", at + minute * 60_000_000, [dataset("in")], [dataset("out")], None, {"jobType": heartbeat}
+                )
+            )
+        bodies.append(job_event("declared", at, inputs=[dataset("source")], outputs=[dataset("reported")]))
+    return records_of(bodies, arrival=T0)
+
+
+def test_a_history_shrinks_to_what_the_graph_needs(writer: GraphWriter) -> None:
+    put(writer, history())
+    before, old = graph_of(writer), T0 - 5 * DAY_US
+    counts, gone = retain(writer, Cutoffs(old, old, old, old))
+    assert graph_of(writer) == before
+    assert counts.runs == 60 - 5 - 5 - 5, "the ten newest, the first, the last with the former schema, and the three of the two targets"
+    assert counts.samples > 0
+    assert [d for d in reader_of(writer).whole.differences(NAMES) if d.surplus or d.missing] == []
+    with opened() as again:
+        put(again, [record for record in history() if not is_in(record, gone)])
+        retain(again, Cutoffs(old, old, old, old))
+        mine, theirs = tables(writer), tables(again)
+        for name in mine:
+            assert mine[name] == theirs[name], name
+
+
+def test_a_second_pass_and_late_repeats_change_nothing(writer: GraphWriter) -> None:
+    put(writer, history())
+    old = T0 - 5 * DAY_US
+    cutoffs = Cutoffs(old, old, old, old)
+    _, gone = retain(writer, cutoffs)
+    once = tables(writer)
+    counts, _ = retain(writer, cutoffs)
+    assert (counts, tables(writer)) == (ExpiredCounts(), once)
+    repeats = [record for record in history() if is_in(record, gone)]
+    writer.apply(Batch({}, dict(flat(fold_records(repeats, NAMES)))), Budget(10**9))
+    settle(writer)
+    retain(writer, cutoffs)
+    again = tables(writer)
+    for name in once:
+        assert again[name] == once[name], name
+
+
+def test_a_run_that_sent_an_event_since_the_search_stays(writer: GraphWriter) -> None:
+    put(writer, history())
+    old = T0 - 5 * DAY_US
+    expiry = Expiry(writer, RetentionPolicy([("*", Cutoffs(runs=old))]), Gone())
+    late = run_event("OTHER", str(UUID(int=1000 + 10)), "batch", T0 - 50 * DAY_US, [dataset("source")], [dataset("third")])
+    steps = expiry.steps(lambda: nullcontext(writer.connection), OLD)
+    next(steps)()
+    found = next(steps)
+    record = StoredRecord("log", 0, 2**40, records_of([late], arrival=T0)[0].record)
+    writer.apply(Batch({("log", 0): OffsetRange(2**40, 2**40 + 1)}, dict(flat(fold_records([record], NAMES)))), Budget(10**9))
+    before = graph_of(writer)
+    found()
+    assert graph_of(writer) == before
+    assert ("third",) in {row[3:4] for row in contents(writer, "node")}
+
+
+def test_rules_of_the_first_namespace_that_matches_count(writer: GraphWriter) -> None:
+    put(writer, history())
+    policy = RetentionPolicy([("jobs", Cutoffs(events=T0)), ("*", Cutoffs(T0, T0, T0, T0))])
+    kinds = forecast(writer.connection, policy, OLD)
+    assert kinds.keys() == {"jobs"}
+    assert kinds["jobs"].runs == 0
+    assert kinds["jobs"].events > 0
+
+
+def test_a_crash_before_the_commit_leaves_the_graph_and_the_records(writer: GraphWriter) -> None:
+    put(writer, history())
+    before = tables(writer)
+
+    class Full(Gone):
+        """A disk that fills up while records are written down."""
+
+        def prepare(self, number: int, records: Sequence[RecordAddress]) -> None:
+            super().prepare(number, records)
+            raise OSError("no space left on device")
+
+    full = Full()
+    cutoffs = Cutoffs(*[T0 - 5 * DAY_US] * 4)
+    steps = Expiry(writer, RetentionPolicy([("*", cutoffs)]), full).steps(lambda: nullcontext(writer.connection), OLD)
+    next(steps)()
+    with pytest.raises(OSError, match="no space"):
+        next(steps)()
+    assert (tables(writer), full.addresses) == (before, set())
+    assert retain(writer, cutoffs)[0].runs > 0

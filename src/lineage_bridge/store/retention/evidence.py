@@ -89,7 +89,9 @@ class OldRuns:
         return {(source, number): at for source, number, at in self._connection.execute('SELECT source, partition, "offset" FROM position')}
 
     def window(self, since: int) -> tuple[list[bytes], int | None]:
-        """The runs that can go, of a window of old runs whose last event was at `since` or later; and where the next window begins, if any."""
+        """The runs that can go, of a window of old runs whose last event was at `since` or later; and where the next window begins, if
+        there is one.
+        """
         rows = self._connection.execute(_OLD, (self._policy.latest.runs, since, WINDOW)).fetchall()
         candidates = {bytes(run): (namespace, job) for run, namespace, last, job in rows if last < self._policy.of(namespace).runs}
         needed = self._needed(candidates) if candidates else set[bytes]()
