@@ -16,7 +16,7 @@ from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.log_record import OffsetRange, RecordAddress, StoredRecord
 from lineage_bridge.graph.relations import BY_NAME
-from lineage_bridge.model.retention import Cutoffs, ExpiredCounts, RetentionPolicy
+from lineage_bridge.model.retention import KEPT, Cutoffs, ExpiredCounts, RetentionPolicy
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import MAY_HOLD_MORE, STORED
 from lineage_bridge.store.retention.expiry import Expiry
@@ -134,17 +134,20 @@ def history() -> list[StoredRecord]:
     return records_of(bodies, arrival=T0)
 
 
-def test_a_history_shrinks_to_what_the_graph_needs(writer: GraphWriter) -> None:
+@pytest.mark.parametrize(("facets_until", "kept"), [(T0, 10 + 2), (KEPT, 10 + 2 + 2)])
+def test_a_history_shrinks_to_what_the_graph_needs(writer: GraphWriter, facets_until: int, kept: int) -> None:
+    """The newest ten runs stay, the first, the one that wrote elsewhere; and, as facets are kept, the last and first of the two schemas."""
     put(writer, history())
     before, old = graph_of(writer), T0 - 5 * DAY_US
-    counts, gone = retain(writer, Cutoffs(old, old, old, old))
+    cutoffs = Cutoffs(old, old, old, facets_until)
+    counts, gone = retain(writer, cutoffs)
     assert graph_of(writer) == before
-    assert counts.runs == 60 - 5 - 5 - 5, "the ten newest, the first, the last with the former schema, and the three of the two targets"
+    assert counts.runs == 60 - kept
     assert counts.samples > 0
     assert [d for d in reader_of(writer).whole.differences(NAMES) if d.surplus or d.missing] == []
     with opened() as again:
         put(again, [record for record in history() if not is_in(record, gone)])
-        retain(again, Cutoffs(old, old, old, old))
+        retain(again, cutoffs)
         mine, theirs = tables(writer), tables(again)
         for name in mine:
             assert mine[name] == theirs[name], name
