@@ -26,7 +26,7 @@ class RetentionPolicy:
         self.rules = tuple(rules)
         self._found: dict[str, Cutoffs] = {}
 
-    def of(self, namespace: str) -> Cutoffs:
+    def cutoffs_of(self, namespace: str) -> Cutoffs:
         """The cutoffs of a namespace."""
         if namespace not in self._found:
             self._found[namespace] = next((cutoffs for glob, cutoffs in self.rules if fnmatchcase(namespace, glob)), Cutoffs())

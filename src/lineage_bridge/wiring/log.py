@@ -118,7 +118,7 @@ def compare_with_graph(settings: Settings, graph: GraphReader, names: Names, pol
         surplus += len(known)
     tables = fold_records(unknown, names)
     tables["erased"] = {(run,): (0,) for run in graph.whole.erased_runs()}
-    expected, before = without_erased(tables), policy.of("").events
+    expected, before = without_erased(tables), policy.cutoffs_of("").events
     old = {key for key, row in expected["event"].items() if row[0] < max(policy.latest.events, policy.latest.runs)}
     missing = sum(key[:2] not in old for key in expected["event_record"])
     return Difference("log", count, surplus, missing + sum(row[_ARRIVAL] >= before for row in expected["quarantine"].values()))

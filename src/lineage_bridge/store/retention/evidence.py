@@ -93,7 +93,7 @@ class OldRuns:
         there is one.
         """
         rows = self._connection.execute(_OLD, (self._policy.latest.runs, since, WINDOW)).fetchall()
-        candidates = {bytes(run): (namespace, job) for run, namespace, last, job in rows if last < self._policy.of(namespace).runs}
+        candidates = {bytes(run): (namespace, job) for run, namespace, last, job in rows if last < self._policy.cutoffs_of(namespace).runs}
         needed = self._needed(candidates) if candidates else set[bytes]()
         is_last = len(rows) < WINDOW or rows[-1][2] == since
         return [run for run in candidates if run not in needed], None if is_last else rows[-1][2]
@@ -104,7 +104,7 @@ class OldRuns:
         for sql in EVIDENCE:
             needed.update(run for (run,) in self._connection.scan(sql) if run in candidates)
         for run, namespace, last, key, of_key in self._connection.scan(_FACETS):
-            if run in candidates and (of_key == 1 or key in _NAMING or last >= self._policy.of(namespace or "").facets):
+            if run in candidates and (of_key == 1 or key in _NAMING or last >= self._policy.cutoffs_of(namespace or "").facets):
                 needed.add(run)
         return needed
 

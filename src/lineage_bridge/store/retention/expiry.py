@@ -63,8 +63,8 @@ class Expiry:
             # Where a producer's clock is far ahead, the arrival is the time that counts.
             for since, until in ((KEPT, latest.events), (now_us + DAY_US, _END)):
                 yield from self._event_steps(EventKey(since, b""), until, firsts)
-        if self._policy.of("").events != KEPT:
-            yield from self._rejected_steps(self._policy.of("").events)
+        if self._policy.cutoffs_of("").events != KEPT:
+            yield from self._rejected_steps(self._policy.cutoffs_of("").events)
 
     def _recover(self) -> ExpiredCounts:
         committed = self._noted(_EXPIRED)
@@ -109,7 +109,7 @@ class Expiry:
             for run in runs:
                 rows = self._connection.execute(_NAMESPACES, (run,)).fetchall()
                 found = [RecordAddress(*row) for row in self._connection.execute(_RECORDS_OF_RUN, (run,)).fetchall()]
-                is_old = all(last < self._policy.of(namespace).runs for last, namespace in rows)
+                is_old = all(last < self._policy.cutoffs_of(namespace).runs for last, namespace in rows)
                 if rows and is_old and all(at.offset < read_until.get((at.source, at.partition), 0) for at in found):
                     gone.append(run)
                     records.extend(found)

@@ -36,7 +36,7 @@ def forecast(connection: StoreConnection, policy: RetentionPolicy, now_us: int) 
         firsts = {first for (first,) in connection.scan("SELECT first FROM node")}
         for since, until in ((KEPT, latest.events), (now_us + DAY_US, _END)):
             _count_events(old, EventKey(since, b""), until, firsts, runs, counts)
-    if (before := policy.of("").events) != KEPT:
+    if (before := policy.cutoffs_of("").events) != KEPT:
         counts[""].rejected = connection.execute(_REJECTED, (before,)).fetchone()[0]
     return {namespace: found for namespace, found in sorted(counts.items()) if found != ExpiredCounts()}
 

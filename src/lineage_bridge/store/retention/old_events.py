@@ -89,7 +89,7 @@ class OldEvents:
 
     def cutoffs(self, node: int) -> Cutoffs:
         """The cutoffs of a node's namespace, which was loaded."""
-        return self._policy.of(self.namespace(node))
+        return self._policy.cutoffs_of(self.namespace(node))
 
     def load_namespaces(self, nodes: Iterable[int]) -> None:
         """Look up the namespaces of nodes."""
