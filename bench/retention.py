@@ -20,7 +20,7 @@ from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, OffsetRange, RecordKind, StoredRecord
-from lineage_bridge.model.retention import Cutoffs, ExpiredCounts, RetentionPolicy
+from lineage_bridge.model.keeping.retention import Cutoffs, ExpiredCounts, RetentionPolicy
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.retention.expiry import Expiry
 from lineage_bridge.store.write.apply import GraphWriter

@@ -9,10 +9,10 @@ from lineage_bridge.cli.console import print_json, print_line, print_message, pr
 from lineage_bridge.cli.options import FOLDER, with_output, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import ConfigError
-from lineage_bridge.model.retention import ExpiredCounts
+from lineage_bridge.model.keeping.retention import ExpiredCounts
 from lineage_bridge.wiring.audit import record_command
 from lineage_bridge.wiring.pipeline import retain
-from lineage_bridge.wiring.retention import forecast
+from lineage_bridge.wiring.retention.policy import forecast
 
 _KINDS = ("runs", "events", "samples", "rejected")
 _EVERY = 50

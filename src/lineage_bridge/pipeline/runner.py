@@ -21,14 +21,13 @@ from lineage_bridge.eventlog.erasing.erased_ids import ErasedIds
 from lineage_bridge.graph.relations import EVENT_RECORD
 from lineage_bridge.pipeline.executors import check_executors
 from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess, gist, text_of
-from lineage_bridge.pipeline.retention import RetentionThread
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
 from lineage_bridge.pipeline.status import StatusFile
 from lineage_bridge.pipeline.streams.feed import SparkFeed
+from lineage_bridge.pipeline.streams.retention_thread import RetentionThread
 from lineage_bridge.pipeline.streams.stream_thread import NO_STREAMS, Streams, StreamThread, run_streams
-from lineage_bridge.ports.graph_store import Batch, GraphStore
+from lineage_bridge.ports.graph_store import Batch, GraphStore, Retention
 from lineage_bridge.ports.log import LOG_SOURCE
-from lineage_bridge.ports.retention import Retention
 
 TICK_S, BEAT_S = 0.2, 1.0
 SPARK_LOG = "spark.log"

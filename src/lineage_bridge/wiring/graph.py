@@ -14,7 +14,7 @@ from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.store.whole.analysis import Findings, write_findings
 from lineage_bridge.wiring.log import compare_with_graph
 from lineage_bridge.wiring.processes import now_us
-from lineage_bridge.wiring.retention import policy_of
+from lineage_bridge.wiring.retention.policy import policy_of
 from lineage_bridge.wiring.shared import readers, state_database
 
 

@@ -32,7 +32,7 @@ from lineage_bridge.graph.facts.fold import fold_records, without_erased
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import RecordKind, StoredRecord
 from lineage_bridge.graph.relations import QUARANTINE
-from lineage_bridge.model.retention import RetentionPolicy
+from lineage_bridge.model.keeping.retention import RetentionPolicy
 from lineage_bridge.model.verification import Difference
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.log import LOG_SOURCE

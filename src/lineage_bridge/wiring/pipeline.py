@@ -16,7 +16,7 @@ from lineage_bridge.errors import RequestError, StoreDamagedError, StoreError, S
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind, node_id
 from lineage_bridge.inputs.settings import is_streamed
-from lineage_bridge.model.retention import ExpiredCounts
+from lineage_bridge.model.keeping.retention import ExpiredCounts
 from lineage_bridge.pipeline.streams.jars import KAFKA, cached, default_cache
 from lineage_bridge.ports.graph_store import GraphStore, RowCount
 from lineage_bridge.ports.log import LOG_SOURCE
@@ -28,7 +28,7 @@ from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring.inputs import input_service, read_streams
 from lineage_bridge.wiring.log import pipeline_stopped
 from lineage_bridge.wiring.processes import now_us
-from lineage_bridge.wiring.retention import empty_log, retention_of
+from lineage_bridge.wiring.retention.policy import empty_log, retention_of
 from lineage_bridge.wiring.shared import graph_database, log_reader, note_store, state_database
 
 if TYPE_CHECKING:

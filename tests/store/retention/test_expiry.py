@@ -16,7 +16,7 @@ from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.log_record import OffsetRange, RecordAddress, StoredRecord
 from lineage_bridge.graph.relations import BY_NAME
-from lineage_bridge.model.retention import KEPT, Cutoffs, ExpiredCounts, RetentionPolicy
+from lineage_bridge.model.keeping.retention import KEPT, Cutoffs, ExpiredCounts, RetentionPolicy
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import MAY_HOLD_MORE, STORED
 from lineage_bridge.store.retention.expiry import Expiry

@@ -66,16 +66,16 @@ def _empty(directory: Path, number: int, following: int, offsets: Collection[int
 
 def _expired(number: int, found: Iterator[tuple[int, int, LogRecord]], offsets: Collection[int]) -> Iterator[_Expired]:
     """The records of a segment that are emptied, and those that are empty already."""
-    spans: list[tuple[int, int]] = []
+    empty_bytes: list[tuple[int, int]] = []
     last_of: dict[_Input, tuple[int, LogRecord | None]] = {}
     for byte, size, record in found:
         is_expired = record.kind in _EVENTS and make_offset(number, byte) in offsets
         if is_expired or _is_empty(record):
-            spans.append((byte, size))
+            empty_bytes.append((byte, size))
         if origin := _origin(record):
             last_of[origin] = byte, erased_record(record) if is_expired else None
     last = dict(last_of.values())
-    for byte, size in spans:
+    for byte, size in empty_bytes:
         yield _Expired(byte, size, last.get(byte))
 
 

@@ -13,7 +13,7 @@ from lineage_bridge.graph.facts.events import NAMING_KEYS
 from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS
 from lineage_bridge.graph.identity.claims import CLAIMING
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.model.retention import RetentionPolicy
+from lineage_bridge.model.keeping.retention import RetentionPolicy
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.runs.processing import ProcessingTypes
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.log_record import RecordAddress
-from lineage_bridge.model.retention import KEPT, ExpiredCounts, RetentionPolicy
+from lineage_bridge.model.keeping.retention import KEPT, ExpiredCounts, RetentionPolicy
 from lineage_bridge.ports.log import ExpiredRecords
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.retention.evidence import OldRuns

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from lineage_bridge.graph.ids import DAY_US
-from lineage_bridge.model.retention import KEPT, ExpiredCounts, RetentionPolicy
+from lineage_bridge.model.keeping.retention import KEPT, ExpiredCounts, RetentionPolicy
 from lineage_bridge.store.chunks import batches, marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.retention.evidence import OldRuns

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from lineage_bridge.graph.ids import day_of
 from lineage_bridge.graph.log_record import RETRY, RecordAddress
-from lineage_bridge.model.retention import Cutoffs, RetentionPolicy
+from lineage_bridge.model.keeping.retention import Cutoffs, RetentionPolicy
 from lineage_bridge.store.chunks import batches, marks
 from lineage_bridge.store.connection import StoreConnection
 

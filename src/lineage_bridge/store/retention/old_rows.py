@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from lineage_bridge.model.retention import KEPT
+from lineage_bridge.model.keeping.retention import KEPT
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.retention.old_events import OldEvents
 

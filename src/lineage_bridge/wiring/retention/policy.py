@@ -13,9 +13,8 @@ from lineage_bridge.eventlog.expiring.emptying import empty_expired
 from lineage_bridge.eventlog.expiring.expired_offsets import ExpiredOffsets
 from lineage_bridge.eventlog.lock import DirectoryLock
 from lineage_bridge.graph.ids import DAY_US
-from lineage_bridge.model.retention import KEPT, Cutoffs, ExpiredCounts, RetentionPolicy
-from lineage_bridge.ports.graph_store import GraphStore
-from lineage_bridge.ports.retention import Retention, RetentionStep
+from lineage_bridge.model.keeping.retention import KEPT, Cutoffs, ExpiredCounts, RetentionPolicy
+from lineage_bridge.ports.graph_store import GraphStore, Retention, RetentionStep
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.reader import ReaderPool, StoreLocation
 from lineage_bridge.store.retention.expiry import Expiry

@@ -6,10 +6,9 @@ from contextlib import AbstractContextManager
 from typing import Final
 
 from lineage_bridge.errors import LineageBridgeError
-from lineage_bridge.model.retention import ExpiredCounts
+from lineage_bridge.model.keeping.retention import ExpiredCounts
 from lineage_bridge.pipeline.status import StatusFile
-from lineage_bridge.ports.graph_store import GraphStore
-from lineage_bridge.ports.retention import Retention
+from lineage_bridge.ports.graph_store import GraphStore, Retention
 
 FIRST_S: Final = 60.0
 """Seconds from the start of the pipeline to the first pass."""
