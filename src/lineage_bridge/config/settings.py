@@ -48,6 +48,12 @@ def _decoded(section: object) -> object:
     return json.loads(section) if isinstance(section, str) else section
 
 
+def _decoded_list(sections: object) -> object:
+    """Parse a setting that is a list of sections of the settings file, as `_decoded` does."""
+    found = _decoded(sections)
+    return tuple(found) if isinstance(found, list) else found
+
+
 def _not_empty(path: object) -> object:
     if path == "":
         raise ValueError("a path cannot be empty")
@@ -124,8 +130,8 @@ class Settings(BaseModel):
     )
     segment_bytes: int = Field(default=64 * MIB, ge=4096, le=1024 * MIB, description="size at which the log starts a new file")
     compress_log: bool = Field(default=True, description="whether files of the log that are no longer written are compressed")
-    retention: Annotated[tuple[RetentionSettings, ...], BeforeValidator(_decoded)] = Field(
-        default=(), description="how many days events, runs and statistics are kept, by namespace; empty: for ever"
+    retention: Annotated[tuple[RetentionSettings, ...], BeforeValidator(_decoded_list)] = Field(
+        default_factory=tuple, description="how many days events, runs and statistics are kept, by namespace; empty: for ever"
     )
     sources: Annotated[dict[str, dict[str, Any]], BeforeValidator(_decoded)] = Field(
         default_factory=dict, description="sources to observe, by name: each with its kind and settings"
