@@ -23,14 +23,22 @@ class RetentionThread(threading.Thread):
     """Makes a pass a minute after the start, and then once a day. A pass that fails is begun again later; the stream goes on meanwhile."""
 
     def __init__(
-        self, retention: Retention, store: GraphStore, lock: AbstractContextManager[object], status: StatusFile, stop: threading.Event
+        self,
+        retention: Retention,
+        store: GraphStore,
+        lock: AbstractContextManager[object],
+        status: StatusFile,
+        stop: threading.Event,
+        first_s: float = FIRST_S,
     ) -> None:
+        """`first_s`: seconds until the first pass."""
         super().__init__(name="retention", daemon=True)
         self._retention, self._store, self._lock, self._status, self._stop_event = retention, store, lock, status, stop
+        self._first_s = first_s
 
     def run(self) -> None:
         """Run until the pipeline stops."""
-        pause = FIRST_S
+        pause = self._first_s
         while not self._stop_event.wait(pause):
             pause = EVERY_S
             try:
