@@ -1,4 +1,4 @@
-"""The thread that removes what is old: step by step under the lock of the store, reported in the status, and begun again after a failure."""
+"""The thread of retention: its steps run one by one beside the stream of events, and a pass that failed is begun again."""
 
 import threading
 from collections.abc import Iterator

@@ -14,7 +14,7 @@ from lineage_bridge.graph.log_record import RecordAddress
 from lineage_bridge.model.keeping.retention import KEPT, ExpiredCounts, RetentionPolicy
 from lineage_bridge.ports.log import ExpiredRecords
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.retention.evidence import OldRuns
+from lineage_bridge.store.retention.evidence import OldRuns, RunKey
 from lineage_bridge.store.retention.old_events import EventKey, OldEvents
 from lineage_bridge.store.retention.old_rows import REJECTED, SampleKey, old_samples
 from lineage_bridge.store.write.apply import GraphWriter
@@ -92,11 +92,12 @@ class Expiry:
     # runs
 
     def _run_steps(self, read: Reading) -> Iterator[Step]:
-        since: int | None = KEPT
-        while since is not None:
+        with read() as reading:
+            read_until, needed = OldRuns(reading, self._policy).positions(), OldRuns(reading, self._policy).needed()
+        after: RunKey | None = RunKey()
+        while after is not None:
             with read() as reading:
-                read_until = OldRuns(reading, self._policy).positions()
-                runs, since = OldRuns(reading, self._policy).window(since)
+                runs, after = OldRuns(reading, self._policy).window(after, needed)
             for first in range(0, len(runs), RUNS):
                 yield partial(self._expire_runs, runs[first : first + RUNS], read_until)
         if self._noted(_UNASSERTED):

@@ -7,7 +7,7 @@ from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.model.keeping.retention import KEPT, ExpiredCounts, RetentionPolicy
 from lineage_bridge.store.chunks import batches, marks
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.retention.evidence import OldRuns
+from lineage_bridge.store.retention.evidence import OldRuns, RunKey
 from lineage_bridge.store.retention.old_events import EventKey, OldEvents
 from lineage_bridge.store.retention.old_rows import SampleKey, old_samples
 
@@ -24,7 +24,7 @@ def forecast(connection: StoreConnection, policy: RetentionPolicy, now_us: int) 
     old, latest, runs = OldEvents(connection, policy), policy.latest, set[bytes]()
     if latest.runs != KEPT:
         for some in _windows(connection, policy):
-            _count_runs(connection, old, some, counts)
+            _count_runs(connection, old, [run for run in some if run not in runs], counts)
             runs.update(some)
     if latest.statistics != KEPT:
         after: SampleKey | None = SampleKey()
@@ -42,9 +42,11 @@ def forecast(connection: StoreConnection, policy: RetentionPolicy, now_us: int) 
 
 
 def _windows(connection: StoreConnection, policy: RetentionPolicy) -> Iterator[list[bytes]]:
-    since: int | None = KEPT
-    while since is not None:
-        runs, since = OldRuns(connection, policy).window(since)
+    old = OldRuns(connection, policy)
+    needed = old.needed()
+    after: RunKey | None = RunKey()
+    while after is not None:
+        runs, after = old.window(after, needed)
         yield runs
 
 
