@@ -175,3 +175,46 @@ def test_a_record_that_looks_like_another_is_told_apart(tmp_path: Path) -> None:
     empty_expired(tmp_path, DISK)
     found = dict(read(tmp_path))
     assert (found[first].kind, found[second].kind) == (RecordKind.ERASED, RecordKind.EVENT)
+
+
+def damage(path: Path) -> None:
+    """Damage more of a compressed segment than its parity restores: two frames of the same group, and the parity."""
+    data = bytearray(path.read_bytes())
+    for at in range(len(data) // 4, len(data) * 3 // 4):
+        data[at] ^= 0xFF
+    path.write_bytes(data)
+
+
+def test_a_damaged_segment_stays_as_it_is_and_others_go(tmp_path: Path) -> None:
+    """Rewriting it would turn bytes that could still be repaired into zeros."""
+    before = written(tmp_path, compressed=True)
+    first, *others = list_segments(tmp_path)[:-1]
+    damaged = tmp_path / f"{first:010d}.log.zst"
+    damage(damaged)
+    content = damaged.read_bytes()
+    expire(tmp_path, [offset for offset, some in before.items() if some.kind != RecordKind.OPERATOR])
+    assert empty_expired(tmp_path, DISK) == len(others)
+    assert damaged.read_bytes() == content
+
+
+def test_a_segment_that_cannot_be_rewritten_does_not_stop_the_others(tmp_path: Path) -> None:
+    before = written(tmp_path, compressed=True)
+    closed = list_segments(tmp_path)[:-1]
+    gone = [offset for offset, some in before.items() if some.kind == RecordKind.EVENT and segment_of(offset) in closed]
+    expire(tmp_path, gone)
+    in_the_way = tmp_path / f"{closed[0]:010d}.log.zst.new"
+    in_the_way.mkdir()
+    with pytest.raises(OSError, match=in_the_way.name):
+        empty_expired(tmp_path, DISK)
+    assert ExpiredOffsets(tmp_path).by_segment().keys() == {closed[0]}
+    in_the_way.rmdir()
+    assert empty_expired(tmp_path, DISK) == 1
+    assert {offset for offset, some in read(tmp_path) if some.kind == RecordKind.EVENT}.isdisjoint(gone)
+
+
+def test_a_repeat_of_what_went_is_no_repeat_of_an_erased_event(tmp_path: Path) -> None:
+    """What is left of a record that an input read names no event, because erased events, whose ids stay, may not come back."""
+    before = written(tmp_path, compressed=True)
+    expire(tmp_path, sorted(before))
+    empty_expired(tmp_path, DISK)
+    assert {some.event_id for _, some in read(tmp_path) if some.kind == RecordKind.ERASED} == {bytes(16)}

@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from uuid import UUID
 
 import pytest
+from msgspec.structs import replace
 from tests.events import RUNS, T0, dataset, facet, job_event, records_of, run_event, schema
 from tests.quirks.disorder import arriving, in_order
 from tests.store.corpus import corpus_events
@@ -15,7 +16,7 @@ from tests.store.writing import NAMES, opened, settle
 
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import DAY_US
-from lineage_bridge.graph.log_record import OffsetRange, RecordAddress, StoredRecord
+from lineage_bridge.graph.log_record import RETRY, OffsetRange, RecordAddress, StoredRecord
 from lineage_bridge.model.keeping.retention import KEPT, Cutoffs, ExpiredCounts, RetentionPolicy
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.retention.expiry import Expiry
@@ -41,8 +42,7 @@ def test_the_present_graph_stays(policy: str) -> None:
         for some in forecast(writer.connection, RetentionPolicy([("*", POLICIES[policy])]), OLD).values():
             foreseen.add(some)
         counts, _ = retain(writer, POLICIES[policy])
-        assert foreseen.runs == counts.runs
-        assert foreseen.rejected == counts.rejected
+        assert foreseen == counts
         assert graph_of(writer) == before
         assert contents(writer, "current_facet") == facets
         assert [d for d in reader_of(writer).whole.differences(NAMES) if d.surplus or d.missing] == []
@@ -163,3 +163,29 @@ def test_a_crash_before_the_commit_leaves_the_graph_and_the_records(writer: Grap
         next(steps)()
     assert (tables(writer), full.addresses) == (before, set())
     assert retain(writer, cutoffs)[0].runs > 0
+
+
+def test_a_run_of_two_jobs_stays_while_one_of_them_keeps_it(writer: GraphWriter) -> None:
+    both = [run_event("OTHER", str(UUID(int=day + 1000)), "kept", T0 - (60 - day) * DAY_US, namespace="others") for day in range(25, 30)]
+    put(writer, [*history(), *(record._replace(offset=record.offset + 2**40) for record in records_of(both, arrival=T0))])
+    policy = RetentionPolicy([("others", Cutoffs()), ("*", Cutoffs(runs=T0 - 5 * DAY_US))])
+    foreseen = forecast(writer.connection, policy, OLD)
+    counts = ExpiredCounts()
+    for step in Expiry(writer, policy, Gone()).steps(lambda: nullcontext(writer.connection), OLD):
+        counts.add(step())
+    assert foreseen == {"jobs": counts}
+    assert {row[0] for row in contents(writer, "run")} >= {UUID(int=day + 1000).bytes for day in range(25, 30)}
+
+
+def test_the_log_keeps_it_that_an_event_was_released(writer: GraphWriter) -> None:
+    records = [
+        record._replace(record=replace(record.record, channel=RETRY)) if number == 148 else record
+        for number, record in enumerate(history())
+    ]
+    put(writer, records)
+    released = contents(writer, "released")
+    old = T0 - 5 * DAY_US
+    _, gone = retain(writer, Cutoffs(old, old, old, old))
+    assert UUID(int=1021).bytes not in {row[0] for row in contents(writer, "run")}
+    assert not any(is_in(record, gone) for record in records if record.record.channel == RETRY)
+    assert contents(writer, "released") == released != set()

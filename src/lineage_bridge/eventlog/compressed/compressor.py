@@ -5,7 +5,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -76,16 +76,19 @@ class LogCompressor:
 
     def _run(self) -> None:
         pause = 0.0
-        while not self._stop.wait(pause):
-            pause = TICK_S
-            try:
-                for task in self._tasks:
-                    task(self._directory, self._disk, self._go_on)
-            except _ClosedError:
-                return
-            except (OSError, LogError) as error:
-                _log.warning("a segment of the event log cannot be compressed or emptied, and stays as it is: %s", error)
-                pause = _RETRY_S
+        with suppress(_ClosedError):
+            while not self._stop.wait(pause):
+                failed = [task for task in self._tasks if not self._attempt_task(task)]
+                pause = _RETRY_S if failed else TICK_S
+
+    def _attempt_task(self, task: Task) -> bool:
+        """Carry out a task, whatever became of the ones before it. Returns whether it succeeded. Raises _ClosedError."""
+        try:
+            task(self._directory, self._disk, self._go_on)
+        except (OSError, LogError) as error:
+            _log.warning("a segment of the event log cannot be compressed or emptied, and stays as it is: %s", error)
+            return False
+        return True
 
     def _go_on(self) -> None:
         if self._stop.is_set():

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from lineage_bridge.errors import LogError
 from lineage_bridge.eventlog.compressed.compressor import rewrite_stored
-from lineage_bridge.eventlog.compressed.segment_file import open_segment, segment_size, stored_path
+from lineage_bridge.eventlog.compressed.segment_file import damaged_frames, open_segment, segment_size, stored_path
 from lineage_bridge.eventlog.disk import Disk
 from lineage_bridge.eventlog.erasing.patches import Patch, PatchedFile
 from lineage_bridge.eventlog.erasing.selection import erased_record
@@ -27,6 +28,8 @@ MOST_BYTES: Final = 4 << 20
 """The size of the largest empty record that is made of several: readers read a record as a whole."""
 _EVENTS: Final = (RecordKind.EVENT, RecordKind.REJECTED)
 _Input = tuple[str, str, str, str]
+_NO_ID: Final = bytes(16)
+"""The id of a record that no event is in. An event that was erased leaves its id, by which a repeat of it is erased, too."""
 
 
 class _Expired(NamedTuple):
@@ -40,22 +43,32 @@ class _Expired(NamedTuple):
 def empty_expired(directory: Path, disk: Disk, on_piece: Callable[[], None] = lambda: None) -> int:
     """Empty the expired records of all closed segments of a log. Returns how many segments were rewritten.
 
-    The caller holds the log's lock. `on_piece` is called before each segment; it may raise to end the work. Raises LogError, OSError.
+    A segment with damage that its parity does not repair stays as it is. If another cannot be rewritten, the rest are nevertheless, and its
+    OSError or LogError (of several, the first) is raised at the end. The caller holds the log's lock. `on_piece` is called before each
+    segment; it may raise to end the work.
     """
     expired = ExpiredOffsets(directory)
     files, by_segment = expired.files(), expired.by_segment()
     numbers = list_segments(directory)
     closed = dict(pairwise(numbers))
-    rewritten = 0
+    rewritten, waiting, errors = 0, set(numbers[-1:]), list[OSError | LogError]()
     for number in sorted(by_segment.keys() & closed.keys()):
         on_piece()
-        rewritten += _empty(directory, number, closed[number], by_segment[number], disk)
-    expired.remove(by_segment.keys() - set(numbers[-1:]), files)
+        try:
+            rewritten += _empty(directory, number, closed[number], by_segment[number], disk)
+        except (OSError, LogError) as error:
+            errors.append(error)
+            waiting.add(number)
+    expired.remove(by_segment.keys() - waiting, files)
+    if errors:
+        raise errors[0]
     return rewritten
 
 
 def _empty(directory: Path, number: int, following: int, offsets: Collection[int], disk: Disk) -> bool:
     path = segment_path(directory, number)
+    if any(not frame.is_restored for frame in damaged_frames(stored_path(path))):
+        return False
     end = min(segment_end(directory, number, following), segment_size(path))
     patches = list(_patches(_expired(number, walk_records(path, HEADER_BYTES, end, end), offsets)))
     if patches:
@@ -73,7 +86,7 @@ def _expired(number: int, found: Iterator[tuple[int, int, LogRecord]], offsets: 
         if is_expired or _is_empty(record):
             empty_bytes.append((byte, size))
         if origin := _origin(record):
-            last_of[origin] = byte, erased_record(record) if is_expired else None
+            last_of[origin] = byte, replace(erased_record(record), event_id=_NO_ID) if is_expired else None
     last = dict(last_of.values())
     for byte, size in empty_bytes:
         yield _Expired(byte, size, last.get(byte))

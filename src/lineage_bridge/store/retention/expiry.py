@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from lineage_bridge.graph.ids import DAY_US
-from lineage_bridge.graph.log_record import RecordAddress
+from lineage_bridge.graph.log_record import RETRY, RecordAddress
 from lineage_bridge.model.keeping.retention import KEPT, ExpiredCounts, RetentionPolicy
 from lineage_bridge.ports.log import ExpiredRecords
 from lineage_bridge.store.connection import StoreConnection
@@ -25,7 +25,7 @@ RUNS: Final = 500
 """How many runs one step removes."""
 _END: Final = 2**62
 _NAMESPACES = "SELECT s.last, n.namespace FROM run_shape s JOIN node n ON n.id = s.job WHERE s.asserted_by = ?"
-_RECORDS_OF_RUN = """SELECT r.source, r.partition, r."offset" FROM event e
+_RECORDS_OF_RUN = """SELECT r.source, r.partition, r."offset", r.channel, r.event FROM event e
 JOIN event_record r ON r.time = e.time AND r.event = e.event WHERE e.asserted_by = ?"""
 _DELETE_SAMPLE = "DELETE FROM io_sample WHERE run = ? AND job = ? AND dataset = ? AND side = ? AND time = ?"
 _DELETE_REJECTED = 'DELETE FROM quarantine WHERE event = ? AND source = ? AND partition = ? AND "offset" = ?'
@@ -106,18 +106,20 @@ class Expiry:
     def _expire_runs(self, runs: Sequence[bytes], read_until: Mapping[tuple[str, int], int]) -> ExpiredCounts:
         """Remove those of these runs of which nothing was folded since the positions, and that are old under each of their jobs."""
         with self._removal() as records:
-            gone: list[bytes] = []
+            gone, events = list[bytes](), 0
             for run in runs:
                 rows = self._connection.execute(_NAMESPACES, (run,)).fetchall()
-                found = [RecordAddress(*row) for row in self._connection.execute(_RECORDS_OF_RUN, (run,)).fetchall()]
+                found = self._connection.execute(_RECORDS_OF_RUN, (run,)).fetchall()
                 is_old = all(last < self._policy.cutoffs_of(namespace).runs for last, namespace in rows)
-                if rows and is_old and all(at.offset < read_until.get((at.source, at.partition), 0) for at in found):
+                if rows and is_old and all(offset < read_until.get((source, number), 0) for source, number, offset, _, _ in found):
                     gone.append(run)
-                    records.extend(found)
+                    # The log keeps it that an event was released from quarantine.
+                    records.extend(RecordAddress(*row[:3]) for row in found if row[3] != RETRY)
+                    events += len({row[4] for row in found})
             self._writer.erasure.delete_runs(gone)
             self._writer.derivation.forget()
             self._connection.execute(_NOTE, (_UNASSERTED, 1))
-        return ExpiredCounts(runs=len(gone), events=len(records))
+        return ExpiredCounts(runs=len(gone), events=events)
 
     def _drop_unasserted(self) -> ExpiredCounts:
         with self._writer.transaction():
