@@ -185,6 +185,42 @@ def test_issuers_roles_and_a_proxy_that_cannot_be(file, before, after, reason):
     assert str(path) in str(error)
 
 
+RETENTION = """
+[[retention]]
+namespace = "staging*"
+runs_days = 14
+
+[[retention]]
+events_days = 30
+runs_days = 90
+facets_days = 365
+"""
+
+
+def test_retention_is_a_list_of_rules_and_reaches_other_processes(file, tmp_path):
+    settings = load_settings({}, {}, Path("/"), file(RETENTION))
+    assert [(rule.namespace, rule.days) for rule in settings.retention] == [
+        ("staging*", (None, 14, None, None)),
+        ("*", (30, 90, None, 365)),
+    ]
+    assert load_settings({}, settings.environment(), tmp_path) == settings
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ("runs_days = 14", "", "at least one"),
+        ("events_days = 30", "events_days = 91", "must not exceed runs_days"),
+        ("facets_days = 365", "facets_days = 89", "facets_days needs runs_days"),
+        ("runs_days = 14", "runs_days = 0", "greater than or equal to 1"),
+        ("runs_days = 14", "days = 14", "retention.*days"),
+    ],
+)
+def test_rules_of_retention_that_cannot_be(file, before, after, reason):
+    assert before in RETENTION
+    assert re.search(reason, str(refused(config=file(RETENTION.replace(before, after)))))
+
+
 def test_every_setting_is_documented_with_its_default():
     text = (Path(__file__).parent.parent / "docs" / "settings.md").read_text()
     for name, field in Settings.model_fields.items():

@@ -107,7 +107,7 @@ ON_THE_DATA_FOLDER = {
         "restore",
         "version",
     ),
-    *("log", "key", "audit", "secret", "erase"),
+    *("log", "key", "audit", "secret", "erase", "retention"),
 }
 """Commands that no server is asked for: the files that they read and write belong to their user."""
 WITH_SEVERAL_CALLS = {("demo", "remove")}

@@ -61,6 +61,7 @@ COMMANDS = {
     "backup": "backup",
     "restore": "backup",
     "erase": "erase",
+    "retention": "retention",
     "version": "version",
 }
 """Each command with the module under `cli` that implements it, in the order of the help."""

@@ -14,6 +14,7 @@ from lineage_bridge.config.log_format import LogFormat
 from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.config.paths import DataFolder
 from lineage_bridge.config.people import IssuerSettings, ProxySettings, RoleSettings, TeamSettings, check_issuer_names
+from lineage_bridge.config.retention import RetentionSettings
 from lineage_bridge.config.store_address import check_replica, check_schema, check_store
 
 PREFIX = "LINEAGE_BRIDGE_"
@@ -45,6 +46,12 @@ def _external(url: str) -> str:
 def _decoded(section: object) -> object:
     """Parse a setting that is a section of the settings file. In an environment variable, it is written as JSON."""
     return json.loads(section) if isinstance(section, str) else section
+
+
+def _decoded_list(sections: object) -> object:
+    """Parse a setting that is a list of sections of the settings file, as `_decoded` does."""
+    found = _decoded(sections)
+    return tuple(found) if isinstance(found, list) else found
 
 
 def _not_empty(path: object) -> object:
@@ -126,6 +133,9 @@ class Settings(BaseModel):
     )
     segment_bytes: int = Field(default=64 * MIB, ge=4096, le=1024 * MIB, description="size at which the log starts a new file")
     compress_log: bool = Field(default=True, description="whether files of the log that are no longer written are compressed")
+    retention: Annotated[tuple[RetentionSettings, ...], BeforeValidator(_decoded_list)] = Field(
+        default_factory=tuple, description="how many days events, runs and statistics are kept, by namespace; empty: for ever"
+    )
     sources: Annotated[dict[str, dict[str, Any]], BeforeValidator(_decoded)] = Field(
         default_factory=dict, description="sources to observe, by name: each with its kind and settings"
     )
@@ -251,7 +261,7 @@ class Settings(BaseModel):
         file.
         """
         values = self.model_dump(mode="json").items()
-        settings = {variable_of(name): json.dumps(value) if isinstance(value, dict) else str(value) for name, value in values}
+        settings = {variable_of(name): json.dumps(value) if isinstance(value, dict | list) else str(value) for name, value in values}
         return {**settings, CONFIG_VARIABLE: os.devnull}
 
 

@@ -24,8 +24,9 @@ from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess, 
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
 from lineage_bridge.pipeline.status import StatusFile
 from lineage_bridge.pipeline.streams.feed import SparkFeed
+from lineage_bridge.pipeline.streams.retention_thread import RetentionThread
 from lineage_bridge.pipeline.streams.stream_thread import NO_STREAMS, Streams, StreamThread, run_streams
-from lineage_bridge.ports.graph_store import Batch, GraphStore
+from lineage_bridge.ports.graph_store import Batch, GraphStore, Retention
 from lineage_bridge.ports.log import LOG_SOURCE
 
 TICK_S, BEAT_S = 0.2, 1.0
@@ -40,10 +41,12 @@ def run_pipeline(
     key: bytes,
     now_us: Callable[[], int],
     streams: Streams = NO_STREAMS,
+    retention: Retention | None = None,
 ) -> None:
     """Run until SIGTERM or SIGINT. While Spark starts, a signal ends the process at once with SystemExit.
 
-    `streams` are the inputs of the form `stream`, which are read while the log is folded.
+    `streams` are the inputs of the form `stream`, which are read while the log is folded. `retention` is what removes old events and runs,
+    if any may go.
 
     Raises StoreLockedError if another pipeline runs in the data folder, UnavailableError if Spark cannot start or dies, or if its query
     fails. The status file contains the same error.
@@ -55,7 +58,7 @@ def run_pipeline(
         status = StatusFile(paths.pipeline_status, now_us)
         status.write()
         try:
-            _run(settings, stack.enter_context(open_store()), key, status, streams)
+            _run(settings, stack.enter_context(open_store()), key, status, (streams, retention))
         except Exception as error:  # the boundary of the poll loop: the status file must report every failure
             raise _failed(error, status, paths) from error
         except SystemExit:
@@ -64,8 +67,8 @@ def run_pipeline(
         status.remove()
 
 
-def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile, streams: Streams) -> None:
-    paths = settings.paths
+def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile, beside: tuple[Streams, Retention | None]) -> None:
+    paths, (streams, retention) = settings.paths, beside
     with ExitStack() as stack:
         with _beating(status):
             log.info("starting Spark (%s, %s)", settings.spark_master, settings.spark_memory)
@@ -96,6 +99,8 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile, 
         log.info("running, Spark is process %d", spark.java.pid)
         feed = SparkFeed(spark.session, serve, paths.archive, key, ErasedIds(paths.log))
         stream_thread = stack.enter_context(run_streams(streams, feed))
+        if retention is not None:
+            RetentionThread(retention, store, serve.store_lock, status, stop).start()
         _watch(query, spark, (_Settler(serve, status, stop), stream_thread), status, stop)
         # Whoever stops the pipeline may have stopped Spark's process, too. All acknowledged events are in the log.
         with suppress(*SPARK_ERRORS):

@@ -18,7 +18,8 @@ class Status:
 
     `workers`: process ids of the Python workers that folded the last batch. `position` maps "source/partition" to offset. `left`: the
     number of keys still to be derived. Since its start, the pipeline has committed `batches` with `events` records of events; the commits
-    took `commit_us`. The last commit was at `committed_us`; its oldest event had then waited for `freshness_us`.
+    took `commit_us`. The last commit was at `committed_us`; its oldest event had then waited for `freshness_us`. `retention`: what the last
+    pass of retention removed, or the running one so far, and when it finished.
     """
 
     state: State
@@ -34,6 +35,7 @@ class Status:
     commit_us: int = 0
     committed_us: int = 0
     freshness_us: int = 0
+    retention: Mapping[str, int] = field(default_factory=dict)
     error: str | None = None
 
 

@@ -1,11 +1,12 @@
 """The interface by which the pipeline writes the graph store."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from lineage_bridge.graph.log_record import OffsetRange
 from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.model.keeping.retention import ExpiredCounts
 
 
 @dataclass(frozen=True)
@@ -54,3 +55,11 @@ class GraphStore(Protocol):
 
         May be called from another thread at any time.
         """
+
+
+RetentionStep: TypeAlias = Callable[[], ExpiredCounts]
+"""One short transaction. Returns what it removed."""
+Retention: TypeAlias = Callable[[GraphStore], Iterator[RetentionStep]]
+"""The steps of one pass over the graph. Each is called before the next is asked for, while nobody else writes the graph; the search for
+what is old is done in between.
+"""

@@ -55,3 +55,19 @@ class RangeReader(Protocol):
 
     def __call__(self, source: str, partition: int, start: int, end: int) -> Iterator[StoredRecord]:
         """Read the records of a partition from offset `start` up to, but not including, `end`."""
+
+
+class ExpiredRecords(Protocol):
+    """Learns which records nothing needs any more, in step with the transactions that remove from the graph what these records said."""
+
+    def newest(self) -> int:
+        """The greatest number of a transaction that is known; 0 without one."""
+
+    def prepare(self, number: int, records: Sequence[RecordAddress]) -> None:
+        """Write down durably which records nothing needs once the transaction with this number is committed. Raises OSError."""
+
+    def commit(self, number: int) -> None:
+        """State that the transaction with this number is committed. Raises OSError."""
+
+    def recover(self, committed: int) -> None:
+        """After a crash: commit what was prepared up to the last number that was committed, and drop the rest. Raises OSError."""

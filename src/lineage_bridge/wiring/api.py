@@ -19,10 +19,11 @@ from lineage_bridge.config import Settings
 from lineage_bridge.config.tls import server_certificate
 from lineage_bridge.errors import StoreMissingError
 from lineage_bridge.eventlog.check import LogCheck
-from lineage_bridge.eventlog.compressed.compressor import LogCompressor
+from lineage_bridge.eventlog.compressed.compressor import LogCompressor, compress_closed
 from lineage_bridge.eventlog.disk import Disk as LogDisk
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.eventlog.erasing.erased_ids import ErasedIds, ErasureGuard
+from lineage_bridge.eventlog.expiring.emptying import empty_expired
 from lineage_bridge.eventlog.recovery import Recovery
 from lineage_bridge.eventlog.watch import LogWatch
 from lineage_bridge.eventlog.writer import LogWriter
@@ -106,8 +107,9 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         )
         stack.enter_context(writer)
         _report(writer.recovery)
-        if settings.compress_log:
-            stack.callback(LogCompressor(paths.log).close)
+        stack.callback(
+            LogCompressor(paths.log, tasks=(compress_closed, empty_expired) if settings.compress_log else (empty_expired,)).close
+        )
         stack.callback(StateCopies(settings).close)
         watch = LogWatch(paths.log, paths.archive)
         stack.callback(watch.close)

@@ -14,6 +14,7 @@ from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.store.whole.analysis import Findings, write_findings
 from lineage_bridge.wiring.log import compare_with_graph
 from lineage_bridge.wiring.processes import now_us
+from lineage_bridge.wiring.retention.policy import policy_of
 from lineage_bridge.wiring.shared import readers, state_database
 
 
@@ -39,7 +40,7 @@ def differences(settings: Settings, on_progress: Callable[[str], None] = lambda 
     with readers(settings) as pool, pool.reader() as reader:
         found = list(reader.whole.differences(names, on_progress))
         on_progress("log")
-        return [*found, compare_with_graph(settings, reader, names)]
+        return [*found, compare_with_graph(settings, reader, names, policy_of(settings, now_us()))]
 
 
 def analyse(settings: Settings, unused_days: int) -> Findings:

@@ -31,6 +31,9 @@ from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.facts.fold import fold_records, without_erased
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import RecordKind, StoredRecord
+from lineage_bridge.graph.merge_rules import Row
+from lineage_bridge.graph.relations import QUARANTINE
+from lineage_bridge.model.keeping.retention import RetentionPolicy
 from lineage_bridge.model.verification import Difference
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.log import LOG_SOURCE
@@ -40,7 +43,9 @@ from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.wiring.processes import pipeline_status
 from lineage_bridge.wiring.shared import log_reader, readers
 
+_ARRIVAL = QUARANTINE.names.index("arrival") - QUARANTINE.key_size
 _STREAM = (LOG_SOURCE, 0)
+_PORTION = 2_000
 START_S = 15.0
 """How many seconds the API waits at its start for a graph in PostgreSQL."""
 _log = logging.getLogger(__name__)
@@ -95,14 +100,17 @@ def restore(settings: Settings, paths: Sequence[Path], on_record: Callable[[], N
         return restore_records(writer, known, paths, on_record, ErasedIds(settings.paths.log))
 
 
-def compare_with_graph(settings: Settings, graph: GraphReader, names: Names) -> Difference:
+def compare_with_graph(settings: Settings, graph: GraphReader, names: Names, policy: RetentionPolicy) -> Difference:
     """Compare the records of the log and of the archive, up to the graph's position, with those that the graph knows.
+
+    Events that are old by the policy of retention may still be in the log when the graph no longer knows them.
 
     `surplus` counts records that only the graph has, `missing` records that the graph should have but lacks.
     """
     reader, archive = log_reader(settings), ArchiveReader(settings.paths.archive)
     position = graph.progress.position()
-    count, surplus, unknown = 0, 0, list[StoredRecord]()
+    erased = {(run,): (0,) for run in graph.whole.erased_runs()}
+    count, surplus, missing, unknown = 0, 0, 0, list[StoredRecord]()
     for source, partition in sorted({_STREAM, *position}):
         at, known = position.get((source, partition), 0), dict(graph.whole.record_addresses(source, partition))
         for stored in _records(reader, archive, source, partition, at):
@@ -110,11 +118,25 @@ def compare_with_graph(settings: Settings, graph: GraphReader, names: Names) -> 
                 count += 1
                 if known.pop(stored.offset, None) != stored.record.event_id:
                     unknown.append(stored)
+            if len(unknown) == _PORTION:
+                missing += _wanted(unknown, names, policy, erased)
+                unknown.clear()
         surplus += len(known)
-    tables = fold_records(unknown, names)
-    tables["erased"] = {(run,): (0,) for run in graph.whole.erased_runs()}
-    expected = without_erased(tables)
-    return Difference("log", count, surplus, len(expected["event_record"]) + len(expected["quarantine"]))
+    return Difference("log", count, surplus, missing + _wanted(unknown, names, policy, erased))
+
+
+def _wanted(records: list[StoredRecord], names: Names, policy: RetentionPolicy, erased: dict[Row, Row]) -> int:
+    """How many of these records, which the graph does not know, it should know."""
+    tables = without_erased({**fold_records(records, names), "erased": erased})
+    namespaces = {key[0]: key[2] for key in tables["node"]}
+    old = set[Row]()
+    for key, (effective, _, _, job, dataset, _) in tables["event"].items():
+        cutoffs = policy.cutoffs_of(namespaces.get(job or dataset, ""))
+        if effective < max(cutoffs.events, cutoffs.runs):
+            old.add(key)
+    rejected_before = policy.cutoffs_of("").events
+    rejected: int = sum(row[_ARRIVAL] >= rejected_before for row in tables["quarantine"].values())
+    return rejected + sum(key[:2] not in old for key in tables["event_record"])
 
 
 def _records(log: LogReader, archive: ArchiveReader, source: str, partition: int, end: int) -> Iterator[StoredRecord]:

@@ -16,6 +16,7 @@ from lineage_bridge.errors import RequestError, StoreDamagedError, StoreError, S
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind, node_id
 from lineage_bridge.inputs.settings import is_streamed
+from lineage_bridge.model.keeping.retention import ExpiredCounts
 from lineage_bridge.pipeline.streams.jars import KAFKA, cached, default_cache
 from lineage_bridge.ports.graph_store import GraphStore, RowCount
 from lineage_bridge.ports.log import LOG_SOURCE
@@ -25,7 +26,9 @@ from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.write import rebuild
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring.inputs import input_service, read_streams
+from lineage_bridge.wiring.log import pipeline_stopped
 from lineage_bridge.wiring.processes import now_us
+from lineage_bridge.wiring.retention.policy import empty_log, retention_of
 from lineage_bridge.wiring.shared import graph_database, log_reader, note_store, state_database
 
 if TYPE_CHECKING:
@@ -95,7 +98,26 @@ def run_pipeline(settings: Settings, store: Callable[[Path, Names], AbstractCont
         check_key(settings, key)
         return open_file(settings.paths.graph, Names(key))
 
-    run(settings, opened, key, now_us, _streams(settings))
+    run(settings, opened, key, now_us, _streams(settings), retention_of(settings))
+
+
+def retain(settings: Settings, on_progress: Callable[[ExpiredCounts], None]) -> ExpiredCounts:
+    """Remove what is old from the graph and from the log, while no server runs. `on_progress` is called after each step with what was
+    removed so far. Raises StoreLockedError, LogLockedError while a server runs, StoreError.
+    """
+    key, database, total = state_database(settings).key(), graph_database(settings), ExpiredCounts()
+    steps = retention_of(settings)
+    opened = (
+        open_database(settings, database, key)
+        if database
+        else open_store(settings.paths.graph, Names(key), stitch=settings.stitch_siblings)
+    )
+    with pipeline_stopped(settings.paths.pipeline_lock), opened as store:
+        for step in steps(store) if steps else ():
+            total.add(step())
+            on_progress(total)
+    empty_log(settings.paths.log)
+    return total
 
 
 def _streams(settings: Settings) -> "Streams":

@@ -4,8 +4,8 @@ import errno
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -47,14 +47,19 @@ class _ClosedError(Exception):
     """The compressor was closed."""
 
 
+Task = Callable[[Path, Disk, Callable[[], None]], object]
+"""Work on the closed segments of the log in a folder. The last argument is to be called often; it raises an error if the work is to end."""
+
+
 class LogCompressor:
     """Compresses the closed segments of the log in `directory`, in a thread. The caller holds the log's lock until `close` has returned.
 
     A segment that cannot be compressed, such as on a full disk, stays as it is, and is tried again after five minutes.
     """
 
-    def __init__(self, directory: Path, disk: Disk = _LOCAL_DISK) -> None:
-        self._directory, self._disk = directory, disk
+    def __init__(self, directory: Path, disk: Disk = _LOCAL_DISK, tasks: Sequence[Task] | None = None) -> None:
+        """`tasks` are what is done with closed segments, in turn; by default, they are compressed."""
+        self._directory, self._disk, self._tasks = directory, disk, (compress_closed,) if tasks is None else tuple(tasks)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="log-compressor", daemon=True)
         self._thread.start()
@@ -71,15 +76,19 @@ class LogCompressor:
 
     def _run(self) -> None:
         pause = 0.0
-        while not self._stop.wait(pause):
-            pause = TICK_S
-            try:
-                compress_closed(self._directory, self._disk, self._go_on)
-            except _ClosedError:
-                return
-            except (OSError, LogError) as error:
-                _log.warning("a segment of the event log cannot be compressed, and stays as it is: %s", error)
-                pause = _RETRY_S
+        with suppress(_ClosedError):
+            while not self._stop.wait(pause):
+                failed = [task for task in self._tasks if not self._attempt_task(task)]
+                pause = _RETRY_S if failed else TICK_S
+
+    def _attempt_task(self, task: Task) -> bool:
+        """Carry out a task, whatever became of the ones before it. Returns whether it succeeded. Raises _ClosedError."""
+        try:
+            task(self._directory, self._disk, self._go_on)
+        except (OSError, LogError) as error:
+            _log.warning("a segment of the event log cannot be compressed or emptied, and stays as it is: %s", error)
+            return False
+        return True
 
     def _go_on(self) -> None:
         if self._stop.is_set():

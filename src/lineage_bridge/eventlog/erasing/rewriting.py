@@ -5,7 +5,6 @@ erased: they must be repaired first. The caller holds the locks of the log and o
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -17,7 +16,6 @@ from lineage_bridge.eventlog.archive.manifest import Manifest, checksum_of, read
 from lineage_bridge.eventlog.archive.writer import PARTS
 from lineage_bridge.eventlog.compressed.compressor import rewrite_stored
 from lineage_bridge.eventlog.compressed.segment_file import (
-    SegmentFile,
     compressed_path,
     damaged_frames,
     open_segment,
@@ -25,6 +23,7 @@ from lineage_bridge.eventlog.compressed.segment_file import (
     stored_path,
 )
 from lineage_bridge.eventlog.disk import Disk
+from lineage_bridge.eventlog.erasing.patches import Patch, PatchedFile
 from lineage_bridge.eventlog.erasing.selection import Choose
 from lineage_bridge.eventlog.mark import read_mark
 from lineage_bridge.eventlog.record_format import encode_like
@@ -42,14 +41,6 @@ from lineage_bridge.graph.log_record import RecordKind
 
 _SEGMENT: Final = re.compile(r"\d{10}\.log(\.zst)?")
 _ARCHIVED: Final = re.compile(r"\d+-\d+\.\d")
-
-
-class Patch(NamedTuple):
-    """Bytes that replace as many bytes of a file from `byte` on. Zeros at the end are left out of `content`."""
-
-    byte: int
-    size: int
-    content: bytes
 
 
 class FileErasure(NamedTuple):
@@ -148,7 +139,7 @@ def _erase_in(path: Path, first: int, end: int, choose: Choose, disk: Disk, on_f
     found = _search(path, first, end, choose, fail)
     if on_file(found) and (found.patches or segment_size(path) > end):
         with open_segment(path) as original:
-            rewrite_stored(stored_path(path), _Patched(original, found.patches, end), disk)
+            rewrite_stored(stored_path(path), PatchedFile(original, found.patches, end), disk)
     return found
 
 
@@ -165,28 +156,3 @@ def _search(path: Path, first: int, end: int, choose: Choose, on_gap: Callable[[
         if chosen is not record:
             patches.append(Patch(byte, size, encode_like(chosen, size).rstrip(b"\0")))
     return FileErasure(path, records, erased, len(patches) - erased, erased_ids, patches, end)
-
-
-class _Patched:
-    """A segment file with patches, up to `end`. Implements SegmentFile."""
-
-    def __init__(self, original: SegmentFile, patches: list[Patch], end: int) -> None:
-        self._original, self._patches, self._end = original, patches, end
-        self._starts = [patch.byte for patch in patches]
-
-    @property
-    def size(self) -> int:
-        """The size in bytes."""
-        return self._end
-
-    def read(self, size: int, byte: int) -> bytes:
-        """Read up to `size` bytes from `byte` on; fewer at the end. Raises OSError."""
-        data = bytearray(self._original.read(min(size, max(0, self._end - byte)), byte))
-        at = max(0, bisect_right(self._starts, byte) - 1)
-        while at < len(self._patches) and (patch := self._patches[at]).byte < byte + len(data):
-            first, last = max(patch.byte, byte), min(patch.byte + patch.size, byte + len(data))
-            if first < last:
-                piece = patch.content[first - patch.byte : last - patch.byte]
-                data[first - byte : last - byte] = piece.ljust(last - first, b"\0")
-            at += 1
-        return bytes(data)

@@ -4,8 +4,8 @@ The position is advanced by compare-and-set, so a batch counts only once, even i
 """
 
 import secrets
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -99,11 +99,25 @@ class GraphWriter:
 
         Raises PositionError if it does not start at the store's position, CollisionError for names that share an id.
         """
+        with self.transaction():
+            self._advance(batch)
+            self._merge(batch.rows, budget)
+
+    def settle(self, budget: Budget) -> int:
+        """Derive the keys that earlier batches left in the queues; returns the number of keys that are still left."""
+        if not self.left():
+            return 0
+        with self.transaction():
+            self.derivation.settle(budget)
+        return self.left()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """A context manager around changes that are committed together, or not at all if the block raises an error."""
         with self._at_work, self._watched():
             self.connection.execute("BEGIN IMMEDIATE")
             try:
-                self._advance(batch)
-                self._merge(batch.rows, budget)
+                yield
                 self.changes.flush()
                 self.connection.execute("COMMIT")
             except BaseException:
@@ -112,23 +126,6 @@ class GraphWriter:
                 self.changes.forget()
                 self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT run FROM erased")}
                 raise
-
-    def settle(self, budget: Budget) -> int:
-        """Derive the keys that earlier batches left in the queues; returns the number of keys that are still left."""
-        if not self.left():
-            return 0
-        with self._at_work, self._watched():
-            self.connection.execute("BEGIN IMMEDIATE")
-            try:
-                self.derivation.settle(budget)
-                self.changes.flush()
-                self.connection.execute("COMMIT")
-            except BaseException:
-                self.connection.roll_back()
-                self.derivation.forget()
-                self.changes.forget()
-                raise
-        return self.left()
 
     def check(self) -> None:
         """Check that the store is intact: a file must still be the one that was opened; a PostgreSQL database must answer and have the

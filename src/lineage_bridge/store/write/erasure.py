@@ -77,13 +77,7 @@ class Erasure:
         nodes: set[int] = set()
         for asserter in asserters:
             nodes |= self._nodes(asserter)
-        run_keys = [
-            pair for asserter in asserters for pair in self._query("SELECT asserted_by, job FROM run_shape WHERE asserted_by = ?", asserter)
-        ]
-        for asserter in asserters:
-            self._leave_shapes(asserter)
-            self._delete(asserter)
-        self.derivation.stitching.remove(run_keys)
+        self.delete_runs(asserters)
         nodes |= self._drop_unasserted()
         self._recompute_facets(sorted(nodes))
         parents = self._parent_jobs()
@@ -94,6 +88,22 @@ class Erasure:
         for node in sorted(nodes):
             self.derivation.search.refresh(node)
         self.derivation.search.forget()
+
+    def delete_runs(self, asserters: list[bytes]) -> None:
+        """Delete all assertions of these runs, and what is derived from them for each run. Facet sets and current facets stay."""
+        run_keys = [
+            pair for asserter in asserters for pair in self._query("SELECT asserted_by, job FROM run_shape WHERE asserted_by = ?", asserter)
+        ]
+        for asserter in asserters:
+            self._leave_shapes(asserter)
+            self._delete(asserter)
+        self.derivation.stitching.remove(run_keys)
+
+    def drop_unasserted(self) -> None:
+        """Delete the facet sets and texts that no assertion contains any more. Nodes and current facets stay as they are."""
+        self._drop_unasserted()
+        for table in ("still", "since"):
+            self.connection.execute(f"DROP TABLE {table}")
 
     def _nodes(self, asserter: bytes) -> set[int]:
         """Every node that an assertion, a run or a parent facet of an asserter names."""

@@ -1,0 +1,1 @@
+"""Retention: what is kept, and for how long."""
