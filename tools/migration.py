@@ -83,7 +83,9 @@ def record(schema: Schema) -> None:
 
 def script_of(database: sqlite3.Connection) -> str:
     """The statements that make a database without rows like this one, in the order in which its tables and indexes were made."""
-    made = database.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid").fetchall()
+    made = database.execute(
+        "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name <> 'sqlite_sequence' ORDER BY rowid"
+    ).fetchall()
     indexed = tuple(f"{name}_" for name, sql in made if sql.startswith("CREATE VIRTUAL TABLE"))
     # A full-text index makes its own tables.
     statements = [sql for name, sql in made if not (name.startswith(indexed) and name.endswith(SHADOWS))]

@@ -24,7 +24,6 @@ CREATE TABLE "outbox_message" (
 	path TEXT NOT NULL, 
 	body BLOB NOT NULL
 );
-CREATE TABLE sqlite_sequence(name,seq);
 CREATE TABLE source_state (
 	name TEXT NOT NULL, 
 	polls INTEGER NOT NULL, 
