@@ -147,7 +147,7 @@ class _WordRules(NamedTuple):
     characters: list[str]
 
 
-class _Index:
+class _WordIndex:
     """The rules by the words without which they cannot match, and all these words."""
 
     def __init__(self, groups: Mapping[str, Sequence[Rule]]) -> None:
@@ -178,9 +178,9 @@ class Prefilter:
         self._chosen = lru_cache(_CACHED)(self._choose)
 
     @cached_property
-    def _index(self) -> "_Index":
+    def _index(self) -> "_WordIndex":
         """What is searched. Computed when the first text arrives, because this takes a while."""
-        return _Index(self._groups)
+        return _WordIndex(self._groups)
 
     def prepare(self) -> None:
         """Compute now what the rules need for long texts, so that the first of them costs no more than later ones."""
