@@ -89,9 +89,7 @@ class LazyGroup(Group):
 
 
 def _imported(name: str) -> ModuleType:
-    """Import a module while the garbage collector rests: it would look again and again through what stays loaded as long as the process,
-    for a tenth to a fifth of a command's start.
-    """
+    """Import a module while the garbage collector rests: it would look again and again through what stays loaded as long as the process."""
     gc.disable()
     try:
         return importlib.import_module(name)
