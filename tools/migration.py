@@ -4,18 +4,21 @@ What the store holds is computed from the event log, so a change of its tables e
 """
 
 import hashlib
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from alembic.autogenerate import produce_migrations, render_python_code
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine
 
-from lineage_bridge.store.migration import Schema, empty_database
+from lineage_bridge.store.migration import Schema, upgrade
 from lineage_bridge.store.schema.sqlite import GRAPH
 from lineage_bridge.store.schema.tables import METADATA, SQLITE_SEARCH
-from lineage_bridge.store.tables_hash import tables_hash
+from lineage_bridge.store.tables_hash import SHADOWS, tables_hash
 
 VERSION = GRAPH.version
 VERSIONS = Path("src/lineage_bridge/store/schema/migrations/versions")
@@ -65,11 +68,30 @@ def main() -> None:
 
 
 def record(schema: Schema) -> None:
-    """Write the hashes by which tests and stores recognise the migrations and the tables that they make."""
+    """Write the hashes by which tests and stores recognise the migrations and the tables that they make, and the script that makes the
+    same tables at once.
+    """
     scripts = sorted((schema.migrations / "versions").glob("[0-9]*.py"))
     lines = [f"{hashlib.sha256(script.read_bytes()).hexdigest()}  {script.name}\n" for script in scripts]
     (schema.migrations / "landed.sha256").write_text("".join(lines), encoding="ascii")
-    (schema.migrations / "tables.sha256").write_text(f"{tables_hash(empty_database(schema))}\n", encoding="ascii")
+    with TemporaryDirectory() as folder:
+        upgrade(path := Path(folder) / "migrated.db", schema, schema.version)
+        with closing(sqlite3.connect(path)) as migrated:
+            (schema.migrations / "tables.sha256").write_text(f"{tables_hash(migrated)}\n", encoding="ascii")
+            (schema.migrations / "empty.sql").write_text(script_of(migrated), encoding="utf-8")
+
+
+def script_of(database: sqlite3.Connection) -> str:
+    """The statements that make a database without rows like this one, in the order in which its tables and indexes were made."""
+    made = database.execute(
+        "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name <> 'sqlite_sequence' ORDER BY rowid"
+    ).fetchall()
+    indexed = tuple(f"{name}_" for name, sql in made if sql.startswith("CREATE VIRTUAL TABLE"))
+    # A full-text index makes its own tables.
+    statements = [sql for name, sql in made if not (name.startswith(indexed) and name.endswith(SHADOWS))]
+    ((version,),) = database.execute("SELECT version_num FROM alembic_version")
+    statements.append(f"INSERT INTO alembic_version (version_num) VALUES ('{version}')")
+    return "BEGIN;\n" + "".join(f"{statement};\n" for statement in statements) + "COMMIT;\n"
 
 
 def _pieces(statement: str) -> str:

@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.events import KEY, dataset, facet, run_event
@@ -13,7 +14,7 @@ from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.events import EventFilter
 from lineage_bridge.store.damage import is_sound, set_aside, suspicion
-from lineage_bridge.store.migration import Schema, empty_database
+from lineage_bridge.store.migration import Schema, empty_database, migrate, upgrade
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.schema.sqlite import GRAPH
 from lineage_bridge.store.state.database import STATE, StateDatabase
@@ -39,6 +40,21 @@ def count(path: Path) -> int:
 @pytest.mark.parametrize("schema", [GRAPH, STATE], ids=lambda schema: schema.name)
 def test_the_recorded_hash_is_that_of_the_newest_tables(schema: Schema) -> None:
     assert tables_hash(empty_database(schema)) == schema.tables
+
+
+def everything_in(path: Path) -> dict[str, list[Any]]:
+    """The statements that made the tables and indexes of a database, and the rows of each table."""
+    with closing(sqlite3.connect(path)) as connection:
+        made = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name").fetchall()
+        rows = {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for kind, name, *_ in made if kind == "table"}
+    return {"": made, **rows}
+
+
+@pytest.mark.parametrize("schema", [GRAPH, STATE], ids=lambda schema: schema.name)
+def test_a_new_database_is_what_the_migrations_make(tmp_path: Path, schema: Schema) -> None:
+    migrate(tmp_path / "new.db", schema)
+    upgrade(tmp_path / "migrated.db", schema, schema.version)
+    assert everything_in(tmp_path / "new.db") == everything_in(tmp_path / "migrated.db"), "run `record` of tools/migration.py"
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 """The program `lineage-bridge`. It imports the module of a command only when the command is used."""
 
+import gc
 import importlib
 import os
 import sys
+from types import ModuleType
 
 import click
 
@@ -81,10 +83,19 @@ class LazyGroup(Group):
         name = {**COMMANDS, **PARTS}.get(cmd_name)
         if name is None:
             return None
-        module = importlib.import_module(f"lineage_bridge.cli.{name}")
+        module = _imported(f"lineage_bridge.cli.{name}")
         # A command with the name of a Python built-in or keyword is defined with an underscore after its name.
         command: click.Command = getattr(module, f"{cmd_name}_", None) or getattr(module, cmd_name)
         return command
+
+
+def _imported(name: str) -> ModuleType:
+    """Import a module while the garbage collector rests: it would look again and again through what stays loaded as long as the process."""
+    gc.disable()
+    try:
+        return importlib.import_module(name)
+    finally:
+        gc.enable()
 
 
 @click.group(

@@ -60,16 +60,21 @@ class Texts:
 class Rule:
     """A pattern that is only tried on texts that can match it, and only at offsets at which it can match.
 
-    `required`: sets of strings; a text that matches contains at least one string of each set. `also`: one more such set, in addition to
-    those derived from the pattern.
+    `also`: one more set of required strings, in addition to those derived from the pattern.
     """
 
     def __init__(self, pattern: "re.Pattern[str]", also: Alternatives | None = None) -> None:
-        self.pattern = pattern
-        best, *others = required_texts(pattern) or [frozenset()]
+        self.pattern, self._also = pattern, also
+
+    @cached_property
+    def required(self) -> list[Alternatives]:
+        """Sets of strings; a text that matches contains at least one string of each set. Computed when the first text arrives: many
+        processes load the rules and mask nothing.
+        """
+        best, *others = required_texts(self.pattern) or [frozenset()]
         # Two characters are in most texts, and looking for a single one is faster.
         distinctive = [texts for texts in others if set(map(len, texts)) == {1} or min(map(len, texts)) >= _LONG_ENOUGH]
-        self.required = [texts for texts in (best, *distinctive, also) if texts]
+        return [texts for texts in (best, *distinctive, self._also) if texts]
 
     @cached_property
     def _first(self) -> Texts | None:
@@ -142,6 +147,25 @@ class _WordRules(NamedTuple):
     characters: list[str]
 
 
+class _WordIndex:
+    """The rules by the words without which they cannot match, and all these words."""
+
+    def __init__(self, groups: Mapping[str, Sequence[Rule]]) -> None:
+        self.always: list[_WordRule] = []
+        self.of_word: dict[str, list[_WordRule]] = {}
+        self.words: dict[int, list[Alternatives]] = {}
+        for number, (name, rule) in enumerate((name, rule) for name, group in groups.items() for rule in group):
+            first, *words = [texts for texts in rule.required if min(map(len, texts)) > 1] or [frozenset()]
+            self.words[number] = words
+            candidate = _WordRule(number, name, rule, [texts for texts in rule.required if min(map(len, texts)) == 1])
+            for word in first:
+                self.of_word.setdefault(word, []).append(candidate)
+            if not first:
+                self.always.append(candidate)
+        required = {text for group in groups.values() for rule in group for texts in rule.required for text in texts}
+        self.texts = Texts([text for text in required if len(text) > 1])
+
+
 class Prefilter:
     """Chooses the rules that are worth trying on a text: those whose required strings it contains. All required strings are searched in one
     pass; single characters are only searched for the rules that then remain.
@@ -149,31 +173,24 @@ class Prefilter:
 
     def __init__(self, groups: Mapping[str, Sequence[Rule]]) -> None:
         self.no_rules: Mapping[str, Sequence[Rule]] = dict.fromkeys(groups, ())
-        self._always: list[_WordRule] = []
-        self._of_word: dict[str, list[_WordRule]] = {}
-        self._words: dict[int, list[Alternatives]] = {}
-        for number, (name, rule) in enumerate((name, rule) for name, group in groups.items() for rule in group):
-            first, *words = [texts for texts in rule.required if min(map(len, texts)) > 1] or [frozenset()]
-            self._words[number] = words
-            candidate = _WordRule(number, name, rule, [texts for texts in rule.required if min(map(len, texts)) == 1])
-            for word in first:
-                self._of_word.setdefault(word, []).append(candidate)
-            if not first:
-                self._always.append(candidate)
-        required = {text for group in groups.values() for rule in group for texts in rule.required for text in texts}
-        self._texts = Texts([text for text in required if len(text) > 1])
+        self._groups = groups
         self._candidates = lru_cache(_CACHED)(self._find_candidates)
         self._chosen = lru_cache(_CACHED)(self._choose)
 
+    @cached_property
+    def _index(self) -> "_WordIndex":
+        """What is searched. Computed when the first text arrives, because this takes a while."""
+        return _WordIndex(self._groups)
+
     def prepare(self) -> None:
         """Compute now what the rules need for long texts, so that the first of them costs no more than later ones."""
-        for rule in {candidate.rule for found in (*self._of_word.values(), self._always) for candidate in found}:
+        for rule in {candidate.rule for found in (*self._index.of_word.values(), self._index.always) for candidate in found}:
             rule.prepare()
 
     def worth_trying(self, text: str) -> Mapping[str, Sequence[Rule]]:
         """For each group, those of its rules that can match in a text, in their order; `no_rules` if there are none."""
         folded = fold(text)
-        found = self._texts.numbers(folded)
+        found = self._index.texts.numbers(folded)
         characters = self._candidates(found).characters
         return self._chosen(found, frozenset([character for character in characters if character in folded]))
 
@@ -183,10 +200,11 @@ class Prefilter:
         return worth_trying is not self.no_rules and any(rule.may_match(text) for group in worth_trying.values() for rule in group)
 
     def _find_candidates(self, found: frozenset[int]) -> _WordRules:
-        words = frozenset([self._texts[number] for number in found])
-        able = {candidate.number: candidate for word in words for candidate in self._of_word.get(word, ())}
-        able.update((candidate.number, candidate) for candidate in self._always)
-        left = [able[number] for number in sorted(able) if not any(map(words.isdisjoint, self._words[number]))]
+        index = self._index
+        words = frozenset([index.texts[number] for number in found])
+        able = {candidate.number: candidate for word in words for candidate in index.of_word.get(word, ())}
+        able.update((candidate.number, candidate) for candidate in index.always)
+        left = [able[number] for number in sorted(able) if not any(map(words.isdisjoint, index.words[number]))]
         texts = {text for candidate in left for others in candidate.others if words.isdisjoint(others) for text in others}
         return _WordRules(words, left, sorted(text for text in texts if len(text) == 1))
 
