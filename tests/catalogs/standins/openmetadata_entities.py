@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
 from tests.catalogs.standins.openmetadata import OPEN, OpenMetadata, problem_of
 from tests.catalogs.standins.server import Answer, Request
@@ -74,6 +74,7 @@ class OpenMetadataEntities(OpenMetadata):
         self.lineage: dict[tuple[str, str], dict[str, Any]] = {}
         self.services: dict[str, str] = {}
         self.meanwhile: Callable[[], None] | None = None
+        self._deleted = 0
 
     def handle(self, request: Request) -> Answer:
         """Answer a request."""
@@ -134,7 +135,8 @@ class OpenMetadataEntities(OpenMetadata):
 
     def put(self, kind: str, name: str, columns: Sequence[str] = (), /, **members: Any) -> dict[str, Any]:
         """Put an entity there."""
-        made = {"id": str(uuid4()), "type": kind, "name": name.rpartition(".")[2], "fullyQualifiedName": name, "deleted": False, **members}
+        id_ = str(uuid5(NAMESPACE_URL, f"{kind} {name} {self._deleted}"))
+        made = {"id": id_, "type": kind, "name": name.rpartition(".")[2], "fullyQualifiedName": name, "deleted": False, **members}
         record = () if kind != "topic" else ("Record",)
         fields = [{"name": column, "fullyQualifiedName": f"{name}.{quoted(*record, column)}"} for column in columns]
         if kind == "topic":
@@ -179,6 +181,7 @@ class OpenMetadataEntities(OpenMetadata):
         if is_hard:
             self.lineage = {ends: details for ends, details in self.lineage.items() if id_ not in ends}
             del self.entities[id_]
+            self._deleted += 1
         return Answer(200, {"id": id_})
 
     # lineage
