@@ -184,13 +184,13 @@ class StatedColumns:
         self._server, self._end, self._columns = server, -1, dict[str, set[str]]()
 
     def of(self, _: str, name: str) -> list[str]:
-        """The columns of the dataset with this fully qualified name."""
+        """The columns of the dataset with this fully qualified name; the case of its letters does not count."""
         if self._end != (end := self._server.records.durable_end()):
             self._end, self._columns = end, {}
             for record in self._server.stored():
                 for dataset in datasets_of(msgspec.json.decode(record.body)):
-                    self._columns.setdefault(dataset["name"].rpartition(".")[2], set()).update(_stated(dataset))
-        return sorted(self._columns.get(name.rpartition(".")[2].strip('"'), ()))
+                    self._columns.setdefault(dataset["name"].rpartition(".")[2].lower(), set()).update(_stated(dataset))
+        return sorted(self._columns.get(name.rpartition(".")[2].strip('"').lower(), ()))
 
 
 def datasets_of(event: Any) -> list[dict[str, Any]]:
