@@ -165,7 +165,7 @@ def _openmetadata(request: pytest.FixtureRequest, ours: Server, form: str) -> Pl
 
 def _openmetadata_entities(request: pytest.FixtureRequest, ours: Server) -> Place:
     """A server that has every dataset of the graph."""
-    there = OpenMetadataEntities(StatedColumns(ours).of)
+    there = OpenMetadataEntities(StatedColumns(ours).columns)
     url = _serving(request, answering(there.handle))
     loses = {"facets that OpenMetadata does not hold": 3}
     settings = {"url": url, "form": "entities", "services": SERVICES}
@@ -181,16 +181,16 @@ class StatedColumns:
     """The columns of datasets, as the events of a server state them."""
 
     def __init__(self, server: Server) -> None:
-        self._server, self._end, self._columns = server, -1, dict[str, set[str]]()
+        self._server, self._end, self._found = server, -1, dict[str, set[str]]()
 
-    def of(self, _: str, name: str) -> list[str]:
+    def columns(self, _: str, name: str) -> list[str]:
         """The columns of the dataset with this fully qualified name; the case of its letters does not count."""
         if self._end != (end := self._server.records.durable_end()):
-            self._end, self._columns = end, {}
+            self._end, self._found = end, {}
             for record in self._server.stored():
                 for dataset in datasets_of(msgspec.json.decode(record.body)):
-                    self._columns.setdefault(dataset["name"].rpartition(".")[2].lower(), set()).update(_stated(dataset))
-        return sorted(self._columns.get(name.rpartition(".")[2].strip('"').lower(), ()))
+                    self._found.setdefault(dataset["name"].rpartition(".")[2].lower(), set()).update(_stated(dataset))
+        return sorted(self._found.get(name.rpartition(".")[2].strip('"').lower(), ()))
 
 
 def datasets_of(event: Any) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ _NO_DATA: Final = frozenset(("domain", "dataProduct"))
 _ADDRESS: Final = "check that the address is that of OpenMetadata's server, version 1.12 or newer"
 
 
-class Entity(NamedTuple):
+class CatalogEntity(NamedTuple):
     """A table, topic, container or pipeline that is there. `id` is empty for one that is yet to be created."""
 
     kind: str
@@ -36,12 +36,12 @@ class Entity(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Known:
+class FoundDataset:
     """A dataset that is there: `columns` has the fully qualified name of each by its path. `upstream` has the details of the edges that
     lead to it, by the id of where they begin; None if they were not asked for.
     """
 
-    entity: Entity
+    entity: CatalogEntity
     columns: Mapping[str, str] = field(default_factory=dict)
     upstream: Mapping[str, Json] | None = None
 
@@ -49,9 +49,9 @@ class Known:
 class PipelineLineage(NamedTuple):
     """The edges of a pipeline, each as where it begins or ends, and its details. Those between two datasets are in both lists."""
 
-    entity: Entity
-    upstream: list[tuple[Entity, Json]]
-    downstream: list[tuple[Entity, Json]]
+    entity: CatalogEntity
+    upstream: list[tuple[CatalogEntity, Json]]
+    downstream: list[tuple[CatalogEntity, Json]]
 
 
 class OpenMetadataCatalog:
@@ -60,21 +60,21 @@ class OpenMetadataCatalog:
     def __init__(self, client: TargetClient) -> None:
         self._client = client
 
-    def find(self, name: EntityName) -> Known | None:
+    def find(self, name: EntityName) -> FoundDataset | None:
         """The dataset with this name; None if there is none. Raises SourceError."""
         answer = self._client.call("GET", f"/api/v1/{_PLURALS[name.kind]}/name/{quote(name.name, safe='')}")
         if answer.status == 404:
             return None
         found = _object(answer, f"GET /api/v1/{_PLURALS[name.kind]}/name")
         entity = _entity({**found, "type": name.kind})
-        return Known(entity, dict(_columns(name.kind, found)))
+        return FoundDataset(entity, dict(_columns(name.kind, found)))
 
-    def upstream(self, entity: Entity) -> list[tuple[Entity, Json]] | None:
+    def upstream(self, entity: CatalogEntity) -> list[tuple[CatalogEntity, Json]] | None:
         """The edges that lead to a dataset: where each begins, and its details; None if the dataset was deleted. Raises SourceError."""
         lineage = self._lineage(f"{entity.kind}/{entity.id}?upstreamDepth=1&downstreamDepth=0")
         return lineage.upstream if lineage else None
 
-    def edge(self, source: Entity, target: Entity) -> Json | None:
+    def edge(self, source: CatalogEntity, target: CatalogEntity) -> Json | None:
         """The details of one edge, which may be that of a deleted dataset; None if there is none. Raises SourceError."""
         answer = self._client.call("GET", f"/api/v1/lineage/getLineageEdge/{source.id}/{target.id}")
         if answer.status == 404:
@@ -95,12 +95,12 @@ class OpenMetadataCatalog:
         upstream = _edges(found.get("upstreamEdges"), nodes, "fromEntity")
         return PipelineLineage(_entity(found.get("entity")), upstream, _edges(found.get("downstreamEdges"), nodes, "toEntity"))
 
-    def put_edge(self, source: Entity, target: Entity, details: Json) -> HttpAnswer:
+    def put_edge(self, source: CatalogEntity, target: CatalogEntity, details: Json) -> HttpAnswer:
         """Create an edge, or replace its details."""
         edge = {"fromEntity": source.reference, "toEntity": target.reference, "lineageDetails": details}
         return self._client.call("PUT", "/api/v1/lineage", encode({"edge": edge}))
 
-    def delete_edge(self, source: Entity, target: Entity) -> HttpAnswer:
+    def delete_edge(self, source: CatalogEntity, target: CatalogEntity) -> HttpAnswer:
         """Delete an edge; one that is not there is answered with 404."""
         return self._client.call("DELETE", f"/api/v1/lineage/{source.kind}/{source.id}/{target.kind}/{target.id}")
 
@@ -108,7 +108,7 @@ class OpenMetadataCatalog:
         """Create a pipeline, or change it."""
         return self._client.call("PUT", "/api/v1/pipelines", encode(request))
 
-    def delete_pipeline(self, pipeline: Entity) -> HttpAnswer:
+    def delete_pipeline(self, pipeline: CatalogEntity) -> HttpAnswer:
         """Delete a pipeline for good."""
         return self._client.call("DELETE", f"/api/v1/pipelines/{pipeline.id}?hardDelete=true&recursive=true")
 
@@ -125,7 +125,7 @@ class OpenMetadataCatalog:
         _object(self._client.call("PUT", "/api/v1/services/pipelineServices", encode(made)), "PUT /api/v1/services/pipelineServices")
 
 
-def created(answer: HttpAnswer) -> Entity:
+def created(answer: HttpAnswer) -> CatalogEntity:
     """The pipeline in the answer to its creation or change. Raises SourceError."""
     return _entity({**_object(answer, "PUT /api/v1/pipelines"), "type": PIPELINE})
 
@@ -161,14 +161,14 @@ def _object(answer: HttpAnswer, call: str) -> Json:
     return found
 
 
-def _entity(found: Any) -> Entity:  # noqa: ANN401  # JSON
+def _entity(found: Any) -> CatalogEntity:  # noqa: ANN401  # JSON
     members = [found.get(name) if isinstance(found, dict) else None for name in ("type", "id", "fullyQualifiedName")]
     if not all(isinstance(member, str) and member for member in members):
         raise SourceError("OpenMetadata answered an entity without type, id or fullyQualifiedName", _ADDRESS)
-    return Entity(*map(str, members))
+    return CatalogEntity(*map(str, members))
 
 
-def _edges(found: Any, nodes: Mapping[str, Entity], end: str) -> list[tuple[Entity, Json]]:  # noqa: ANN401  # JSON
+def _edges(found: Any, nodes: Mapping[str, CatalogEntity], end: str) -> list[tuple[CatalogEntity, Json]]:  # noqa: ANN401  # JSON
     """The other ends of edges with their details; without the edges of services and domains, which OpenMetadata derives itself."""
     edges = [(edge.get(end), edge.get("lineageDetails") or {}) for edge in found or () if isinstance(edge, dict)]
     if unknown := next((id_ for id_, _ in edges if id_ not in nodes), None):

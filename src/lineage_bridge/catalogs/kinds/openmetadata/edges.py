@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequenc
 from typing import Any, Final, NamedTuple
 
 from lineage_bridge.catalogs.events import column_fields
-from lineage_bridge.catalogs.kinds.openmetadata.catalog import Entity, Known, PipelineLineage
+from lineage_bridge.catalogs.kinds.openmetadata.catalog import CatalogEntity, FoundDataset, PipelineLineage
 from lineage_bridge.catalogs.target import Json
 from lineage_bridge.openlineage.event_builder import digest_of
 
@@ -22,11 +22,11 @@ NOT_READ: Final = "columns of datasets that the job does not read there"
 NO_EDGE: Final = "columns between datasets whose lineage in OpenMetadata is not the job's"
 
 
-class Edge(NamedTuple):
+class JobEdge(NamedTuple):
     """An edge from one dataset to another, or to or from the job's pipeline, which is None here. `columns` are as in requests."""
 
-    source: Entity | None
-    target: Entity | None
+    source: CatalogEntity | None
+    target: CatalogEntity | None
     columns: tuple[Json, ...] = ()
 
     @property
@@ -35,7 +35,7 @@ class Edge(NamedTuple):
         return {"source": self.source, "target": self.target, "columns": self.columns}
 
 
-class Columns(NamedTuple):
+class ColumnPair(NamedTuple):
     """A column that is written, and the column that it comes from: fully qualified names, the id of the dataset of each, and how."""
 
     source_id: str
@@ -45,23 +45,23 @@ class Columns(NamedTuple):
     function: str
 
 
-def edges_in(event: Json) -> list[Edge]:
+def edges_in(event: Json) -> list[JobEdge]:
     """The edges in an event of a job."""
     made = []
     for edge in event.get("edges", ()):
-        source, target = (Entity(*end) if end else None for end in (edge["source"], edge["target"]))
-        made.append(Edge(source, target, tuple(edge["columns"])))
+        source, target = (CatalogEntity(*end) if end else None for end in (edge["source"], edge["target"]))
+        made.append(JobEdge(source, target, tuple(edge["columns"])))
     return made
 
 
 def job_edges(
-    inputs: Sequence[Known],
-    outputs: Sequence[Known],
-    columns: Sequence[Columns],
+    inputs: Sequence[FoundDataset],
+    outputs: Sequence[FoundDataset],
+    columns: Sequence[ColumnPair],
     pipeline: str,
     taken: MutableMapping[tuple[str, str], str],
     lost: Counter[str],
-) -> list[Edge]:
+) -> list[JobEdge]:
     """The edges of a job between datasets that are there. `pipeline` is the fully qualified name of its pipeline.
 
     `taken` has the pipeline of each pair of datasets that a job was given before; pairs of this job are added. `lost` counts columns that
@@ -75,11 +75,11 @@ def job_edges(
     ends = {target for _, target in others} if pairs else {known.entity for known in outputs}
     ids = {(source.id, target.id) for source, target in own}
     lost[NO_EDGE] += sum((found.source_id, found.target_id) not in ids for found in columns)
-    between = [Edge(source, target, tuple(_mappings(source, target, columns))) for source, target in sorted(own)]
-    return [*between, *(Edge(entity, None) for entity in sorted(begins)), *(Edge(None, entity) for entity in sorted(ends))]
+    between = [JobEdge(source, target, tuple(_mappings(source, target, columns))) for source, target in sorted(own)]
+    return [*between, *(JobEdge(entity, None) for entity in sorted(begins)), *(JobEdge(None, entity) for entity in sorted(ends))]
 
 
-def _is_free(source: Known, target: Known, pipeline: str, taken: Mapping[tuple[str, str], str]) -> bool:
+def _is_free(source: FoundDataset, target: FoundDataset, pipeline: str, taken: Mapping[tuple[str, str], str]) -> bool:
     """Whether a job may have the edge between two datasets: it has it, or nobody else does."""
     ids = (source.entity.id, target.entity.id)
     there = (target.upstream or {}).get(ids[0])
@@ -87,7 +87,7 @@ def _is_free(source: Known, target: Known, pipeline: str, taken: Mapping[tuple[s
     return bool(ids[0] != ids[1] and owner == pipeline)
 
 
-def _mappings(source: Entity, target: Entity, columns: Iterable[Columns]) -> Iterator[Json]:
+def _mappings(source: CatalogEntity, target: CatalogEntity, columns: Iterable[ColumnPair]) -> Iterator[Json]:
     of_edge = [found for found in columns if (found.source_id, found.target_id) == (source.id, target.id)]
     for column in sorted({found.target for found in of_edge}):
         of_column = [found for found in of_edge if found.target == column]
@@ -96,7 +96,9 @@ def _mappings(source: Entity, target: Entity, columns: Iterable[Columns]) -> Ite
         yield {**mapping, "function": ", ".join(functions)} if functions else mapping
 
 
-def columns_of(dataset: Json, target: Known, inputs: Mapping[tuple[str, str], Known], lost: Counter[str]) -> Iterator[Columns]:
+def columns_of(
+    dataset: Json, target: FoundDataset, inputs: Mapping[tuple[str, str], FoundDataset], lost: Counter[str]
+) -> Iterator[ColumnPair]:
     """The columns of a dataset that a job writes. `inputs` are the datasets that it reads and that are there, by namespace and name."""
     for column, sources in column_fields(dataset):
         for stated in sources:
@@ -107,10 +109,10 @@ def columns_of(dataset: Json, target: Known, inputs: Mapping[tuple[str, str], Kn
             elif not all(names):
                 lost[NO_COLUMN] += 1
             else:
-                yield Columns(source.entity.id, target.entity.id, *names, _function(stated.get("transformations")))
+                yield ColumnPair(source.entity.id, target.entity.id, *names, _function(stated.get("transformations")))
 
 
-def _column(known: Known, path: str) -> str:
+def _column(known: FoundDataset, path: str) -> str:
     """The fully qualified name of a column; the case of letters counts only if there are several. Empty if there is none."""
     if path in known.columns:
         return known.columns[path]
@@ -128,7 +130,7 @@ def _function(transformations: Any) -> str:  # noqa: ANN401  # JSON
 # what can be read back
 
 
-def digest_of_edges(edges: Iterable[Edge]) -> str:
+def digest_of_edges(edges: Iterable[JobEdge]) -> str:
     """The digest of a job's edges: how many each dataset has, and the columns."""
     found = list(edges)
     sides = [[edge.source for edge in found if edge.source], [edge.target for edge in found if edge.target]]
@@ -141,6 +143,6 @@ def digest_of_lineage(lineage: PipelineLineage) -> str:
     return _digest([entity for entity, _ in lineage.upstream], [entity for entity, _ in lineage.downstream], columns)
 
 
-def _digest(inputs: Iterable[Entity], outputs: Iterable[Entity], columns: Iterable[Json]) -> str:
+def _digest(inputs: Iterable[CatalogEntity], outputs: Iterable[CatalogEntity], columns: Iterable[Json]) -> str:
     sides = [sorted([entity.kind, entity.name] for entity in side) for side in (inputs, outputs)]
     return digest_of([*sides, sorted([str(column.get("toColumn")), sorted(column.get("fromColumns") or ())] for column in columns)])

@@ -16,8 +16,8 @@ from lineage_bridge.catalogs.events import in_form, key_of, with_held
 from lineage_bridge.catalogs.http import TargetClient, outcome_of
 from lineage_bridge.catalogs.kinds.openmetadata.catalog import (
     NOT_HELD,
-    Entity,
-    Known,
+    CatalogEntity,
+    FoundDataset,
     OpenMetadataCatalog,
     PipelineLineage,
     check_connection,
@@ -25,7 +25,7 @@ from lineage_bridge.catalogs.kinds.openmetadata.catalog import (
 )
 from lineage_bridge.catalogs.kinds.openmetadata.edges import (
     SOURCE,
-    Columns,
+    ColumnPair,
     columns_of,
     digest_of_edges,
     digest_of_lineage,
@@ -49,7 +49,7 @@ _KEPT: Final = ("description", "tempLineageTables")
 """Members of an edge's details that are not published, and stay as they are."""
 
 
-class Needed(NamedTuple):
+class NeededDataset(NamedTuple):
     """A dataset to look up, and whether the edges that lead to it are needed too."""
 
     name: EntityName
@@ -71,7 +71,7 @@ class OpenMetadataEntitiesTarget(Target[OpenMetadataSettings]):
         self._client = TargetClient(settings, self.repeated)
         self._catalog = OpenMetadataCatalog(self._client)
         self._names = DatasetNames(settings.services)
-        self._known: dict[EntityName, Known | None] = {}
+        self._known: dict[EntityName, FoundDataset | None] = {}
         self._missing: set[tuple[str, str]] = set()
         self._taken: dict[tuple[str, str], str] = {}
         self._has_service, self._creating = False, threading.Lock()
@@ -92,13 +92,13 @@ class OpenMetadataEntitiesTarget(Target[OpenMetadataSettings]):
             raise InexpressibleError("jobs that neither read nor write")
         return Expressed(made, +lost)
 
-    def references(self, event: Json) -> Iterable[Needed]:
+    def references(self, event: Json) -> Iterable[NeededDataset]:
         """The entities that the datasets of a job may be."""
         for side in ("inputs", "outputs"):
             for dataset in event[side]:
-                yield from (Needed(name, side == "outputs") for name in self._names.candidates(dataset))
+                yield from (NeededDataset(name, side == "outputs") for name in self._names.candidates(dataset))
 
-    def look_up(self, references: Sequence[Needed]) -> None:
+    def look_up(self, references: Sequence[NeededDataset]) -> None:
         """Ask which of these entities are there, and keep the answers."""
         for needed in references:
             known = self._known[needed.name] if needed.name in self._known else self._catalog.find(needed.name)
@@ -121,13 +121,13 @@ class OpenMetadataEntitiesTarget(Target[OpenMetadataSettings]):
         return Expressed({"job": event["job"], "edges": edges}, +lost)
 
     def _edges(
-        self, event: Json, read: Sequence[Known], written: Sequence[Known], columns: Sequence[Columns], lost: Counter[str]
+        self, event: Json, read: Sequence[FoundDataset], written: Sequence[FoundDataset], columns: Sequence[ColumnPair], lost: Counter[str]
     ) -> list[Json]:
         inputs, outputs = ({known.entity.id: known for known in side}.values() for side in (read, written))
         found = job_edges(list(inputs), list(outputs), columns, self._pipeline(key_of(event)), self._taken, lost)
         return [edge.as_json for edge in found]
 
-    def _found(self, dataset: Json, lost: Counter[str]) -> Known | None:
+    def _found(self, dataset: Json, lost: Counter[str]) -> FoundDataset | None:
         """The entity that a dataset is. Each dataset that is not there is counted once."""
         candidates = self._names.candidates(dataset)
         known = next((known for name in candidates if (known := self._known.get(name))), None)
@@ -183,8 +183,8 @@ class OpenMetadataEntitiesTarget(Target[OpenMetadataSettings]):
         return {"source": SOURCE, **sql, **({"columnsLineage": list(columns)} if columns else {})}
 
     def _edges_there(
-        self, pipeline: Entity, lineage: PipelineLineage | None, targets: Iterable[Entity]
-    ) -> dict[tuple[Entity, Entity], Json]:
+        self, pipeline: CatalogEntity, lineage: PipelineLineage | None, targets: Iterable[CatalogEntity]
+    ) -> dict[tuple[CatalogEntity, CatalogEntity], Json]:
         """The edges that lead to the given datasets or are the job's, each with its details."""
         upstream, downstream = (lineage.upstream, lineage.downstream) if lineage else ([], [])
         found = {(entity, pipeline): details for entity, details in upstream if not details.get("pipeline")}
@@ -197,7 +197,7 @@ class OpenMetadataEntitiesTarget(Target[OpenMetadataSettings]):
             found |= {(source, target): details for source, details in edges}
         return found
 
-    def _put(self, pipeline: Entity, ends: tuple[Entity, Entity], goal: Json, there: Json | None) -> Outcome:
+    def _put(self, pipeline: CatalogEntity, ends: tuple[CatalogEntity, CatalogEntity], goal: Json, there: Json | None) -> Outcome:
         """Write an edge, unless it is as it should be. An edge that somebody else has made meanwhile is left to the next publication."""
         if pipeline not in ends:
             goal = {**goal, "pipeline": pipeline.reference}
@@ -208,7 +208,7 @@ class OpenMetadataEntitiesTarget(Target[OpenMetadataSettings]):
             return DONE
         return outcome_of(self._catalog.put_edge(*ends, {**kept, **goal}))
 
-    def _remove(self, edges: Iterable[tuple[Entity, Entity]]) -> Outcome:
+    def _remove(self, edges: Iterable[tuple[CatalogEntity, CatalogEntity]]) -> Outcome:
         for ends in edges:
             answer = self._catalog.delete_edge(*ends)
             if not answer.is_success and answer.status != 404:
@@ -256,7 +256,7 @@ class OpenMetadataEntitiesTarget(Target[OpenMetadataSettings]):
         self._client.close()
 
 
-def _is_of(pipeline: Entity, ends: tuple[Entity, Entity], details: Json) -> bool:
+def _is_of(pipeline: CatalogEntity, ends: tuple[CatalogEntity, CatalogEntity], details: Json) -> bool:
     """Whether an edge is that of a pipeline: the pipeline is at one of its ends, or is named in its details."""
     return pipeline in ends or (details.get("pipeline") or {}).get("id") == pipeline.id
 
