@@ -52,6 +52,8 @@ SOURCES = (
 )
 SERVICE_TYPES = ("Airflow", "CustomPipeline", "Dagster", "Flink", "KafkaConnect", "OpenLineage", "Spark")
 PLURALS = {"tables": "table", "topics": "topic", "containers": "container", "pipelines": "pipeline"}
+HIDDEN = ("dataModel",)
+"""Members that are answered only if `fields` has them: a container's columns. Those of tables and topics always are."""
 ENTITY_NAME = re.compile(r"((?!::).)*")
 LONGEST_NAME, LONGEST_FQN = 256, 3072
 
@@ -86,7 +88,8 @@ class OpenMetadataEntities(OpenMetadata):
         match request.parts[2:]:
             case plural, "name", name if plural in PLURALS:
                 found = self.named(PLURALS[plural], name)
-                answer = Answer(200, found) if found else _missing(PLURALS[plural], name)
+                shown = {member: value for member, value in (found or {}).items() if member not in HIDDEN or member in _fields(request)}
+                answer = Answer(200, shown) if found else _missing(PLURALS[plural], name)
             case "lineage", "getLineageEdge", source, target:
                 details = self.lineage.get((source, target))
                 answer = (
@@ -264,6 +267,10 @@ def _checked(request: Request, shape: Any, then: Callable[[dict[str, Any]], Answ
     asked = json.loads(request.body)
     problem = problem_of(asked, shape, "$")
     return _refused(400, problem) if problem else then(asked)
+
+
+def _fields(request: Request) -> list[str]:
+    return request.query.get("fields", "").split(",")
 
 
 def _missing(kind: str, name: str) -> Answer:

@@ -18,6 +18,8 @@ from lineage_bridge.sources.common.openmetadata.fqn import join_name
 
 NOT_HELD: Final = "facets that OpenMetadata does not hold"
 _PLURALS: Final = {"table": "tables", TOPIC: "topics", "container": "containers"}
+_FIELDS: Final = {"container": "?fields=dataModel"}
+"""What has to be asked for to get columns; tables and topics always have them."""
 _NO_DATA: Final = frozenset(("domain", "dataProduct"))
 _ADDRESS: Final = "check that the address is that of OpenMetadata's server, version 1.12 or newer"
 
@@ -37,13 +39,10 @@ class CatalogEntity(NamedTuple):
 
 @dataclass(frozen=True)
 class FoundDataset:
-    """A dataset that is there: `columns` has the fully qualified name of each by its path. `upstream` has the details of the edges that
-    lead to it, by the id of where they begin; None if they were not asked for.
-    """
+    """A dataset that is there: `columns` has the fully qualified name of each by its path."""
 
     entity: CatalogEntity
     columns: Mapping[str, str] = field(default_factory=dict)
-    upstream: Mapping[str, Json] | None = None
 
 
 class PipelineLineage(NamedTuple):
@@ -62,8 +61,9 @@ class OpenMetadataCatalog:
 
     def find(self, name: EntityName) -> FoundDataset | None:
         """The dataset with this name; None if there is none. Raises SourceError."""
-        answer = self._client.call("GET", f"/api/v1/{_PLURALS[name.kind]}/name/{quote(name.name, safe='')}")
-        if answer.status == 404:
+        path = f"{_PLURALS[name.kind]}/name/{quote(name.name, safe='')}{_FIELDS.get(name.kind, '')}"
+        answer = self._client.call("GET", f"/api/v1/{path}")
+        if is_missing(answer):
             return None
         found = _object(answer, f"GET /api/v1/{_PLURALS[name.kind]}/name")
         entity = _entity({**found, "type": name.kind})
@@ -77,7 +77,7 @@ class OpenMetadataCatalog:
     def edge(self, source: CatalogEntity, target: CatalogEntity) -> Json | None:
         """The details of one edge, which may be that of a deleted dataset; None if there is none. Raises SourceError."""
         answer = self._client.call("GET", f"/api/v1/lineage/getLineageEdge/{source.id}/{target.id}")
-        if answer.status == 404:
+        if is_missing(answer):
             return None
         found = _object(answer, "GET /api/v1/lineage/getLineageEdge").get("edge")
         return found if isinstance(found, dict) else {}
@@ -88,7 +88,7 @@ class OpenMetadataCatalog:
 
     def _lineage(self, path: str) -> PipelineLineage | None:
         answer = self._client.call("GET", f"/api/v1/lineage/{path}")
-        if answer.status == 404:
+        if is_missing(answer):
             return None
         found = _object(answer, "GET /api/v1/lineage")
         nodes = {entity.id: entity for node in (found.get("nodes") or (), [found.get("entity")]) for entity in map(_entity, node)}
@@ -101,7 +101,7 @@ class OpenMetadataCatalog:
         return self._client.call("PUT", "/api/v1/lineage", encode({"edge": edge}))
 
     def delete_edge(self, source: CatalogEntity, target: CatalogEntity) -> HttpAnswer:
-        """Delete an edge; one that is not there is answered with 404."""
+        """Delete an edge; `is_missing` says whether it is not there."""
         return self._client.call("DELETE", f"/api/v1/lineage/{source.kind}/{source.id}/{target.kind}/{target.id}")
 
     def put_pipeline(self, request: Json) -> HttpAnswer:
@@ -109,13 +109,13 @@ class OpenMetadataCatalog:
         return self._client.call("PUT", "/api/v1/pipelines", encode(request))
 
     def delete_pipeline(self, pipeline: CatalogEntity) -> HttpAnswer:
-        """Delete a pipeline for good."""
+        """Delete a pipeline for good; `is_missing` says whether it is not there."""
         return self._client.call("DELETE", f"/api/v1/pipelines/{pipeline.id}?hardDelete=true&recursive=true")
 
     def service_type(self, name: str) -> str | None:
         """The type of a pipeline service; None if there is none of this name. Raises SourceError."""
         answer = self._client.call("GET", f"/api/v1/services/pipelineServices/name/{quote(join_name((name,)), safe='')}")
-        if answer.status == 404:
+        if is_missing(answer):
             return None
         return str(_object(answer, "GET /api/v1/services/pipelineServices").get("serviceType"))
 
@@ -149,6 +149,14 @@ def check_connection(client: TargetClient) -> list[SourceCheck]:
 
 
 # answers
+
+
+def is_missing(answer: HttpAnswer) -> bool:
+    """Whether OpenMetadata says that there is no such thing. A 404 of a proxy in front of it says nothing about that."""
+    if answer.status != 404:
+        return False
+    found = answer.json() if answer.body.startswith(b"{") else {}
+    return isinstance(found, dict) and found.get("code") == 404
 
 
 def _object(answer: HttpAnswer, call: str) -> Json:

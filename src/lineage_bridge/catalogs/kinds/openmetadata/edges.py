@@ -59,17 +59,17 @@ def job_edges(
     outputs: Sequence[FoundDataset],
     columns: Sequence[ColumnPair],
     pipeline: str,
-    taken: MutableMapping[tuple[str, str], str],
+    owners: MutableMapping[tuple[str, str], str],
     lost: Counter[str],
 ) -> list[JobEdge]:
     """The edges of a job between datasets that are there. `pipeline` is the fully qualified name of its pipeline.
 
-    `taken` has the pipeline of each pair of datasets that a job was given before; pairs of this job are added. `lost` counts columns that
-    have no edge.
+    `owners` has the pipeline of each edge that is there or that a job was given before, by the ids of its ends; empty if it has none.
+    Edges of this job are added. `lost` counts columns that have no edge.
     """
     pairs = [(source, target) for source in inputs for target in outputs]
-    own = {(s.entity, t.entity) for s, t in pairs if len(pairs) <= MOST_PAIRS and _is_free(s, t, pipeline, taken)}
-    taken.update({(source.id, target.id): pipeline for source, target in own})
+    own = {(s.entity, t.entity) for s, t in pairs if len(pairs) <= MOST_PAIRS and _is_free(s.entity, t.entity, pipeline, owners)}
+    owners.update({(source.id, target.id): pipeline for source, target in own})
     others = [(s.entity, t.entity) for s, t in pairs if (s.entity, t.entity) not in own]
     begins = {source for source, _ in others} if pairs else {known.entity for known in inputs}
     ends = {target for _, target in others} if pairs else {known.entity for known in outputs}
@@ -79,12 +79,14 @@ def job_edges(
     return [*between, *(JobEdge(entity, None) for entity in sorted(begins)), *(JobEdge(None, entity) for entity in sorted(ends))]
 
 
-def _is_free(source: FoundDataset, target: FoundDataset, pipeline: str, taken: Mapping[tuple[str, str], str]) -> bool:
+def _is_free(source: CatalogEntity, target: CatalogEntity, pipeline: str, owners: Mapping[tuple[str, str], str]) -> bool:
     """Whether a job may have the edge between two datasets: it has it, or nobody else does."""
-    ids = (source.entity.id, target.entity.id)
-    there = (target.upstream or {}).get(ids[0])
-    owner = (there.get("pipeline") or {}).get("fullyQualifiedName", "") if there is not None else taken.get(ids, pipeline)
-    return bool(ids[0] != ids[1] and owner == pipeline)
+    return source.id != target.id and owners.get((source.id, target.id), pipeline) == pipeline
+
+
+def owner_of(details: Json) -> str:
+    """The fully qualified name of the pipeline that an edge has; empty if it has none."""
+    return str((details.get("pipeline") or {}).get("fullyQualifiedName") or "")
 
 
 def _mappings(source: CatalogEntity, target: CatalogEntity, columns: Iterable[ColumnPair]) -> Iterator[Json]:
@@ -131,18 +133,19 @@ def _function(transformations: Any) -> str:  # noqa: ANN401  # JSON
 
 
 def digest_of_edges(edges: Iterable[JobEdge]) -> str:
-    """The digest of a job's edges: how many each dataset has, and the columns."""
+    """The digest of a job's edges: how many each dataset has, where they come from, and the columns."""
     found = list(edges)
-    sides = [[edge.source for edge in found if edge.source], [edge.target for edge in found if edge.target]]
+    sides = [[(edge.source, SOURCE) for edge in found if edge.source], [(edge.target, SOURCE) for edge in found if edge.target]]
     return _digest(sides[0], sides[1], [column for edge in found for column in edge.columns])
 
 
 def digest_of_lineage(lineage: PipelineLineage) -> str:
     """The digest of the edges that a pipeline has, as that of the edges that it should have."""
+    sides = [[(entity, str(details.get("source"))) for entity, details in side] for side in (lineage.upstream, lineage.downstream)]
     columns = [column for _, details in lineage.upstream for column in details.get("columnsLineage") or ()]
-    return _digest([entity for entity, _ in lineage.upstream], [entity for entity, _ in lineage.downstream], columns)
+    return _digest(sides[0], sides[1], columns)
 
 
-def _digest(inputs: Iterable[CatalogEntity], outputs: Iterable[CatalogEntity], columns: Iterable[Json]) -> str:
-    sides = [sorted([entity.kind, entity.name] for entity in side) for side in (inputs, outputs)]
+def _digest(inputs: Iterable[tuple[CatalogEntity, str]], outputs: Iterable[tuple[CatalogEntity, str]], columns: Iterable[Json]) -> str:
+    sides = [sorted([entity.kind, entity.name, source] for entity, source in side) for side in (inputs, outputs)]
     return digest_of([*sides, sorted([str(column.get("toColumn")), sorted(column.get("fromColumns") or ())] for column in columns)])

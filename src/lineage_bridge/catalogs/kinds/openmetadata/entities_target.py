@@ -6,14 +6,14 @@ Edges have the source OpenLineage and the job's pipeline. No dataset is created,
 import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 
 from lineage_bridge.catalogs.events import in_form, key_of, with_held
-from lineage_bridge.catalogs.http import TargetClient, outcome_of
+from lineage_bridge.catalogs.http import HttpAnswer, TargetClient, outcome_of
 from lineage_bridge.catalogs.kinds.openmetadata.catalog import (
     NOT_HELD,
     CatalogEntity,
@@ -22,6 +22,7 @@ from lineage_bridge.catalogs.kinds.openmetadata.catalog import (
     PipelineLineage,
     check_connection,
     created,
+    is_missing,
 )
 from lineage_bridge.catalogs.kinds.openmetadata.edges import (
     SOURCE,
@@ -31,6 +32,7 @@ from lineage_bridge.catalogs.kinds.openmetadata.edges import (
     digest_of_lineage,
     edges_in,
     job_edges,
+    owner_of,
 )
 from lineage_bridge.catalogs.kinds.openmetadata.names import DatasetNames, EntityName, pipeline_name
 from lineage_bridge.catalogs.kinds.openmetadata.settings import OpenMetadataSettings
@@ -72,8 +74,8 @@ class OpenMetadataEntitiesTarget(Target[OpenMetadataSettings]):
         self._catalog = OpenMetadataCatalog(self._client)
         self._names = DatasetNames(settings.services)
         self._known: dict[EntityName, FoundDataset | None] = {}
+        self._owners: dict[tuple[str, str], str] = {}
         self._missing: set[tuple[str, str]] = set()
-        self._taken: dict[tuple[str, str], str] = {}
         self._has_service, self._creating = False, threading.Lock()
 
     def _pipeline(self, key: ObjectKey) -> str:
@@ -101,11 +103,13 @@ class OpenMetadataEntitiesTarget(Target[OpenMetadataSettings]):
     def look_up(self, references: Sequence[NeededDataset]) -> None:
         """Ask which of these entities are there, and keep the answers."""
         for needed in references:
-            known = self._known[needed.name] if needed.name in self._known else self._catalog.find(needed.name)
-            if known and known.upstream is None and needed.is_output:
+            if needed.name not in self._known:
+                self._known[needed.name] = self._catalog.find(needed.name)
+            known = self._known[needed.name]
+            if known and needed.is_output:
                 edges = self._catalog.upstream(known.entity)
-                known = None if edges is None else replace(known, upstream={source.id: details for source, details in edges})
-            self._known[needed.name] = known
+                self._known[needed.name] = None if edges is None else known
+                self._owners.update({(source.id, known.entity.id): owner_of(details) for source, details in edges or ()})
 
     def resolve(self, event: Json) -> Expressed:
         """Replace the datasets of a job by its edges between those that are there. Raises InexpressibleError."""
@@ -124,7 +128,7 @@ class OpenMetadataEntitiesTarget(Target[OpenMetadataSettings]):
         self, event: Json, read: Sequence[FoundDataset], written: Sequence[FoundDataset], columns: Sequence[ColumnPair], lost: Counter[str]
     ) -> list[Json]:
         inputs, outputs = ({known.entity.id: known for known in side}.values() for side in (read, written))
-        found = job_edges(list(inputs), list(outputs), columns, self._pipeline(key_of(event)), self._taken, lost)
+        found = job_edges(list(inputs), list(outputs), columns, self._pipeline(key_of(event)), self._owners, lost)
         return [edge.as_json for edge in found]
 
     def _found(self, dataset: Json, lost: Counter[str]) -> FoundDataset | None:
@@ -157,7 +161,7 @@ class OpenMetadataEntitiesTarget(Target[OpenMetadataSettings]):
         event = msgspec.json.decode(operation.body)
         answer = self._catalog.put_pipeline(self._request(operation.key, event))
         if not answer.is_success:
-            return outcome_of(answer)
+            return _outcome(answer)
         pipeline = created(answer)
         lineage = None if operation.action == CREATE and answer.status == 201 else self._catalog.pipeline(pipeline.name)
         goal = {(edge.source or pipeline, edge.target or pipeline): self._details(edge.columns, event) for edge in edges_in(event)}
@@ -206,13 +210,13 @@ class OpenMetadataEntitiesTarget(Target[OpenMetadataSettings]):
         kept = {name: there[name] for name in _KEPT if there and there.get(name)}
         if there is not None and _comparable(there) == _comparable(goal):
             return DONE
-        return outcome_of(self._catalog.put_edge(*ends, {**kept, **goal}))
+        return _outcome(self._catalog.put_edge(*ends, {**kept, **goal}))
 
     def _remove(self, edges: Iterable[tuple[CatalogEntity, CatalogEntity]]) -> Outcome:
         for ends in edges:
             answer = self._catalog.delete_edge(*ends)
-            if not answer.is_success and answer.status != 404:
-                return outcome_of(answer)
+            if not answer.is_success and not is_missing(answer):
+                return _outcome(answer)
         return DONE
 
     def _delete(self, key: ObjectKey) -> Outcome:
@@ -224,7 +228,7 @@ class OpenMetadataEntitiesTarget(Target[OpenMetadataSettings]):
         if not outcome.done:
             return outcome
         answer = self._catalog.delete_pipeline(lineage.entity)
-        return DONE if answer.status == 404 else outcome_of(answer)
+        return DONE if is_missing(answer) else _outcome(answer)
 
     def _create_service(self) -> None:
         """Create the pipeline service of all jobs, unless it is there. Raises SourceError."""
@@ -254,6 +258,12 @@ class OpenMetadataEntitiesTarget(Target[OpenMetadataSettings]):
     def close(self) -> None:
         """Close connections."""
         self._client.close()
+
+
+def _outcome(answer: HttpAnswer) -> Outcome:
+    """The outcome of a change. What meets another change at the same time (409) can be tried again."""
+    outcome = outcome_of(answer)
+    return outcome._replace(later=True) if answer.status == HTTPStatus.CONFLICT else outcome
 
 
 def _is_of(pipeline: CatalogEntity, ends: tuple[CatalogEntity, CatalogEntity], details: Json) -> bool:
