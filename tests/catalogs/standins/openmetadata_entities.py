@@ -88,8 +88,7 @@ class OpenMetadataEntities(OpenMetadata):
         match request.parts[2:]:
             case plural, "name", name if plural in PLURALS:
                 found = self.named(PLURALS[plural], name)
-                shown = {member: value for member, value in (found or {}).items() if member not in HIDDEN or member in _fields(request)}
-                answer = Answer(200, shown) if found else _missing(PLURALS[plural], name)
+                answer = Answer(200, _shown(found, request)) if found else _missing(PLURALS[plural], name)
             case "lineage", "getLineageEdge", source, target:
                 details = self.lineage.get((source, target))
                 answer = (
@@ -141,10 +140,11 @@ class OpenMetadataEntities(OpenMetadata):
         id_ = str(uuid5(NAMESPACE_URL, f"{kind} {name} {self._deleted}"))
         made = {"id": id_, "type": kind, "name": name.rpartition(".")[2], "fullyQualifiedName": name, "deleted": False, **members}
         record = () if kind != "topic" else ("Record",)
-        fields = [{"name": column, "fullyQualifiedName": f"{name}.{quoted(*record, column)}"} for column in columns]
+        fields = [{"name": column, "dataType": "STRING", "fullyQualifiedName": f"{name}.{quoted(*record, column)}"} for column in columns]
         if kind == "topic":
-            whole = {"name": "Record", "fullyQualifiedName": f"{name}.Record", "children": fields}
+            whole = {"name": "Record", "dataType": "RECORD", "fullyQualifiedName": f"{name}.Record", "children": fields}
             made["messageSchema"] = {"schemaType": "Avro", "schemaText": "{}", "schemaFields": [whole] if fields else []}
+            made["partitions"] = 1
         elif kind == "container":
             made["dataModel"] = {"columns": fields}
         elif kind == "table":
@@ -165,10 +165,10 @@ class OpenMetadataEntities(OpenMetadata):
         name = quoted(asked["service"].strip('"'), asked["name"])
         there = next((made for made in self.entities.values() if (made["type"], made["fullyQualifiedName"]) == ("pipeline", name)), None)
         if there is None:
-            return Answer(201, self.put("pipeline", name, **{"displayName": "", **asked}))
+            return Answer(201, _shown(self.put("pipeline", name, **{"displayName": "", **asked})))
         kept = there.get("description") or asked.get("description")  # a bot does not change a description that is there
         there |= {**asked, "description": kept, "deleted": False}
-        return Answer(200, there)
+        return Answer(200, _shown(there))
 
     def _put_service(self, asked: dict[str, Any]) -> Answer:
         if asked["serviceType"] not in SERVICE_TYPES or asked.get("connection", {}).get("config", {}).get("type") != asked["serviceType"]:
@@ -269,8 +269,13 @@ def _checked(request: Request, shape: Any, then: Callable[[dict[str, Any]], Answ
     return _refused(400, problem) if problem else then(asked)
 
 
-def _fields(request: Request) -> list[str]:
-    return request.query.get("fields", "").split(",")
+def _shown(made: dict[str, Any], request: Request | None = None) -> dict[str, Any]:
+    """An entity as it is answered."""
+    asked = request.query.get("fields", "").split(",") if request else []
+    shown = {member: value for member, value in made.items() if member != "type" and (member not in HIDDEN or member in asked)}
+    service = made["fullyQualifiedName"].partition(".")[0]
+    kind = {"table": "databaseService", "topic": "messagingService", "container": "storageService"}.get(made["type"], "pipelineService")
+    return {**shown, "service": {"id": str(uuid5(NAMESPACE_URL, service)), "type": kind, "fullyQualifiedName": service}}
 
 
 def _missing(kind: str, name: str) -> Answer:

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from tests.api.support import Server
 from tests.catalogs.conftest import EDGES, added, published
-from tests.catalogs.places import Place, make_place
+from tests.catalogs.places import Place
 from tests.catalogs.standins.openmetadata import problem_of
 from tests.catalogs.standins.openmetadata_entities import ADD_LINEAGE, CREATE_PIPELINE, SERVICE, OpenMetadataEntities, quoted
+from tests.catalogs.targets.openmetadata.conftest import WAREHOUSE, server_of
 from tests.events import KEY, RUNS, columns, dataset, facet, job_event, run_event, schema
 from tests.servers.web.faulty import Faulty
 
@@ -21,31 +22,6 @@ from lineage_bridge.ports.targets import PublicationReport
 from lineage_bridge.store.state.targets import PublicationLedger
 
 NOT_THERE = "datasets that OpenMetadata does not have"
-WAREHOUSE = "warehouse.main.public."
-
-
-@pytest.fixture
-def there(request: pytest.FixtureRequest, ours: Server) -> Place:
-    place = make_place("openmetadata-entities", request, ours)
-    added(ours, place)
-    return place
-
-
-def _server(place: Place) -> OpenMetadataEntities:
-    found: OpenMetadataEntities = place.more["there"]
-    return found
-
-
-def _edge(server: OpenMetadataEntities, source: str, target: str) -> dict[str, Any] | None:
-    """The details of the edge between two tables."""
-    ids = {made["fullyQualifiedName"]: id_ for id_, made in server.entities.items()}
-    return server.lineage.get((ids.get(WAREHOUSE + source, ""), ids.get(WAREHOUSE + target, "")))
-
-
-def _put(server: OpenMetadataEntities, begin: str, end: str, /, **details: Any) -> None:
-    """Somebody else's edge between two tables."""
-    ends = [server.named("table", WAREHOUSE + name) or server.put("table", WAREHOUSE + name, ["x", "y"]) for name in (begin, end)]
-    server.lineage[ends[0]["id"], ends[1]["id"]] = details
 
 
 # names
@@ -138,12 +114,12 @@ def test_jobs_are_pipelines_and_edges_have_columns_functions_and_sql(ours: Serve
         outputs=[dataset("shop.public.paid", "postgres://db:5432", schema=schema("id", "price"), columnLineage=sources)],
     )
     ours.send(event)
-    _server(there).columns_of = lambda _, __: ["id", "price"]
+    server_of(there).columns_of = lambda _, __: ["id", "price"]
     added(ours, there, namespaces=["kafka://*"])
     report = published(ours)
     assert report.outcomes == {"done": 1}
     assert report.not_expressible["columns of datasets that the job does not read there"] == 1
-    server = _server(there)
+    server = server_of(there)
     (pipeline,) = (made for made in server.entities.values() if made["type"] == "pipeline")
     assert (pipeline["name"], pipeline["fullyQualifiedName"]) == ("jobs#load.it", 'lineage-bridge."jobs#load.it"')
     assert (pipeline["displayName"], pipeline["description"].split("\n\n")[0]) == ("load.it", "Loads.")
@@ -160,7 +136,7 @@ def test_jobs_are_pipelines_and_edges_have_columns_functions_and_sql(ours: Serve
 
 
 def test_datasets_that_are_not_there_are_counted_and_linked_once_they_are(ours: Server, there: Place) -> None:
-    server = _server(there)
+    server = server_of(there)
     server.columns_of = lambda _, name: None if name.endswith((".d", ".e")) else ["x", "y"]
     report = published(ours)
     assert report.outcomes == {"done": 3}
@@ -176,7 +152,7 @@ def test_datasets_that_are_not_there_are_counted_and_linked_once_they_are(ours: 
 
 
 def test_jobs_none_of_whose_datasets_are_there_are_not_published_and_pruned_once_they_are_gone(ours: Server, there: Place) -> None:
-    server = _server(there)
+    server = server_of(there)
     published(ours)
     server.columns_of = lambda _, __: None
     for made in server.entities.values():
@@ -202,6 +178,41 @@ def test_a_dataset_that_cannot_be_asked_for_holds_up_its_jobs_alone(ours: Server
     assert published(ours).outcomes == {"done": 1}
 
 
+def test_columns_of_containers_are_published(ours: Server, there: Place) -> None:
+    sources = columns(id=[("s3://bucket", "in.csv", "id")])
+    read, written = dataset("in.csv", "s3://bucket"), dataset("out.csv", "s3://bucket", columnLineage=sources)
+    ours.send(run_event(run=RUNS[3], job="convert", inputs=[read], outputs=[written]))
+    assert "columns that OpenMetadata does not have" not in published(ours).not_expressible
+    mappings = [mapping for details in server_of(there).lineage.values() for mapping in details["columnsLineage"]]
+    assert {"fromColumns": ['lake.bucket."in.csv".id'], "toColumn": 'lake.bucket."out.csv".id'} in mappings
+    assert published(ours).counts == {}
+
+
+def test_a_404_of_a_proxy_is_no_absence(ours: Server, there: Place, faulty: Any) -> None:
+    proxy: Faulty = faulty(there.settings["url"])
+    added(ours, there.behind(proxy), tries=1)
+    published(ours)
+    lineage = dict(server_of(there).lineage)
+    for body in (b"<html>no route</html>", b'{"error": "no route"}'):
+        proxy.answer(404, "/api/v1/", body=body)
+        report = published(ours, prune=True)
+        assert (report.state, report.outcomes, report.counts) == ("failed", {}, {})
+        assert "answered 404" in report.error
+        proxy.mend()
+    assert server_of(there).lineage == lineage
+    assert published(ours, prune=True).counts == {}
+
+
+def test_a_change_that_meets_another_one_is_tried_again_by_the_next_publication(ours: Server, there: Place, faulty: Any) -> None:
+    proxy: Faulty = faulty(there.settings["url"])
+    added(ours, there.behind(proxy), tries=1, at_once=1)
+    proxy.answer(409, "/api/v1/pipelines", times=1, body=b'{"code": 409, "message": "Entity already exists"}')
+    report = published(ours)
+    assert report.outcomes == {"done": 2, "failed": 1}
+    assert published(ours).outcomes == {"done": 1}
+    assert server_of(there).edges() == EDGES
+
+
 def test_jobs_that_only_read_or_write_are_nodes(ours: Server, there: Place) -> None:
     ours.send(
         job_event("reads", inputs=[dataset("a")]),
@@ -209,7 +220,7 @@ def test_jobs_that_only_read_or_write_are_nodes(ours: Server, there: Place) -> N
         job_event("loops", inputs=[dataset("a")], outputs=[dataset("a")]),
     )
     assert published(ours).outcomes == {"done": 6}
-    server = _server(there)
+    server = server_of(there)
     table = server.named("table", WAREHOUSE + "a")
     ids = {made["displayName"]: id_ for id_, made in server.entities.items() if made["type"] == "pipeline"}
     assert table
@@ -219,89 +230,8 @@ def test_jobs_that_only_read_or_write_are_nodes(ours: Server, there: Place) -> N
     assert published(ours).counts == {}
 
 
-# what belongs to others
-
-
-def test_an_edge_of_somebody_else_is_left_as_it_is_and_the_job_becomes_a_node(ours: Server, there: Place) -> None:
-    server = _server(there)
-    theirs = {"source": "DbtLineage", "sqlQuery": "select 1", "columnsLineage": [], "description": "theirs"}
-    _put(server, "a", "b", **theirs)
-    report = published(ours)
-    assert report.outcomes == {"done": 3}
-    assert report.not_expressible["columns between datasets whose lineage in OpenMetadata is not the job's"] == 1
-    assert _edge(server, "a", "b") == theirs
-    assert server.edges() == EDGES
-    assert published(ours).counts == {}
-    added(ours, there, exclude_namespaces=["*"])
-    assert published(ours, prune=True).outcomes == {"done": 3}
-    assert list(server.lineage.values()) == [theirs]
-
-
-def test_an_edge_that_somebody_takes_over_is_drift_and_is_never_taken_back(ours: Server, there: Place) -> None:
-    server = _server(there)
-    published(ours)
-    _put(server, "a", "b", source="QueryLineage")
-    report = published(ours)
-    assert ([(found.name, found.finding) for found in report.drift], report.counts) == ([("clean", "was changed there")], {})
-    assert published(ours, overwrite=True).counts == {"update": 1}
-    assert _edge(server, "a", "b") == {"source": "QueryLineage"}
-    assert server.edges() == EDGES
-    again = published(ours)
-    assert (again.counts, again.drift) == ({}, [])
-
-
-def test_an_edge_that_is_made_while_the_job_is_written_is_not_replaced(ours: Server, there: Place) -> None:
-    server = _server(there)
-    server.meanwhile = lambda: _put(server, "a", "b", source="QueryLineage")
-    report = published(ours)
-    assert report.outcomes == {"done": 2, "failed": 1}
-    assert "somebody has made the edge" in report.error
-    assert _edge(server, "a", "b") == {"source": "QueryLineage"}
-    assert published(ours).outcomes == {"done": 1}
-    assert server.edges() == EDGES
-
-
-def test_two_jobs_between_the_same_datasets_have_one_edge_and_one_is_a_node(ours: Server, there: Place) -> None:
-    ours.send(job_event("cleans again", inputs=[dataset("a")], outputs=[dataset("b")]))
-    assert published(ours).outcomes == {"done": 4}
-    server = _server(there)
-    assert server.edges() == EDGES | {("cleans again", "a", "b")}
-    owner = _edge(server, "a", "b")
-    assert owner
-    assert published(ours).counts == {}
-    added(ours, there, exclude_namespaces=["jobs"])
-    assert published(ours, prune=True).outcomes == {"done": 4}
-    assert server.lineage == {}
-
-
-def test_what_others_wrote_on_an_edge_of_ours_stays_when_it_changes(ours: Server, there: Place) -> None:
-    published(ours)
-    server = _server(there)
-    edge = _edge(server, "a", "b")
-    assert edge
-    edge["description"] = "what a user wrote"
-    ours.send(
-        run_event(run=RUNS[4], job="clean", job_facets={"sql": facet(query="SELECT 2")}, inputs=[dataset("a")], outputs=[dataset("b")])
-    )
-    assert published(ours).counts == {"update": 1}
-    changed = _edge(server, "a", "b")
-    assert changed
-    assert (changed["description"], changed["sqlQuery"]) == ("what a user wrote", "SELECT 2")
-
-
-def test_an_edge_that_somebody_removed_is_drift(ours: Server, there: Place) -> None:
-    ours.send(job_event("many", inputs=[dataset("a"), dataset("b")], outputs=[dataset("d"), dataset("e")]))
-    published(ours)
-    server = _server(there)
-    ids = {made["fullyQualifiedName"]: id_ for id_, made in server.entities.items()}
-    del server.lineage[ids[WAREHOUSE + "a"], ids[WAREHOUSE + "d"]]
-    assert [(found.name, found.finding) for found in published(ours).drift] == [("many", "was changed there")]
-    assert published(ours, overwrite=True).counts == {"update": 1}
-    assert ("many", "a", "d") in server.edges()
-
-
 def test_a_pipeline_service_of_another_type_is_not_used(ours: Server, there: Place) -> None:
-    _server(there).services[SERVICE] = "Airflow"
+    server_of(there).services[SERVICE] = "Airflow"
     assert [check.works for check in ours.targets.test("there")] == [True, True, False]
     report = published(ours)
     assert (report.state, report.outcomes.get("done")) == ("failed", None)
