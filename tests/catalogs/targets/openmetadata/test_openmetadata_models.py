@@ -15,7 +15,7 @@ from tests.catalogs.test_golden import EVENTS
 from tests.events import dataset, job_event
 from tests.servers import archives
 
-SCRIPT = Path(__file__).parents[2] / "standins" / "openmetadata_models.py"
+SCRIPT = Path(__file__).with_name("model_reader.py")
 SETTINGS = {"form": "entities", "services": {"kafka://*": "streams", "s3://*": "lake", "*": "warehouse.main.public"}}
 MODELS = {
     *("AddLineageRequest", "CreatePipelineRequest", "CreatePipelineServiceRequest", "EntityLineage", "LineageDetails"),
