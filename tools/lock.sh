@@ -22,6 +22,7 @@ lock postgres.txt requirements/postgres.in --no-deps "$@"
 lock object-stores.txt requirements/object-stores.in "$@"
 lock moto.txt requirements/moto.in "$@"
 lock pyatlan.txt requirements/pyatlan.in "$@"
+lock openmetadata.txt requirements/openmetadata.in --no-deps "$@"
 lock nginx.txt requirements/nginx.in --no-deps "$@"
 lock deploy.txt requirements/deploy.in --no-deps "$@"
 # What `make producers` runs: an environment each, in the user's cache.

@@ -17,6 +17,7 @@ from tests.catalogs.standins.datazone import DOMAIN, REGION, DataZone
 from tests.catalogs.standins.google import LOCATION, NUMBER, PROJECT, DataLineage
 from tests.catalogs.standins.marquez import Marquez, new_run_event
 from tests.catalogs.standins.openmetadata import OpenMetadata
+from tests.catalogs.standins.openmetadata_entities import OpenMetadataEntities
 from tests.catalogs.standins.server import answering
 from tests.servers.broker import Kafka
 from tests.servers.kinesis import REGION as KINESIS_REGION
@@ -147,7 +148,9 @@ def _marquez(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
     return Place("marquez", {"url": url}, in_graph, deletes=True, reads=True, writes="/lineage", plant=plant, more={"there": there})
 
 
-def _openmetadata(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
+def _openmetadata(request: pytest.FixtureRequest, ours: Server, form: str) -> Place:
+    if form:
+        return _openmetadata_entities(request, ours)
     there = OpenMetadata()
     url = _serving(request, answering(there.handle))
 
@@ -158,6 +161,56 @@ def _openmetadata(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
     return Place(
         "openmetadata", {"url": url}, in_events, has_datasets=False, writes="/batch", loses={"transformations of columns": 1}, more=more
     )
+
+
+def _openmetadata_entities(request: pytest.FixtureRequest, ours: Server) -> Place:
+    """A server that has every dataset of the graph."""
+    there = OpenMetadataEntities(StatedColumns(ours).columns)
+    url = _serving(request, answering(there.handle))
+    loses = {"facets that OpenMetadata does not hold": 3}
+    settings = {"url": url, "form": "entities", "services": SERVICES}
+    more = {"there": there}
+    return Place("openmetadata", settings, there.edges, True, True, False, "/v1/pipelines", there.plant_job, loses, more)
+
+
+SERVICES = {"kafka://*": "streams", "confluent://*": "streams", "s3://*": "lake", "gs://*": "lake", "*": "warehouse.main.public"}
+"""The services of OpenMetadata for every namespace."""
+
+
+class StatedColumns:
+    """The columns of datasets, as the events of a server state them."""
+
+    def __init__(self, server: Server) -> None:
+        self._server, self._end, self._found = server, -1, dict[str, set[str]]()
+
+    def columns(self, _: str, name: str) -> list[str]:
+        """The columns of the dataset with this fully qualified name; the case of its letters does not count."""
+        if self._end != (end := self._server.records.durable_end()):
+            self._end, self._found = end, {}
+            for record in self._server.stored():
+                for dataset in datasets_of(msgspec.json.decode(record.body)):
+                    self._found.setdefault(dataset["name"].rpartition(".")[2].lower(), set()).update(_stated(dataset))
+        return sorted(self._found.get(name.rpartition(".")[2].strip('"').lower(), ()))
+
+
+def datasets_of(event: Any) -> list[dict[str, Any]]:
+    """The datasets in an event."""
+    if not isinstance(event, dict):
+        return []
+    found = [*(event.get("inputs") or ()), *(event.get("outputs") or ()), *([event["dataset"]] if "dataset" in event else [])]
+    sources = [
+        {**source, "facets": {"schema": {"fields": [{"name": source["field"]}]}}}
+        for dataset in found
+        for stated in ((dataset.get("facets") or {}).get("columnLineage") or {}).get("fields", {}).values()
+        for source in stated.get("inputFields", ())
+    ]
+    return [*found, *sources]
+
+
+def _stated(dataset: dict[str, Any]) -> set[str]:
+    facets = dataset.get("facets") or {}
+    names = {field["name"] for field in (facets.get("schema") or {}).get("fields", ()) if field.get("name")}
+    return names | set((facets.get("columnLineage") or {}).get("fields", ()))
 
 
 def _datahub(request: pytest.FixtureRequest, _: Server, form: str) -> Place:
@@ -292,6 +345,7 @@ LOCAL = (
     "files",
     "marquez",
     "openmetadata",
+    "openmetadata-entities",
     "databricks",
     "datahub",
     "datahub-events",
@@ -301,8 +355,11 @@ LOCAL = (
     "google-events",
 )
 """The places that need no server of the session."""
-OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata", "databricks", "datahub", "datahub-events", "google", "google-events", "atlan")
-READABLE = ("files", "marquez", "databricks", "datahub", "google", "atlan")
+OVER_HTTP = (
+    *("openlineage-jobs", "marquez", "openmetadata", "openmetadata-entities", "databricks", "datahub", "datahub-events"),
+    *("google", "google-events", "atlan"),
+)
+READABLE = ("files", "marquez", "openmetadata-entities", "databricks", "datahub", "google", "atlan")
 
 
 def everything(kafka: Kafka, topic: str) -> list[bytes]:

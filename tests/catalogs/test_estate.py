@@ -14,6 +14,7 @@ KINDS = (
     "files",
     "marquez",
     "openmetadata",
+    "openmetadata-entities",
     "databricks",
     "datahub",
     "datahub-events",
@@ -24,7 +25,7 @@ KINDS = (
 )
 
 
-@pytest.mark.timeout(1800)  # twelve targets
+@pytest.mark.timeout(1800)  # thirteen targets
 def test_the_same_estate_is_published_to_every_target(request: pytest.FixtureRequest, ours: Server) -> None:
     send_estate(ours)
     rows = []

@@ -10,8 +10,10 @@ from tests.catalogs.conftest import added
 from tests.catalogs.places import LOCAL, Place, make_place
 from tests.events import KEY, RUNS, columns, dataset, facet, run_event, schema
 
-from lineage_bridge.catalogs.desired import desired_state
+from lineage_bridge.catalogs.apply import Publisher
+from lineage_bridge.catalogs.desired import desired_state, resolve_objects
 from lineage_bridge.graph.ids import graph_id
+from lineage_bridge.store.state.targets import PublicationLedger
 
 FOLDER = Path(__file__).parent / "golden"
 STREAMING = facet(processingType="STREAMING", integration="FLINK")
@@ -53,6 +55,9 @@ def check_golden(ours: Server, place: Place, kind: str) -> None:
     try:
         with ours.pool.reader() as reader:
             state = desired_state(reader, target, graph_id(KEY), ours.parts.now_us)
+        if target.refers:
+            Publisher(target, PublicationLedger(ours.state), graph_id(KEY), lambda: ours.parts.now_us).look_up(state.objects)
+            resolve_objects(state, target, state.objects.keys())
     finally:
         target.close()
     found = {

@@ -8,15 +8,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from lineage_bridge.catalogs.calls import TargetCalls
+from lineage_bridge.catalogs.calls import AskedT, TargetCalls
+from lineage_bridge.catalogs.desired import DesiredObject
 from lineage_bridge.catalogs.events import stamped
 from lineage_bridge.catalogs.plan import DELETING, PUBLISHED, REFUSED, SENDING, PlanStep, PublicationPlan
 from lineage_bridge.catalogs.reasons import ANSWERED, reason_code
-from lineage_bridge.catalogs.target import DELETE, ObjectKey, Operation, Outcome, Target
+from lineage_bridge.catalogs.target import DELETE, AnswerT, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import digest_of, run_id
 from lineage_bridge.ports.targets import LedgerEntry, PublicationLedger
@@ -24,6 +25,8 @@ from lineage_bridge.tracing import span, traceparent
 
 DONE, FAILED, NOT_TRIED, REFUSED_THERE = "done", "failed", "not_tried", "refused"
 """The outcome of a step: done; failed, with unknown effect; not tried, because no other step could succeed either; refused for good."""
+_LOOKED_UP: Final = 20
+"""How many things that objects refer to one call looks up."""
 
 
 def key_text(key: ObjectKey) -> str:
@@ -92,24 +95,44 @@ class Publisher:
         """
         if not self.target.reads:
             return None
-        size, found, parent = self.target.read_batch, Found(), traceparent()
+        found = Found()
+        for of, answer in self._asked("read objects", self.target.read, keys, self.target.read_batch):
+            if isinstance(answer, SourceError):
+                found.unread.update(dict.fromkeys(of, answer))
+            else:
+                found.visible.update(answer)
+        return found
 
-        def portion(asked: Sequence[ObjectKey]) -> Found:
-            read = Found()
-            with span("read objects", {"lineage_bridge.objects": len(asked)}, kind="CLIENT", parent=parent) as reading:
-                for of, answer in self._calls.answers(self.target.read, asked):
-                    if isinstance(answer, SourceError):
-                        reading.fail(reason_code(answer))
-                        read.unread.update(dict.fromkeys(of, answer))
-                    else:
-                        read.visible.update(answer)
-            return read
+    def look_up(self, objects: Mapping[ObjectKey, DesiredObject]) -> dict[ObjectKey, SourceError]:
+        """Have the target find what objects refer to; return the objects for which that failed. Raises SourceError for an error that all
+        other calls would have too.
+        """
+        if not self.target.refers:
+            return {}
+        needed = sorted({reference for made in objects.values() for reference in self.target.references(made.event())})
+        failed: dict[Any, SourceError] = {}
+        for of, answer in self._asked("look up objects", self.target.look_up, needed, _LOOKED_UP):
+            if isinstance(answer, SourceError):
+                failed.update(dict.fromkeys(of, answer))
+        lacking = ((key, self.target.references(made.event())) for key, made in (objects.items() if failed else ()))
+        return {key: failed[reference] for key, references in lacking for reference in references if reference in failed}
+
+    def _asked(
+        self, what: str, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT], size: int
+    ) -> Iterator[tuple[Sequence[AskedT], AnswerT | SourceError]]:
+        """Make calls that change nothing, each for so many items, several at once; yield the answer or error of each."""
+        parent = traceparent()
+
+        def portion(of: Sequence[AskedT]) -> list[tuple[Sequence[AskedT], AnswerT | SourceError]]:
+            with span(what, {"lineage_bridge.objects": len(of)}, kind="CLIENT", parent=parent) as asking:
+                answers = list(self._calls.answers(call, of))
+                if failed := next((answer for _, answer in answers if isinstance(answer, SourceError)), None):
+                    asking.fail(reason_code(failed))
+                return answers
 
         with ThreadPoolExecutor(self.target.settings.at_once, thread_name_prefix="read") as pool:
-            for read in pool.map(portion, [keys[at : at + size] for at in range(0, len(keys), size)]):
-                found.visible.update(read.visible)
-                found.unread.update(read.unread)
-        return found
+            for answers in pool.map(portion, [asked[at : at + size] for at in range(0, len(asked), size)]):
+                yield from answers
 
     def apply(self, plan: PublicationPlan) -> Iterator[StepResult]:
         """Make the changes of a plan, and yield each when it has ended. After an error that all other changes would have too, no more are

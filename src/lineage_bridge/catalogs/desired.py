@@ -5,7 +5,7 @@ target accepts.
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
@@ -127,6 +127,24 @@ def add_object(state: DesiredState, target: Target[Any], event: Json) -> None:
         return
     packed = zlib.compress(encode(expressed.event), _SPEED)
     state.objects[key] = DesiredObject(packed, digest(expressed.event), target.visible(expressed.event))
+
+
+def resolve_objects(state: DesiredState, target: Target[Any], keys: Iterable[ObjectKey]) -> None:
+    """Replace objects by what can be published of them, after `look_up` of a target; others are counted. Their fingerprints stay those of
+    what the graph states, so what the target has later is no change of the graph.
+    """
+    for key in sorted(keys):
+        made = state.objects[key]
+        try:
+            expressed = target.resolve(made.event())
+        except InexpressibleError as error:
+            state.not_expressible[str(error)] += 1
+            state.leave_out(key, f"can no longer be expressed there; counted as: {error}")
+            del state.objects[key]
+            continue
+        state.not_expressible.update(expressed.lost)
+        packed = zlib.compress(encode(expressed.event), _SPEED)
+        state.objects[key] = replace(made, packed=packed, visible=target.visible(expressed.event))
 
 
 def marked(view: ViewEvent, installation: str) -> Json:

@@ -26,7 +26,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "kinesis": "lineage_bridge.catalogs.kinds.kinesis.kind",
         "marquez": "lineage_bridge.catalogs.kinds.marquez",
         "openlineage": "lineage_bridge.catalogs.kinds.openlineage",
-        "openmetadata": "lineage_bridge.catalogs.kinds.openmetadata",
+        "openmetadata": "lineage_bridge.catalogs.kinds.openmetadata.kind",
     }
 )
 """Kind to the module that defines it as `KIND`."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from lineage_bridge.catalogs.apply import DONE, FAILED, NOT_TRIED, Publisher, StepResult
-from lineage_bridge.catalogs.desired import DesiredState, desired_state
+from lineage_bridge.catalogs.desired import DesiredState, desired_state, resolve_objects
 from lineage_bridge.catalogs.plan import PlanOptions, PublicationPlan, is_settled, make_plan
 from lineage_bridge.catalogs.reasons import reason_code
 from lineage_bridge.catalogs.target import ObjectKey
@@ -136,11 +136,15 @@ class Publication:
         goals, target = desired.objects, self.publisher.target
         options = PlanOptions(self.report.prune, self.report.overwrite, target.deletes, target.settings.has_filters)
         settled = {key for key, goal in goals.items() if key in ledger and is_settled(goal, ledger[key])} if self.changed_only else set()
-        found = self.publisher.read(sorted((goals.keys() | ledger.keys()) - settled))
-        for key, error in sorted(found.unread.items()) if found else ():
+        failed = self.publisher.look_up(_without(goals, settled))
+        if target.refers:
+            resolve_objects(desired, target, goals.keys() - settled - failed.keys())
+        found = self.publisher.read(sorted((goals.keys() | ledger.keys()) - settled - failed.keys()))
+        failed.update(found.unread if found else {})
+        for key, error in sorted(failed.items()):
             reason = "has to be compared with what is there"
             outcomes.add(PlannedOperation(READ, *key, reason, FAILED, str(error), reason_code(error)))
-        left_out = settled | (found.unread.keys() if found else set())
+        left_out = settled | failed.keys()
         visible = found.visible if found else None
         plan = make_plan(_without(goals, left_out), _without(ledger, left_out), visible, options, desired.left_out)
         for key in settled:

@@ -98,11 +98,13 @@ class Target(ABC, Generic[SettingsT]):
     `read` and `write` is one call. `quotas`: the limits that the vendor documents, by what requests are counted as; the setting
     `calls_per_s` takes their place. `wait` waits the given seconds, and raises StoppedError as soon as the publication is stopped.
     `follows_own_lineage`: `arranged` also gets the jobs and datasets that were read from this catalog, marked by the member READ_THERE,
-    because longer paths may lead through them. It must not publish these.
+    because longer paths may lead through them. It must not publish these. `refers`: an object may only refer to what the target has; so
+    `look_up` gets everything that `references` names, and then `resolve` each object, in the order of the keys.
     """
 
     catalog = ""
     follows_own_lineage = False
+    refers = False
     deletes = False
     reads = False
     batch = 1
@@ -135,6 +137,21 @@ class Target(ABC, Generic[SettingsT]):
         """Convert a JobEvent or DatasetEvent, as `arranged` returns it, to the form that the target accepts. Pure. Raises
         InexpressibleError.
         """
+
+    def references(self, event: Json) -> Iterable[Any]:
+        """What an event from `express` needs at the target; comparable and hashable. Only if `refers`. Pure."""
+        del event
+        return ()
+
+    def look_up(self, references: Sequence[Any]) -> None:
+        """Ask the target for what events refer to, and keep the answers for `resolve`. Only if `refers`. Raises the errors of `read`."""
+        raise NotImplementedError
+
+    def resolve(self, event: Json) -> Expressed:
+        """Convert an event from `express` to what can be published with what `look_up` has found. Only if `refers`. Raises
+        InexpressibleError.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def visible(self, event: Json) -> str:

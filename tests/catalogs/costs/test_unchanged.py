@@ -10,6 +10,7 @@ from tests.servers.web.faulty import Faulty
 
 READS = {
     "marquez": 4,  # of each job, and of the dataset by itself
+    "openmetadata-entities": 12,  # of each job, of each dataset, and of the edges that lead to those that jobs write
     "databricks": 15,  # of each job, itself and what is on both sides; a list's first page is empty
     "datahub": 3,
     "google": 9,  # of each job, its process, runs and links

@@ -18,6 +18,7 @@ from tests.catalogs.standins.datahub import DataHub
 from tests.catalogs.standins.dataplex import Dataplex
 from tests.catalogs.standins.marquez import Marquez
 from tests.catalogs.standins.openmetadata import OpenMetadata
+from tests.catalogs.standins.openmetadata_entities import OpenMetadataEntities
 from tests.catalogs.standins.server import Answer, Request, answering
 from tests.cli.conftest import Server, serving
 from tests.events import dataset, run_event
@@ -138,6 +139,13 @@ def test_openmetadata(follow: Follow) -> None:
     with answering(there.handle) as url:
         _published(follow("openmetadata", url=url))
     assert [event["job"]["name"] for event in there.events] == [JOB]
+
+
+def test_openmetadata_by_its_entities(follow: Callable[..., dict[str, Any]]) -> None:
+    there = OpenMetadataEntities(lambda kind, name: [] if (kind, name.partition(".")[0]) == ("topic", "kafka_prod") else None)
+    with answering(there.handle) as url:
+        _published(follow("Pipelines and lineage in OpenMetadata", url=url))
+    assert there.edges() == {(JOB, *TOPICS)}
 
 
 @pytest.mark.parametrize("form", ["aspects", "events"])

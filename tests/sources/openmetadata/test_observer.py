@@ -15,8 +15,9 @@ from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.catalog import walk as module
 from lineage_bridge.sources.common.observer import Observation
+from lineage_bridge.sources.common.openmetadata.fqn import split_name
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA
-from lineage_bridge.sources.openmetadata.names import OpenMetadataNames, split_name
+from lineage_bridge.sources.openmetadata.names import OpenMetadataNames
 from lineage_bridge.sources.openmetadata.observer import OpenMetadataObserver
 from lineage_bridge.sources.openmetadata.settings import OpenMetadataSourceSettings
 from lineage_bridge.sources.runtime.kinds import KINDS

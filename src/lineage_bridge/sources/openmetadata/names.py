@@ -3,33 +3,17 @@
 A fully qualified name begins with the name of a service, which contains no address. So the settings map namespaces to services.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from lineage_bridge.openlineage.naming import DatasetName, parts_of
+from lineage_bridge.sources.common.openmetadata.fqn import join_name, split_name
 
 TABLE, TOPIC = "table", "topic"
 UNKNOWN: Final = "openmetadata://"
 """The beginning of the namespaces of services that no namespace is known for."""
-_PART: Final = re.compile(r'"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^."]+)')
 _PARTS: Final = {TABLE: 4, TOPIC: 2}
 """How many parts a name has: service, database, schema and table; service and topic."""
-
-
-def split_name(name: str) -> list[str]:
-    """The parts of a fully qualified name; none if it is not well formed."""
-    parts: list[str] = []
-    at = 0
-    while found := _PART.match(name, at):
-        parts.append(found["quoted"].replace('""', '"') if found["quoted"] is not None else found["plain"])
-        at = found.end()
-        if at == len(name):
-            return parts
-        if name[at] != ".":
-            return []
-        at += 1
-    return []
 
 
 class OpenMetadataNames:
@@ -61,7 +45,7 @@ class OpenMetadataNames:
         count = _PARTS.get(kind, 0)
         inner = parts[count:]
         path = inner[1:] if kind == TOPIC and len(inner) > 1 else inner
-        dataset = self.dataset(kind, ".".join(map(_quoted, parts[:count])))
+        dataset = self.dataset(kind, join_name(parts[:count]))
         return (dataset, ".".join(path)) if dataset and path else None
 
 
@@ -70,7 +54,3 @@ def _table_name(namespace: str, inner: Sequence[str]) -> str:
     if namespace.startswith("arn:") and ":glue:" in namespace:
         return "/".join(("table", *inner[1:]))
     return ".".join(inner[-parts_of(namespace.partition("://")[0]) :])
-
-
-def _quoted(part: str) -> str:
-    return '"' + part.replace('"', '""') + '"' if "." in part or '"' in part else part

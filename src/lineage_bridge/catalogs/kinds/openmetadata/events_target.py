@@ -11,9 +11,11 @@ from typing import Any, Final
 
 from lineage_bridge.catalogs.events import digest, in_form
 from lineage_bridge.catalogs.http import HttpAnswer, TargetClient
-from lineage_bridge.catalogs.settings import MIB, HttpTargetSettings
-from lineage_bridge.catalogs.target import DONE, Expressed, InexpressibleError, Json, Operation, Outcome, Target, TargetKind
-from lineage_bridge.errors import ForbiddenError, SourceError
+from lineage_bridge.catalogs.kinds.openmetadata.catalog import NOT_HELD, check_connection
+from lineage_bridge.catalogs.kinds.openmetadata.settings import OpenMetadataSettings
+from lineage_bridge.catalogs.settings import MIB
+from lineage_bridge.catalogs.target import DONE, Expressed, InexpressibleError, Json, Operation, Outcome, Target
+from lineage_bridge.errors import SourceError
 from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
 
@@ -33,16 +35,7 @@ _DATASET: Final[Mapping[str, tuple[str, ...]]] = {
 """The facets that OpenMetadata stores, with their members."""
 
 
-class OpenMetadataSettings(HttpTargetSettings):
-    """Settings of a target: the address of OpenMetadata, and `token`, which is that of a bot."""
-
-    @property
-    def destination(self) -> str:
-        """The text that identifies the target: the address."""
-        return self.url
-
-
-class OpenMetadataTarget(Target[OpenMetadataSettings]):
+class OpenMetadataEventsTarget(Target[OpenMetadataSettings]):
     """Publishes to OpenMetadata: each job with inputs and outputs. The endpoint cannot delete, and does not report which entities it
     found.
     """
@@ -83,20 +76,7 @@ class OpenMetadataTarget(Target[OpenMetadataSettings]):
 
     def test(self) -> list[SourceCheck]:
         """Check whether the server answers, and accepts the token."""
-        try:
-            answer = self._client.call("GET", "/api/v1/system/version")
-            version = answer.json().get("version") if answer.is_success else None
-            is_it = isinstance(version, str)
-            text = f"OpenMetadata {version}" if is_it else f"the server answers {answer.status}, and not as OpenMetadata does"
-            checks = [SourceCheck("connect", is_it, text, "" if is_it else "check that the address is that of OpenMetadata's server")]
-            if is_it:
-                known = self._client.call("GET", "/api/v1/users/loggedInUser")
-                checks.append(
-                    SourceCheck("authenticate", known.is_success, f"the server answers {known.status} to the request for the current user")
-                )
-        except ForbiddenError as error:
-            return [SourceCheck("connect", True, "the server answers"), SourceCheck("authenticate", False, str(error), error.hint)]
-        return checks
+        return check_connection(self._client)
 
     def close(self) -> None:
         """Close connections."""
@@ -115,7 +95,7 @@ def _reduced(subject: Json, held: Mapping[str, tuple[str, ...]], lost: Counter[s
             facets[name] = _facet(name, {member: facet[member] for member in (*_BASE, *held[name]) if member in facet}, lost)
             lost["columns that a dataset depends on as a whole"] += len(facet.get("dataset") or ()) if name == "columnLineage" else 0
         else:
-            lost["facets that OpenMetadata does not hold"] += 1
+            lost[NOT_HELD] += 1
     return {"namespace": subject["namespace"], "name": subject["name"], "facets": facets}
 
 
@@ -189,6 +169,3 @@ def _outcomes(answer: HttpAnswer, count: int) -> list[Outcome]:
     if found["status"] == "failure" and DONE in outcomes:
         return [outcome if not outcome.done else Outcome(False, answer.message or "status failure") for outcome in outcomes]
     return outcomes
-
-
-KIND = TargetKind(OpenMetadataSettings, OpenMetadataTarget, "OpenMetadata, by the OpenLineage endpoint of its server")

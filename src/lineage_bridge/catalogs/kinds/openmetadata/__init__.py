@@ -1,0 +1,1 @@
+"""Targets of kind openmetadata: events for its OpenLineage endpoint, or pipelines and lineage edges between its own entities."""
