@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 
 from lineage_bridge.openlineage.prefilter import Prefilter, Rule, Texts, rules
 from lineage_bridge.openlineage.required_text import fold
@@ -92,6 +93,8 @@ RULES = Prefilter(
     }
 )
 
+_BESIDE_FORMS = itemgetter(*(group for group in RULES.no_rules if group != "forms"))
+
 
 def mask_text(text: str) -> str:
     """The text with its secrets masked; equal to `text` if there are none. Results for short texts are cached."""
@@ -111,6 +114,8 @@ def mask_with(text: str, mask: Mask) -> str:
     if worth_trying is RULES.no_rules:
         return text
     text = mask_forms(worth_trying["forms"], text, mask)
+    if "=" not in text and not any(_BESIDE_FORMS(worth_trying)):
+        return text
     sql = is_sql(text)
     whole = None if sql or "=" not in text or _PATH.fullmatch(text) else _WHOLE.fullmatch(text)
     if whole and names_secret(whole["name"]) and not _FOLLOWED.search(whole["value"]) and not _is_code(whole):
