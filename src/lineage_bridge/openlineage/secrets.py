@@ -92,7 +92,6 @@ RULES = Prefilter(
         "options": rules([_OPTION_OF_SQL], _WORDS),
     }
 )
-
 _BESIDE_FORMS = itemgetter(*(group for group in RULES.no_rules if group != "forms"))
 
 

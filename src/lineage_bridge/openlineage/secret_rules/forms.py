@@ -109,7 +109,7 @@ def mask_forms(patterns: Iterable[Rule], text: str, mask: Mask) -> str:
 def _masked(found: re.Match[str], mask: Mask) -> str:
     group = 1 if found.re.groups == 1 else next((name for name, value in found.groupdict().items() if value), None)
     secret = found[group] if group is not None else None
-    if not secret or secret.startswith(MASK):
+    if group is None or not secret or secret.startswith(MASK):
         return found[0]
     begins, (start, stop) = found.start(), found.span(group)
     start, stop = start - begins, stop - begins
