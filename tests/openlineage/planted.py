@@ -52,6 +52,16 @@ TOKENS: dict[str, Callable[[Random], str]] = {
     "private key, PKCS 8, elliptic curve": lambda r: "MIGHAgEAMBMG" + "ByqGSM49AgEG" + text(r, MIXED + "+/", 140),
     "private key, PKCS 8, elliptic curve, encrypted": lambda r: "MIHsMFcG" + "CSqGSIb3DQEFDT" + text(r, MIXED + "+/", 200),
     "private key, elliptic curve": lambda r: "MIGkAgEB" + "BDD" + text(r, MIXED + "+/", 140),
+    "OpenShift": lambda r: "sha256~" + text(r, MIXED + "-_", 43),
+    "OpenRouter": lambda r: "sk-or-v1-" + text(r, HEX, 64),
+    "SonarQube": lambda r: "squ_" + text(r, HEX, 40),
+    "Square": lambda r: "EAAA" + text(r, MIXED + "-_", 60),
+    "Yandex": lambda r: f"t1.{text(r, MIXED, 30)}.{text(r, MIXED + '-_', 86)}",
+    "Plaid": lambda r: f"access-production-{text(r, HEX, 8)}-{text(r, HEX, 4)}-{text(r, HEX, 4)}-{text(r, HEX, 4)}-{text(r, HEX, 12)}",
+    "Mapbox": lambda r: f"sk.eyJ{text(r, MIXED, 60)}.{text(r, MIXED, 22)}",
+    "Brevo, SMTP": lambda r: f"xsmtpsib-{text(r, HEX, 64)}-{text(r, MIXED, 16)}",
+    "1Password": lambda r: f"A3-{text(r, UPPER, 6)}-{text(r, UPPER, 11)}-{text(r, UPPER, 5)}-{text(r, UPPER, 5)}-{text(r, UPPER, 5)}",
+    "Vault, older": lambda r: f"s.{text(r, MIXED, 21)}aB3",
     "Alibaba": lambda r: "LTAI" + text(r, MIXED, 20),
 }
 """Tokens that are known by their form, wherever they are."""
@@ -117,6 +127,9 @@ TOKEN_CARRIERS: dict[str, Callable[[str], Any]] = {
     "an environment": lambda secret: {"env": {"X": secret}},
     "a header": lambda secret: {"header": f"X-Auth: {secret}"},
     "JSON in a string": lambda secret: {"config": f'{{"x": "{secret}"}}'},
+    "the beginning of a line": lambda secret: {"text": f"used was:\n{secret}\nin the call"},
+    "a table": lambda secret: {"text": f"name\t{secret}\t7"},
+    "a line break in code": lambda secret: {"sourceCode": f'print("used was:\\n{secret}")'},
     "an error": lambda secret: {"stackTrace": f"Error: bad key '{secret}'\n\tat a.b.C.d(C.java:1)"},
 }
 

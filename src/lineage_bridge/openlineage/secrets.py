@@ -3,10 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 
 from lineage_bridge.openlineage.prefilter import Prefilter, Rule, Texts, rules
 from lineage_bridge.openlineage.required_text import fold
-from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, called, is_port, is_prompt
+from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, called, is_port, is_prompt, is_secrets_name
 from lineage_bridge.openlineage.secret_rules.foreign import NAMES
 from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_forms
 from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, is_weak, names_secret
@@ -91,6 +92,7 @@ RULES = Prefilter(
         "options": rules([_OPTION_OF_SQL], _WORDS),
     }
 )
+_BESIDE_FORMS = itemgetter(*(group for group in RULES.no_rules if group != "forms"))
 
 
 def mask_text(text: str) -> str:
@@ -111,6 +113,8 @@ def mask_with(text: str, mask: Mask) -> str:
     if worth_trying is RULES.no_rules:
         return text
     text = mask_forms(worth_trying["forms"], text, mask)
+    if "=" not in text and not any(_BESIDE_FORMS(worth_trying)):
+        return text
     sql = is_sql(text)
     whole = None if sql or "=" not in text or _PATH.fullmatch(text) else _WHOLE.fullmatch(text)
     if whole and names_secret(whole["name"]) and not _FOLLOWED.search(whole["value"]) and not _is_code(whole):
@@ -265,7 +269,11 @@ def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | N
     bare = _BRACED.match(text, at) or (_SEGMENT if segment else _BARE).match(text, at)
     if bare is None or _LINE_BREAK.match(text, at) or ("==" in found["sign"] and _VERSION.match(bare["value"])):
         return None
-    if (segment and len(bare["value"]) < _SHORTEST_SEGMENT) or is_harmless(bare["value"]) or is_expression(found["name"], bare["value"]):
+    if (
+        (segment and len(bare["value"]) < _SHORTEST_SEGMENT)
+        or is_harmless(bare["value"])
+        or is_expression(found["name"], bare["value"], found["sign"])
+    ):
         return None
     names_another = extends(found["name"], bare["value"]) or (found["name"].lower().endswith("key") and is_secrets_name(bare["value"]))
     if (
@@ -279,11 +287,6 @@ def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | N
     if is_word and (behind[:1].isalnum() or begins_reference(behind.split('"')[0])):
         return None
     return bare.span("value")
-
-
-def is_secrets_name(value: str) -> bool:
-    """Whether a value is the name of a secret, as under `secretKey` of Kubernetes."""
-    return value.isalpha() and value.islower() and names_secret(value)
 
 
 def _replaced(found: re.Match[str], mask: Mask) -> str:

@@ -8,7 +8,7 @@ from tests.openlineage.masking_benchmark.later import innocents_in, planted_in
 from tests.openlineage.masking_benchmark.measure import Secrets, changed, measure_secrets
 
 _LEAST = 0.97
-SETS = {name: Path(__file__).parent / name for name in ("third", "fourth", "fifth")}
+SETS = {name: Path(__file__).parent / name for name in ("third", "fourth", "fifth", "sixth")}
 
 
 @lru_cache(len(SETS))

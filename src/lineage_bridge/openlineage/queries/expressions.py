@@ -8,12 +8,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 _TOKEN = re.compile(
-    r"""--[^\n]*|/\*.*?(?:\*/|\Z)|(?P<other>'[^']*(?:'|\Z)|\d\w*)|(?P<name>"[^"]*"|`[^`]*`|\[[^\]]*\]|[^\W\d]\w*)|(?P<mark>[^\s\w])""",
+    r"""--[^\n]*|/\*.*?(?:\*/|\Z)|'[^']*(?:'|\Z)|"[^"]*"|`[^`]*`|\[[^\]]*\]|\w+|[^\s\w]""",
     re.DOTALL,
 )
-"""The tokens of a query that are read. A doubled quote in a string literal begins another literal."""
-_COMMENT = ("", "", "")
-"""The groups of a comment: it is none of them."""
+"""The tokens of a query that are read: comments, literals, names, and punctuation marks. A doubled quote in a string literal begins another
+literal.
+"""
+_COMMENTS = ("--", "/*")
+_SIGNPOST = re.compile(
+    r"""--[^\n]*|/\*.*?(?:\*/|\Z)|'[^']*(?:'|\Z)|"[^"]*"|`[^`]*`|\[[^\]]*\]|(?P<open>\()|(?P<close>\))"""
+    r"""|(?P<with>w(?<!\ww)[iI][tT][hH](?!\w)|W(?<!\wW)[iI][tT][hH](?!\w))""",
+    re.DOTALL,
+)
+"""What decides where common table expressions are, and what may contain its signs. Each alternative begins with a certain character, which
+`re` looks for fast.
+"""
+_PARENTHESES = frozenset({"(", ")"})
 _MODIFIERS = frozenset({"as", "not", "materialized"})
 _CLAUSES = frozenset({"where", "qualify", "order", "limit"})
 """Clauses after FROM that leave the columns as they are."""
@@ -59,6 +69,14 @@ class _Token(NamedTuple):
     word: str = ""
 
 
+class _Tokens(dict[str, _Token]):
+    """The tokens by their texts, each made once, because words and marks repeat."""
+
+    def __missing__(self, text: str) -> _Token:
+        token = self[text] = _token(text)
+        return token
+
+
 class Expression(NamedTuple):
     """What a common table expression selects from `table`, which is empty if it selects from several tables or none.
 
@@ -79,16 +97,15 @@ def expressions_of(query: str) -> dict[str, Expression]:
 
     A name that is defined twice stands for a computed expression.
     """
-    tokens = _tokens(query)
-    closing = dict(_pairs(tokens))
+    closing, begins = _signposts(query)
     found: dict[str, Expression] = {}
-    left = _NESTING * len(tokens)
-    for start, token in enumerate(tokens):
-        for name, first, end in _listed(tokens, closing, start + 1) if token.word == "with" else ():
+    tokens, left = _Tokens(), _NESTING * len(query)
+    for start in begins:
+        for name, first, end in _listed(query, closing, start):
             key = name.casefold()
             left -= end - first
             if name and "." not in name:
-                found[key] = _COMPUTED if key in found or left < 0 else _selected(tokens[first:end])
+                found[key] = _COMPUTED if key in found or left < 0 else _selected([tokens[text] for text in _texts(query[first:end])])
     return found
 
 
@@ -109,53 +126,70 @@ def origin_of(expressions: Mapping[str, Expression], name: str, field: str) -> t
     return None
 
 
-def _tokens(query: str) -> list[_Token]:
-    """The tokens of a query, without comments. Tokens are cached by their text, because words and marks repeat."""
-    found = _TOKEN.findall(query)
-    known = {groups: _token(groups[1], groups[2]) for groups in set(found)}
-    return [known[groups] for groups in found if groups != _COMMENT]
+def _texts(query: str) -> list[str]:
+    """The texts of a query's tokens, without comments."""
+    found: list[str] = _TOKEN.findall(query)
+    return [text for text in found if not text.startswith(_COMMENTS)] if any(sign in query for sign in _COMMENTS) else found
 
 
-def _token(name: str, mark: str) -> _Token:
-    return _Token(name[1:-1], mark) if name and name[0] in '"`[' else _Token(name, mark, name.casefold())
+def _token(text: str) -> _Token:
+    first = text[0]
+    if first == "'" or first.isdecimal():
+        return _Token()
+    if first in '"`[' and len(text) > 1:
+        return _Token(text[1:-1])
+    return _Token(text, "", text.casefold()) if first.isalnum() or first == "_" else _Token("", text)
 
 
-def _pairs(tokens: Sequence[_Token]) -> Iterator[tuple[int, int]]:
-    """For the index of each opening parenthesis, the index of the one that closes it."""
-    opened: list[int] = []
-    for index, token in enumerate(tokens):
-        if token.mark == "(":
-            opened.append(index)
-        elif token.mark == ")" and opened:
-            yield opened.pop(), index
+def _signposts(query: str) -> tuple[dict[int, int], list[int]]:
+    """The position behind each opening parenthesis with that of the one that closes it, and the positions behind each WITH."""
+    opened, closing, begins = list[int](), dict[int, int](), list[int]()
+    for sign in _SIGNPOST.finditer(query):
+        kind = sign.lastgroup
+        if kind == "open":
+            opened.append(sign.end())
+        elif kind == "close" and opened:
+            closing[opened.pop()] = sign.start()
+        elif kind == "with":
+            begins.append(sign.end())
+    return closing, begins
 
 
-def _listed(tokens: Sequence[_Token], closing: Mapping[int, int], at: int) -> Iterator[tuple[str, int, int]]:
-    """The names that a WITH clause defines, each with the range of tokens of its query. The range is empty if the clause renames the
-    columns.
-    """
-    if at < len(tokens) and tokens[at].word == "recursive":
-        at += 1
-    while at < len(tokens) and (name := tokens[at].name):
-        at += 1
+def _listed(query: str, closing: Mapping[int, int], at: int) -> Iterator[tuple[str, int, int]]:
+    """The names that a WITH clause defines, each with the positions of its query. These are equal if the clause renames the columns."""
+    token, at = _token_at(query, at)
+    if token.word == "recursive":
+        token, at = _token_at(query, at)
+    while token.name:
+        name = token.name
+        token, at = _token_at(query, at)
         renamed = at in closing
         if renamed:
-            at = closing[at] + 1
-        words = at
-        while at < len(tokens) and tokens[at].word in _MODIFIERS:
-            at += 1
-        if at == words or at not in closing:
+            token, at = _token_at(query, closing[at] + 1)
+        is_defined = token.word in _MODIFIERS
+        while token.word in _MODIFIERS:
+            token, at = _token_at(query, at)
+        if not is_defined or at not in closing:
             return
-        yield name, at + 1, at + 1 if renamed else closing[at]
-        at = closing[at] + 1
-        if at >= len(tokens) or tokens[at].mark != ",":
+        yield name, at, at if renamed else closing[at]
+        token, at = _token_at(query, closing[at] + 1)
+        if token.mark != ",":
             return
-        at += 1
+        token, at = _token_at(query, at)
+
+
+def _token_at(query: str, at: int) -> tuple[_Token, int]:
+    """The next token of a query from a position that is not inside one, and the position behind it."""
+    while found := _TOKEN.search(query, at):
+        at = found.end()
+        if not found[0].startswith(_COMMENTS):
+            return _token(found[0]), at
+    return _Token(), len(query)
 
 
 def _selected(body: Sequence[_Token]) -> Expression:
     """The columns that a query of the form SELECT ... FROM one table selects."""
-    tokens = list(_outside(body))
+    tokens = list(_outside(body)) if any(token.mark in _PARENTHESES for token in body) else body
     words = [token.word for token in tokens]
     if words[:1] != ["select"] or "from" not in words or not _SET_OPERATIONS.isdisjoint(words):
         return _COMPUTED
@@ -201,6 +235,9 @@ def _projected(tokens: Sequence[_Token], relations: set[str]) -> tuple[dict[str,
     rest = False
     commas = [at for at, token in enumerate(tokens) if token.mark == ","]
     for before, end in zip([-1, *commas], [*commas, len(tokens)], strict=True):
+        if end - before == 2 and (word := tokens[end - 1].word) and word not in _NO_COLUMNS:
+            columns[word] = tokens[end - 1].name
+            continue
         name, column = _column(tokens[before + 1 : end], relations)
         if column == "*":
             rest = True

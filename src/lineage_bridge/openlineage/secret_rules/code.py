@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 
 from lineage_bridge.openlineage.secret_rules.commands import LISTED_OPTION, SET_BY_NAME
+from lineage_bridge.openlineage.secret_rules.names import names_secret
 
 _TEXT = r"(?:'[^'\n]*'|\"[^\"\n]*\")"
 _CONSTRUCTORS = (
@@ -167,3 +168,8 @@ def is_port(text: str, found: re.Match[str]) -> bool:
     instead.)
     """
     return text[max(0, found.start() - 3) : found.start()] == "://" and bool(_PORT.match(text, found.end()))
+
+
+def is_secrets_name(value: str) -> bool:
+    """Whether a value is the name of a secret, as under `secretKey` of Kubernetes."""
+    return value.isalpha() and value.islower() and names_secret(value)

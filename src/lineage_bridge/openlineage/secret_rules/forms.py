@@ -22,6 +22,8 @@ _USER = r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,40}:\\?/\\?/[^\s/?#\"'@:
 _LITERAL = r"(?:'(?P<secret>(?:[^']|'')*)'|\"(?P<secret2>[^\"]*)\")"
 _UNQUOTED = r"(?!(?:\?|:\w{1,60})(?:[\s;,)\"']|\Z))(?P<secret3>[^\s;,'\"*]+)"
 """No parameter of a prepared statement."""
+_BEGINS = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
+"""A word begins here, or behind the escape of a line break or tab in code."""
 _UUID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 _CODE = r"(?!(?:\w{1,40}\.){1,4}(?:(?:password|passwd|pwd)|\w{1,40}\(\))(?:;|\Z))"
 _RANDOM = r"(?=[^\s@/:]*\d)(?=[^\s@/:]*[A-Za-z])[A-Za-z0-9_.\-~]{12,300}"
@@ -46,7 +48,7 @@ FORMS = (
         rf"(?P<secret>(?i:{_SCHEMES})\s+(?![{{$<%`]|YOUR|base64\()[^\"'\\\r\n]+|(?=[^\s\"']{{0,300}}\d)[^\s\"'\\]{{12,}})"
     ),
     re.compile(
-        r"(?<![0-9A-Za-z])(?P<secret>A(?:KIA|SIA|BIA|CCA)[0-9A-Z]{16}"
+        r"(?:(?<![0-9A-Za-z])|(?<=\\[nrt]))(?P<secret>A(?:KIA|SIA|BIA|CCA)[0-9A-Z]{16}"
         r"(?:[\s:,/\"'=]{1,5}(?:(?:secret|sk|secret key)\s)?[A-Za-z0-9/+=]{40}|:[A-Za-z0-9/+]{27}=)?)(?![0-9A-Za-z])"
     ),
     re.compile(r"\bhttps?://(?P<secret>[0-9a-f]{32}:[0-9a-f]{32})@"),
@@ -78,8 +80,8 @@ FORMS = (
     ),
     re.compile(r"\b(?i:bearer\s+)(?!YOUR)(?P<secret>(?=[^\s\"']{0,300}[\d._=+/\-])[A-Za-z0-9._~+/=\-]{8,})"),
     re.compile(r"\b(?i:basic\s+)(?!base64\b)(?P<secret>(?=[A-Za-z0-9+/]{0,300}(?:[\d=+/]|[a-z][A-Z]))[A-Za-z0-9+/]{6,}={0,2})"),
-    *(re.compile(rf"(?<![A-Za-z0-9_])(?P<secret>{token})") for token in (*TOKENS, *HASHES)),
-    re.compile(r"(?<![\w\-])(?P<secret>eyJ[\w\-]{5,}\.[\w\-]{0,4000}(?:\.[\w\-]*){1,3})"),
+    *(re.compile(rf"{_BEGINS}(?P<secret>{token})") for token in (*TOKENS, *HASHES)),
+    re.compile(r"(?:(?<![A-Za-z0-9_\-])|(?<=\\[nrt]))(?P<secret>eyJ[\w\-]{5,}\.[\w\-]{0,4000}(?:\.[\w\-]*){1,3})"),
     *WEBHOOKS,
     re.compile(rf"(?i:\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?)(?:{_LITERAL}|{_UNQUOTED})", re.DOTALL),
     re.compile(rf"(?i:\bidentified\s+by\s+\S{{1,200}}\s+replace\s+)(?:{_LITERAL}|{_UNQUOTED})", re.DOTALL),
@@ -105,11 +107,12 @@ def mask_forms(patterns: Iterable[Rule], text: str, mask: Mask) -> str:
 
 
 def _masked(found: re.Match[str], mask: Mask) -> str:
-    group = next((name for name, value in found.groupdict().items() if value), None)
-    if group is None or found[group].startswith(MASK):
+    group = 1 if found.re.groups == 1 else next((name for name, value in found.groupdict().items() if value), None)
+    secret = found[group] if group is not None else None
+    if group is None or not secret or secret.startswith(MASK):
         return found[0]
-    start, stop = (at - found.start() for at in found.span(group))
-    secret = found[group]
+    begins, (start, stop) = found.start(), found.span(group)
+    start, stop = start - begins, stop - begins
     if secret[:1] in "\"'" and secret[-1:] == secret[:1] and len(secret) > 1:
         start, stop, secret = start + 1, stop - 1, secret[1:-1]
     return found[0] if secret.startswith(MASK) or is_reference(secret.split(" ")[-1]) else found[0][:start] + mask(secret) + found[0][stop:]

@@ -64,13 +64,16 @@ def begins_reference(value: str) -> bool:
     return bool(_REFERENCE.match(value))
 
 
-def is_expression(name: str, value: str) -> bool:
-    """Whether an unquoted value is an expression of code: `config.password`, or a variable or parameter with the setting's own name."""
+def is_expression(name: str, value: str, sign: str = "=") -> bool:
+    """Whether an unquoted value is an expression of code: `config.password`, or a variable or parameter with the setting's own name; or, if
+    two values are compared, another variable of its kind: `password == other_password`.
+    """
     last = name.rpartition(".")[2]
     return (
         value.removeprefix(":") in {name, last}
         or bool(_CODE.fullmatch(value))
         or (value.endswith(f".{last}") and value.replace(".", "").isidentifier())
+        or ("==" in sign and value.endswith(f"_{last}") and value.replace("_", "").isalpha())
     )
 
 
@@ -101,7 +104,7 @@ def is_key_part(value: str) -> bool:
 
 _PLAIN = re.compile(
     r"\d{4}-\d\d-\d\d.*|[\d.]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|.*://.*|[./~].*|[\w.+\-]+@[\w\-]+\.[\w.\-]+"
-    r"|[A-Za-z]\w*\([^()]*\)|(?:sha|md|aes|rsa)-?\d+[:\-].*|arn:.*",
+    r"|[A-Za-z]\w*\([^()]*\),?|(?:sha|md|aes|rsa)-?\d+[:\-].*|arn:.*",
     re.IGNORECASE | re.DOTALL,
 )
 """Dates, numbers, UUIDs, addresses, paths, types: they have letters and digits, but do not look like secrets."""

@@ -31,13 +31,13 @@ _NO_KEYS = re.compile(
 _PHRASES = re.compile(r"(?:\A|\.)(?:seed|phrase|mnemonic)\Z")
 _PASSWORDS = re.compile(
     r"(?:\A|\.)(?:creds?|tok|toks|token|totp|bearer|bearer\.value|pw|pass|mdp|parola|parol|clave|clave\.(?:usuario|cliente)|mima|sandi|rahasia|kodikos|gizli|geheimnis|geheim|jeton|bimilbeonho|code\.secret"
-    r"|codigo\.secreto|secreto|secret[ao]|segreto|segredo|geheimer|hemlig|hemlighet|tajne|heimlich|masterauth|requirepass|sifra|sifre|login\.?key)(?:\Z|\.(?:acces|acceso|accesso|acesso|api|ordine|db|bd|base|auth|seed|secreta|bazy|tietokanta|banco)\Z)"
+    r"|codigo\.secreto|secreto|secret[ao]|segreto|segredo|geheimer|hemlig|hemlighet|tajne|heimlich|masterauth|requirepass|sifra|sifre|login\.?key|(?<=\.)pat)(?:\Z|\.(?:acces|acceso|accesso|acesso|api|ordine|db|bd|base|auth|seed|secreta|bazy|tietokanta|banco)\Z)"
 )
 _WEAK = (
     "pin|otp|pkcs|llave|kata|tan|cvv|cvc|code|key|seed|phrase|mnemonic|cred|tok|bearer|mdp|parol|clave|mima|sandi|rahasia|kodikos"
     "|gizli|geheim|jeton|bimilbeonho|secret|segret|segredo|hemlig|tajne|masterauth|requirepass|salt|pepper|hmac|csrf|xsrf|session"
     "|auth|id_rsa|verifier|private|privkey|priv|pw|pass|sifr|schluessel|schlüssel|nyckel|sleutel|cle_|clé|chave|chiave|klucz"
-    "|anahtar|avain|klyuch|kunci"
+    "|anahtar|avain|klyuch|kunci|_pat"
 )
 WEAK_WORDS = frozenset(_WEAK.split("|"))
 """Texts, in lower case, of which each of these names contains at least one."""

@@ -15,6 +15,6 @@ WEBHOOKS = (
     re.compile(r"\boraclecloud\.com/p/(?P<secret>[A-Za-z0-9_\-]{40,})/n/"),
     re.compile(r"\bapi\.telegram\.org/bot(?P<secret>\d{8,10}:[A-Za-z0-9_\-]{30,})"),
     re.compile(r"(?<=/bot)(?P<secret>\d{8,10}:AA[A-Za-z0-9_\-]{30,})"),
-    re.compile(r"(?<![A-Za-z0-9_])(?P<secret>\d{8,10}:AA[A-Za-z0-9_\-]{30,})"),
+    re.compile(r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))(?P<secret>\d{8,10}:AA[A-Za-z0-9_\-]{30,})"),
 )
 """Each pattern has the secret in the group `secret`."""

@@ -29,11 +29,11 @@ _NO_WORD: Final = tuple(sign for sign in _SIGNS if not re.match(rb"[\wA-Z]", sig
 _BEFORE_OPTION: Final = tuple(b" \t\n\r\x0b\x0c\"'(")
 _KEY_OF: Final = b"ss nt pi on re er te et ed ng ge sh pg gp sa pp se ac wt ok th oy ls vt dk in".split()
 """The last letters of words before `key` in names of secrets."""
-_GITLAB: Final = b"pat dt rt ptt cbt soat ft imt agent".split()
+_GITLAB: Final = b"pat dt rt ptt cbt soat ft imt agent ffct".split()
 _MARKED: Final = (
     b"hf r8 lb phx xau npm ntn tfp sgp gsk phc fo1 glc _v1 pat _pt sbp pnu pnb nfp aio fm1 fm2 glsa figd lsv2 dbtc dbtu napi bkua rdme"
     b" po_live po_test el_live el_test whsec shpaa shpat shpas shpca shpct shpcs shppa shppt shpps shpsa shpst shpss sa_sk sntrys sntryu"
-    b" ccipat lin_api rubygems"
+    b" ccipat lin_api rubygems clojars squ sqa sqp y0 rnd ckr_oat gta zpka bkaj hcaik hcbik hccik hcxik mzp avns ccdb1 wandb_v1 sm_aat"
 ).split()
 """Beginnings of tokens, before an underscore."""
 _NAMES_IN_URLS: Final = b"key auth appid code session_id sessionid sid".split()
@@ -58,6 +58,8 @@ def _cased(texts: str, pattern: bytes) -> Format:
     return Format(tuple(texts.encode().split()), re.compile(pattern), is_cased=True)
 
 
+_BEGINS: Final = rb"(?:(?<![a-z0-9_])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))"
+"""A word begins here: after a sign, or after an escape of JSON, such as that of a line break."""
 _MAKE: Final = b"|".join(rb"(?<=%b\.[a-z0-9]{%d})" % (end, length) for end in (b"k", b"ks") for length in range(1, 11))
 FORMATS: Final = (
     _format("nrak- pmak- sk_live sk_prod sk_test rk_live rk_prod rk_test k.slack ks.slack k.zapier ks.zapier kb2/"),
@@ -67,8 +69,8 @@ FORMATS: Final = (
     _format("<<< ;p= @tcp( @unix( /hook/ pwd%3d ya29. hvs. hvb. hvr. .atlasv1. .logon"),
     _format("v1.local. v2.local. v3.local. v4.local. v1.public. v2.public. v3.public. v4.public."),
     Format(_joined([b"?", b"&"], [name + b"=" for name in _NAMES_IN_URLS])),
-    _format("sk-", rb"(?<=\W)sk-"),
-    Format((b"sk ",), re.compile(rb"(?<=\W)sk [a-z0-9+/]{20}")),
+    _format("sk-", _BEGINS + rb"sk-"),
+    Format((b"sk ",), re.compile(_BEGINS + rb"sk [a-z0-9+/]{20}")),
     _format(".make", _MAKE),
     _format("ks/", rb"ks/\d"),
     _format("key-", rb"key-[0-9a-f]{32}"),
@@ -96,12 +98,28 @@ FORMATS: Final = (
     Format(tuple(name + b"_" for name in _MARKED), re.compile(rb"(?:%b)_[a-z0-9_\-]{6}" % b"|".join(_MARKED))),
     _format("pcsk_ live_ test_", rb"[a-z]{4}_(?=[a-z0-9]{30})"),
     _format("ls__", rb"ls__[a-f0-9]{20}[a-z0-9_\-]{6}"),
-    _format("sg. sl.", rb"(?<=\W)s[gl]\."),
+    _format("sg. sl.", _BEGINS + rb"s[gl]\."),
     _format("dp.", rb"dp\.[a-z][a-z]\."),
     Format(tuple(sign + b"s." for sign in _NO_WORD), re.compile(rb"s\.[a-z0-9]{24}\b"), 1),
+    Format(_joined([b"\\n", b"\\r", b"\\t"], [b"s."]), re.compile(rb"s\.[a-z0-9]{24}\b"), 2),
+    _format("sha256~ gr1348941 fio-u- dnkey- p8e- xsmtpsib- tk-us- s-s4t2 amzn.mws. oa2-cs.v1. atza| atzr|"),
+    _format("access-sandbox- access-development- access-production- xaat- xapt-", rb"[a-z]{4,6}(?:-[a-z]{4,11})?-[0-9a-f]{8}"),
+    _format("ico-", rb"ico-[a-z0-9]{32}"),
+    _format("api-", rb"api-[a-z0-9]{26}"),
+    _format("csk-", rb"csk-[a-z0-9]{40}"),
+    _format("nf-", rb"nf-[a-z0-9]{32}"),
+    _format("a3-", rb"a3-[a-z0-9]{6}-[a-z0-9]{5}"),
+    _format("_mmk", rb"(?<=[a-z0-9]{29})_mmk"),
+    _format("pat. sat.", rb"[ps]at\.[a-z0-9_\-]{22}\."),
+    _format("t1.", rb"t1\.[a-z0-9_\-]{8,200}={0,2}\.[a-z0-9_\-]{60}"),
+    _format("sts.", rb"sts\.[a-z0-9]{20}"),
+    _format("4b1d", rb"4b1d[a-z0-9]{38}"),
+    _format("dose dkea", rb"d(?:ose|kea)[a-f0-9]{32}"),
+    Format(_joined([b"sk_"], _bytes(b"0123456789abcdef")), re.compile(rb"sk_[a-f0-9]{48}")),
+    Format(_joined([b"pk_"], _bytes(b"0123456789")), re.compile(rb"pk_\d{6,10}_")),
     _format("dt0", rb"dt0[a-z]\d\d\."),
     _format("hmac", rb"hmac\d{3}\("),
-    Format(_joined([b"$"], _HASHES), re.compile(rb"(?:(?<![a-z0-9_])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))\$")),
+    Format(_joined([b"$"], _HASHES), re.compile(_BEGINS + rb"\$")),
     _format("$0 $1 $2 $3 $4 $5 $6 $7 $8 $9", rb"\$\d{3,7}\$"),
     _format("|", rb"\|\s{0,3}(?:sudo|su\b|ktutil|gpg|gcloud)"),
     _format("/hooks/", rb"/hooks/[a-z0-9]{26}"),
@@ -110,7 +128,8 @@ FORMATS: Final = (
     _cased("akia asia abia acca", rb"A(?:[KSB]I|CC)A[0-9A-Z]{16}"),
     _cased("aiza atatt3 atctt3 ezak eztk ltai", rb"AIza|AT[AC]TT3|EZ[AT]K|LTAI"),
     _cased(
-        "absk akcp akid aqvn eaa", rb"A(?:BSK[A-Za-z0-9]{10}|KCp[A-Za-z0-9]{10}|KID[A-Za-z0-9]{20}|QVN[A-Za-z0-9]{10})|EAA[A-Za-z0-9]{20}"
+        "absk akcp akid aqvn eaa",
+        rb"A(?:BSK[A-Za-z0-9]{10}|KCp[A-Za-z0-9]{10}|KID[A-Za-z0-9]{20}|QVN[A-Za-z0-9]{10})|EAA[A-Za-z0-9_\-]{20}",
     ),
     _cased("q~", rb"Q~"),
     Format(_joined([b"sk"], _bytes(b"0123456789abcdef")), re.compile(rb"SK[0-9a-f]{32}"), is_cased=True),

@@ -177,7 +177,7 @@ _TEXTS = (
 )
 _WHOLE_NAMES = (
     "pin|otp|tan|cvv|cvc|seed|phrase|cred|tok|salt|pepper|hmac|csrf|xsrf|session|auth|id_rsa|private|priv|pw|sessionid|session_id"
-    "|cle|cle_api|sandi|mima|mdp|parol|bearer|code_verifier|oauth_verifier|device_code|phrase_secret"
+    "|_pat|cle|cle_api|sandi|mima|mdp|parol|bearer|code_verifier|oauth_verifier|device_code|phrase_secret"
 )
 
 _ENDS = ('"', "\\", "=", ": ", "_db", "'")

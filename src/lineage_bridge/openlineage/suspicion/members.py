@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from ahocorasick_rs import BytesAhoCorasick, Implementation
+
 from lineage_bridge.openlineage.json_text import PlainParts, Spend, is_json, masked_token, text_of
 from lineage_bridge.openlineage.secret_rules.companions import NAMING
 from lineage_bridge.openlineage.secret_rules.members import ENCODED_KEYS, NAMES_OF_VALUES, can_name_others, is_member_secret
@@ -17,9 +19,9 @@ from lineage_bridge.openlineage.secrets import mask_text
 
 _ESCAPE, _OPTION = b"\\", b'"-'
 """In JSON with these, more than the suspicious texts may matter."""
-_KEY_PARTS: Final = tuple(b'"%b"' % part.encode() for part in sorted(KEY_PARTS))
+_KEY_PARTS: Final = BytesAhoCorasick([b'"%b"' % part.encode() for part in sorted(KEY_PARTS)], implementation=Implementation.DFA)
 """The parts of JSON Web Keys are recognised by their values, whether they are suspicious or not."""
-_BEHIND_KEY: Final = (b":", b" ", b"\t", b"\n", b"\r")
+_BEHIND_KEY: Final = frozenset((b":", b" ", b"\t", b"\n", b"\r"))
 _PLAIN_KEY: Final = re.compile(rb'"[\w.\-]{1,100}"')
 _MEMBER: Final = re.compile(rb'(?P<key>"[^"]*"): ?(?P<value>"[^"]*"|[^\s"{}\[\]:,]+)')
 _MEMBER_NS: Final = 4_500
@@ -66,8 +68,7 @@ def edit_members(plain: PlainParts, editing: Editing, spend: Spend) -> bool | No
 
 
 def _has_key_part(raw: bytes) -> bool:
-    found = [part for part in _KEY_PARTS if part in raw]
-    return any(part + sign in raw for part in found for sign in _BEHIND_KEY)
+    return any(raw[end : end + 1] in _BEHIND_KEY for _, _, end in _KEY_PARTS.find_matches_as_indexes(raw))
 
 
 def _sorted(plain: PlainParts, members: Sequence[_Member]) -> tuple[list[tuple[int, int]], list[tuple[int, int, str]]]:

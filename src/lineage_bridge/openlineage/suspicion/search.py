@@ -62,8 +62,12 @@ def suspicious_offsets(raw: bytes) -> Sequence[int]:
 
 def _offsets(raw: bytes) -> Sequence[int]:
     lower = raw.lower()
-    marks = [start for _, start, _ in _ANY_MARK.find_matches_as_indexes(lower)]
-    offsets = sorted((*marks, *_formats(raw, lower), *_user_infos(raw), *foreign_offsets(raw)))
+    offsets = [start for _, start, _ in _ANY_MARK.find_matches_as_indexes(lower)]
+    offsets += _formats(raw, lower)
+    if b"@" in raw:
+        offsets += _user_infos(raw)
+    offsets += foreign_offsets(raw)
+    offsets.sort()
     return _unmasked(raw, offsets) if offsets and b"********" in raw else offsets
 
 
