@@ -26,12 +26,9 @@ def read_stewardship(graph: GraphReader, nodes: Iterable[Node], at_us: int | Non
     for start in range(0, len(datasets), PORTION if at_us is None else 1):
         if time.monotonic() >= ends:
             return found, False
-        if at_us is None:
-            some = datasets[start : start + PORTION]
-            facets = graph.inventory.facets_of(some, KEYS)
-            found.update((node, stewardship(facets[node.id])) for node in some)
-        else:
-            found[datasets[start]] = stewardship(facets_at(graph, datasets[start], KEYS, at_us))
+        some = datasets[start : start + PORTION] if at_us is None else datasets[start : start + 1]
+        facets = graph.inventory.facets_of(some, KEYS) if at_us is None else {n.id: facets_at(graph, n, KEYS, at_us) for n in some}
+        found.update((node, stewardship(facets[node.id])) for node in some)
     return found, True
 
 

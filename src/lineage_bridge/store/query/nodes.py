@@ -16,7 +16,8 @@ from lineage_bridge.store.identity.groups import Identities
 from lineage_bridge.store.query.within import NamespaceCondition
 
 _BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
-_FACETS = """SELECT c.node, c.key, c.rank, c.time, c.event, c.facet, f.deleted, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
+_FACETS = """SELECT c.node, c.key, c.rank, c.time, c.event, c.facet, f.deleted, f.text
+FROM current_facet c JOIN facet f ON f.facet = c.facet
 WHERE c.node IN ({}) AND c.job IN ({}) AND ({}) ORDER BY c.key"""
 _NAMESPACES = """WITH RECURSIVE space (namespace) AS (SELECT (SELECT min(namespace) FROM node)
 UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space WHERE space.namespace IS NOT NULL)
@@ -200,10 +201,11 @@ class Nodes:
 
 def _newest(rows: Iterable[_FacetRow]) -> dict[str, str]:
     """The texts of facets by key, from the rows of all names of a node: of each key the newest, unless it is deleted."""
-    newest: dict[str, tuple[int, int, bytes, bytes, int, str]] = {}
-    for _, key, *found in rows:
-        candidate = found[0], found[1], found[2], found[3], found[4], found[5]
-        newest[key] = max(newest.get(key, candidate), candidate)
+    newest: dict[str, _FacetRow] = {}
+    for row in rows:
+        known = newest.get(row[1])
+        if known is None or row[2:] > known[2:]:
+            newest[row[1]] = row
     return {key: text for key, (*_, deleted, text) in newest.items() if not deleted}
 
 
