@@ -2,11 +2,16 @@
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import httpx
+from tests.catalogs import google_login
+from tests.catalogs.costs.quotas import Limited, QuotaThere
+from tests.catalogs.standins import datazone, google
+from tests.catalogs.standins.dataplex import Dataplex
 from tests.catalogs.standins.marquez import Marquez
 from tests.catalogs.standins.server import Answer, Request, answering
 
@@ -17,54 +22,67 @@ from bench.server import Running, started
 from bench.synthetic import complete
 
 CALLS_PER_S: Final = 50
-"""What the targets allow: so many calls in each second, and those of one second at once."""
+"""What targets without a documented limit allow: so many calls in each second, and those of one second at once."""
 JOBS, QUICK_JOBS, EDGES_OF_JOB = 2_500, 250, 4
 PATIENCE_S = 900.0
 _OVER: Final = frozenset({"done", "failed", "cancelled", "interrupted"})
+_WRITES: Final = frozenset({"POST", "PATCH", "DELETE"})
+_KEYS: Final = {"access_key_id": "AKIATEST", "secret_access_key": "${env:PATH}"}
 
 
-class Limited:
-    """A server behind a limit of calls: what exceeds it is refused with 429 and the time until the next call is allowed."""
+@dataclass(frozen=True)
+class Limits:
+    """A target: its kind and settings, and a new stand-in of it behind its limits. `address` is the setting with its address."""
 
-    def __init__(self, handle: Callable[[Request], Answer]) -> None:
-        self._handle, self._left, self._at = handle, float(CALLS_PER_S), time.monotonic()
-        self.answered = self.refused = 0
-
-    def handle(self, request: Request) -> Answer:
-        """Answer a request, or refuse it."""
-        now = time.monotonic()
-        self._left, self._at = min(float(CALLS_PER_S), self._left + (now - self._at) * CALLS_PER_S), now
-        if self._left < 1:
-            self.refused += 1
-            return Answer(429, {"message": "too many requests"}, {"Retry-After": "1"})
-        self._left -= 1
-        self.answered += 1
-        return self._handle(request)
+    kind: str
+    made: Callable[[], Limited]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    address: str = "url"
 
 
 def _accepts(_: Request) -> Answer:
     return Answer(201)
 
 
-KINDS: Final[Mapping[str, Callable[[], Callable[[Request], Answer]]]] = MappingProxyType(
-    {"openlineage": lambda: _accepts, "marquez": lambda: Marquez().handle}
+def _datazone() -> Limited:
+    """20 PostLineageEvent a second of an account and region: <https://docs.aws.amazon.com/datazone/latest/userguide/datazone-limits.html>."""
+    return Limited(datazone.DataZone().handle, [QuotaThere(20, methods=frozenset({"POST"}))], {"x-amzn-errortype": "ThrottlingException"})
+
+
+def _dataplex() -> Limited:
+    """6,000 reads and 1,500 writes of entries a minute: <https://cloud.google.com/dataplex/docs/quotas>."""
+    return Limited(Dataplex().handle, [QuotaThere(6000, 60, frozenset({"GET"})), QuotaThere(1500, 60, _WRITES)], {})
+
+
+_PACED: Final = {"calls_per_s": CALLS_PER_S}
+_LOCATION: Final = {"project": google.PROJECT, "location": google.LOCATION, "token": "${env:BENCH_GOOGLE_TOKEN}", "create_types": True}
+TARGETS: Final[Mapping[str, Limits]] = MappingProxyType(
+    {
+        "openlineage_paced": Limits("openlineage", lambda: Limited(_accepts, [QuotaThere(CALLS_PER_S)]), _PACED),
+        "openlineage_refused": Limits("openlineage", lambda: Limited(_accepts, [QuotaThere(CALLS_PER_S)])),
+        "marquez_paced": Limits("marquez", lambda: Limited(Marquez().handle, [QuotaThere(CALLS_PER_S)]), _PACED),
+        "marquez_refused": Limits("marquez", lambda: Limited(Marquez().handle, [QuotaThere(CALLS_PER_S)])),
+        "datazone": Limits("datazone", _datazone, {"region": datazone.REGION, "domain": datazone.DOMAIN, **_KEYS}, "endpoint_url"),
+        "dataplex": Limits("dataplex", _dataplex, {**_LOCATION, "topics": ["bench://*"]}),
+    }
 )
-"""One target that cannot be read, and one that is read before each publication."""
+"""One target that cannot be read, and one that is read before each publication, both with `calls_per_s` as they allow and without, so that
+they have to refuse; and those whose vendors document their limits. Each is empty at first.
+"""
 
 
 def run(work: Path, *, quick: bool = False) -> Result:
-    """Each target with `calls_per_s` as it allows, and without, so that it has to refuse; each is empty at first."""
+    """Publish the same graph to each target."""
     count = QUICK_JOBS if quick else JOBS
     out: Result = {"jobs": count, "edges": count * EDGES_OF_JOB, "calls_per_s": CALLS_PER_S}
-    with started("serve", work / "data") as server:
+    with started("serve", work / "data", BENCH_GOOGLE_TOKEN=google_login.TOKEN) as server:
         server.wait("/api/v1/ready", 0.1)
         report(f"publish: {count} jobs into the graph")
         _fill(server, count)
         with httpx.Client(base_url=f"{server.url}/api/v1", timeout=75.0) as client:
-            for kind in KINDS:
-                for how, settings in (("paced", {"calls_per_s": CALLS_PER_S}), ("refused", {})):
-                    report(f"publish: {kind}, {how}")
-                    out[f"{kind}_{how}"] = _measured(client, f"{kind}-{how}", kind, settings, count)
+            for name, limits in TARGETS.items():
+                report(f"publish: {name}")
+                out[name] = _measured(client, name.replace("_", "-"), limits, count)
     return out
 
 
@@ -78,20 +96,22 @@ def _fill(server: Running, count: int) -> None:
     server.until(lambda: httpx.get(f"{server.url}/api/v1/lineage/jobs/detail", params=last, timeout=75).is_success, "the graph", 0.5)
 
 
-def _measured(client: httpx.Client, name: str, kind: str, settings: Mapping[str, float], count: int) -> Result:
-    """To a new target: how long a first publication takes beside the shortest time that the limit allows, and what the second one calls."""
-    limited = Limited(KINDS[kind]())
+def _measured(client: httpx.Client, name: str, limits: Limits, count: int) -> Result:
+    """To a new target: how long a first publication takes beside the shortest time that the limits allow, and what the second one calls."""
+    limited = limits.made()
     with answering(limited.handle) as url:
-        _ask(client, "POST", "/targets", {"name": name, "kind": kind, "settings": {"url": url, **settings}})
+        settings = {**limits.settings, limits.address: url}
+        _ask(client, "POST", "/targets", {"name": name, "kind": limits.kind, "settings": settings})
         seconds, published = _published(client, name)
-        floor_s = max(0, limited.answered - CALLS_PER_S) / CALLS_PER_S
         first = {"calls": limited.answered, "refused": limited.refused, "objects": sum(published.values())}
-        limited.answered = limited.refused = 0
+        floor_s = limited.floor_s
+        limited.forget()
         again_s, changed = _published(client, name)
     if first["objects"] < count or changed:
         raise RuntimeError(f"published {published} of {count} jobs, then {changed}")
     again = {"calls": limited.answered, "refused": limited.refused, "wall_s": round(again_s, 1)}
-    return {**first, "wall_s": round(seconds, 1), "floor_s": round(floor_s, 1), "to_floor": round(seconds / floor_s, 2), "unchanged": again}
+    to_floor = round(seconds / floor_s, 2) if floor_s else None
+    return {**first, "wall_s": round(seconds, 1), "floor_s": round(floor_s, 1), "to_floor": to_floor, "unchanged": again}
 
 
 def _published(client: httpx.Client, name: str) -> tuple[float, dict[str, int]]:

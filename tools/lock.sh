@@ -14,6 +14,7 @@ lock() { # lock FILE ARGUMENT...
 # The widest set decides the versions; the others are parts of it.
 lock dev.txt pyproject.toml --all-extras --group build --group dev "$@"
 lock run.txt pyproject.toml --constraints requirements/dev.txt
+lock image.txt pyproject.toml --all-extras --constraints requirements/dev.txt
 lock build.txt --group pyproject.toml:build --constraints requirements/dev.txt
 # What the tests' servers are made of (and `make oracle` asks) is never part of .venv; the files ending in .in name it.
 lock flink.txt requirements/flink.in "$@"
@@ -22,6 +23,7 @@ lock object-stores.txt requirements/object-stores.in "$@"
 lock moto.txt requirements/moto.in "$@"
 lock pyatlan.txt requirements/pyatlan.in "$@"
 lock nginx.txt requirements/nginx.in --no-deps "$@"
+lock deploy.txt requirements/deploy.in --no-deps "$@"
 # What `make producers` runs: an environment each, in the user's cache.
 for file in requirements/producers-*.in; do
     name=$(basename "$file" .in)

@@ -13,7 +13,7 @@ from tests.servers.archives import LOCKS, ivy_in
 from lineage_bridge.pipeline.streams.jars import ivy_command, sha256_of
 
 KAFKA, DEBEZIUM, FLINK, LOG4J, APICURIO, OPENLINEAGE = "4.3.1", "3.5.0.Final", "2.3.0", "2.25.4", "3.0.9", "1.53.0"
-KEYCLOAK = "26.0.0"
+KEYCLOAK, HELM = "26.0.0", "0.0.21"
 
 # Modules as group:artifact:revision[:classifier][@type]. Those of a class path come with what they depend on.
 CLASS_PATHS = {
@@ -22,6 +22,8 @@ CLASS_PATHS = {
         *(f"org.apache.kafka:{name}:{KAFKA}" for name in ("kafka_2.13", "kafka-tools", "connect-mirror", "connect-file")),
         *(f"org.apache.logging.log4j:{name}:{LOG4J}" for name in ("log4j-core", "log4j-slf4j-impl")),
     ],
+    # Helm itself is a native library in an archive of its own.
+    "helm": [f"com.marcnuri.helm-java:{name}:{HELM}" for name in ("helm-java", "linux-amd64")],
 }
 ALONE = {
     # Without the store on disk, which is larger than all else: streams here keep their state in memory.

@@ -9,12 +9,12 @@ import httpx
 import msgspec
 import pytest
 from tests.api.support import Server
+from tests.catalogs.google_login import TOKEN as GOOGLE_TOKEN
 from tests.catalogs.standins import atlan
 from tests.catalogs.standins.databricks import TOKEN, WAREHOUSE, UnityCatalog
 from tests.catalogs.standins.datahub import DataHub
 from tests.catalogs.standins.datazone import DOMAIN, REGION, DataZone
 from tests.catalogs.standins.google import LOCATION, NUMBER, PROJECT, DataLineage
-from tests.catalogs.standins.google import TOKEN as GOOGLE_TOKEN
 from tests.catalogs.standins.marquez import Marquez, new_run_event
 from tests.catalogs.standins.openmetadata import OpenMetadata
 from tests.catalogs.standins.server import answering

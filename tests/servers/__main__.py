@@ -11,7 +11,7 @@ log = logging.getLogger("servers")
 
 def main() -> None:
     """Raises what a server's first start would."""
-    for name in ("kafka", "kafka-streams", "flink"):
+    for name in ("kafka", "kafka-streams", "flink", "helm"):
         log.info("%s: %d archives", name, len(archives.jars(name)))
     for name in connect.PLUGINS:
         log.info("%s: %s", name, archives.unpacked(name, "debezium-openlineage"))
@@ -19,7 +19,7 @@ def main() -> None:
         log.info("%s: %s", name, archives.unpacked(name))
     log.info("openid: %s", openid.installed())
     log.info("azurite: %s", stores.azurite())
-    for name in ("postgres", "flink", "nginx", "object-stores"):
+    for name in ("postgres", "flink", "nginx", "object-stores", "deploy"):
         log.info("%s: %s", name, archives.installed(name))
 
 

@@ -19,7 +19,7 @@ from lineage_bridge.graph.identity.node_ids import display_name
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.liveness import liveness
-from lineage_bridge.ingest.rejected_event import EventSender
+from lineage_bridge.ingest.event_sender import EventSender
 from lineage_bridge.model.events import QuarantineRecord
 from lineage_bridge.model.graph import Node, Port
 from lineage_bridge.model.inventory import InventoryEntry

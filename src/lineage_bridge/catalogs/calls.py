@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 import tenacity
 
-from lineage_bridge.catalogs.pace import Pace
+from lineage_bridge.catalogs.pace import Pace, quota_of
 from lineage_bridge.catalogs.target import AnswerT, ObjectForbiddenError, Target
 from lineage_bridge.errors import BusyError, SourceError, StoppedError, TimedOutError, UnreachableError
 
@@ -29,7 +29,10 @@ class TargetCalls:
         is_stopped: Callable[[], bool],
     ) -> None:
         self._settings, self._wait, self._is_stopped = target.settings, wait, is_stopped
-        self._pace = Pace(clock_us, wait, target.settings.calls_per_s)
+        calls_per_s = target.settings.calls_per_s
+        self._pace = Pace(clock_us, wait, quota_of(calls_per_s) if calls_per_s else None)
+        quotas = {} if calls_per_s else target.quotas
+        self._paces = {name: Pace(clock_us, wait, quota) for name, quota in quotas.items()}
         target.wait = wait
         self._is_paced = not target.paces_itself
         if target.paces_itself:
@@ -81,8 +84,9 @@ class TargetCalls:
 
         return self._retried(begun)
 
-    def _repeated(self, request: Callable[[], AnswerT], /) -> AnswerT:
-        """Make one request of a call, and repeat it while the target is busy, so that a call of many requests need not begin anew.
+    def _repeated(self, request: Callable[[], AnswerT], counted_as: str = "", /) -> AnswerT:
+        """Make one request of a call when its quota allows it, and repeat it while the target is busy, so that a call of many requests
+        need not begin anew.
 
         A stop does not end a call between its requests unless one has to wait or to be repeated.
         """
@@ -90,6 +94,8 @@ class TargetCalls:
 
         def begun() -> AnswerT:
             nonlocal is_first
+            if counted_as in self._paces:
+                self._paces[counted_as].turn()
             self._pace.turn()
             if not is_first:
                 self._check_running()

@@ -75,7 +75,7 @@ class TargetClient:
         Raises UnreachableError; TimedOutError if only this call is not answered; BusyError for 408, 425, 429 and 5xx, with the
         requested wait; UnauthenticatedError for 401, ForbiddenError for 403.
         """
-        return self._repeat(lambda: self._called(method, path, body, headers))
+        return self._repeat(lambda: self._called(method, path, body, headers), method)
 
     def _called(self, method: str, path: str, body: bytes | None, headers: Headers | None) -> HttpAnswer:
         named = f"{method} {path.partition('?')[0]} of {self._host.netloc}"

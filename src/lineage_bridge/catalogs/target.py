@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
+from lineage_bridge.catalogs.pace import Quota
 from lineage_bridge.catalogs.settings import TargetSettings
 from lineage_bridge.errors import ForbiddenError, LineageBridgeError
 from lineage_bridge.model.sources import SourceCheck
@@ -80,11 +81,11 @@ READ_THERE: Final = "read_there"
 class Repeat(Protocol):
     """A function that makes a request as soon as the target may send one. If the request fails but may succeed later, it is repeated."""
 
-    def __call__(self, request: Callable[[], AnswerT], /) -> AnswerT:
-        """Make the request, and return its answer. Raises the errors of the request."""
+    def __call__(self, request: Callable[[], AnswerT], counted_as: str = "", /) -> AnswerT:
+        """Make the request, and return its answer. `counted_as` names the quota that it counts for. Raises the errors of the request."""
 
 
-def _once(request: Callable[[], AnswerT], /) -> AnswerT:
+def _once(request: Callable[[], AnswerT], _: str = "", /) -> AnswerT:
     return request()
 
 
@@ -94,7 +95,8 @@ class Target(ABC, Generic[SettingsT]):
     `catalog`: the kind of source that reads such a system; empty if none does. `addresses` say which system it is. `deletes`, `reads`:
     whether its objects can be deleted, and read back. `batch`: how many operations one call of `write` takes, `read_batch` how many keys
     one call of `read` takes. `paces_itself`: `read` and `write` make several requests, each through `repeated`; for all other targets, each
-    `read` and `write` is one call. `wait` waits the given seconds, and raises StoppedError as soon as the publication is stopped.
+    `read` and `write` is one call. `quotas`: the limits that the vendor documents, by what requests are counted as; the setting
+    `calls_per_s` takes their place. `wait` waits the given seconds, and raises StoppedError as soon as the publication is stopped.
     `follows_own_lineage`: `arranged` also gets the jobs and datasets that were read from this catalog, marked by the member READ_THERE,
     because longer paths may lead through them. It must not publish these.
     """
@@ -106,15 +108,16 @@ class Target(ABC, Generic[SettingsT]):
     batch = 1
     read_batch = 1 << 30
     paces_itself = False
+    quotas: Mapping[str, Quota] = MappingProxyType({})
 
     def __init__(self, name: str, settings: SettingsT) -> None:
         self.name, self.settings = name, settings
         self.repeat: Repeat = _once
         self.wait: Callable[[float], None] = time.sleep
 
-    def repeated(self, request: Callable[[], AnswerT]) -> AnswerT:
+    def repeated(self, request: Callable[[], AnswerT], counted_as: str = "") -> AnswerT:
         """Make a request when it may begin, and repeat it while it may succeed. Returns its answer, and raises its errors."""
-        return self.repeat(request)
+        return self.repeat(request, counted_as)
 
     @property
     def addresses(self) -> frozenset[str]:

@@ -8,7 +8,7 @@ import msgspec
 from lineage_bridge.cli.client import Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_count, print_json, print_line, print_message, print_table
-from lineage_bridge.cli.options import FOLDER, with_output, with_settings
+from lineage_bridge.cli.options import CLUSTER, FOLDER, with_output, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.wiring.graph import analyse as analyse_graph
 from lineage_bridge.wiring.graph import last_analysis
@@ -25,7 +25,7 @@ PARTS = ("impact", "cycle", "orphan", "unused")
     "--unused-days", type=click.IntRange(1, 36_500), default=30, show_default=True, help="days without a read that make a dataset unused"
 )
 @with_output("print the analysis as JSON")
-@with_settings(*FOLDER, "spark_master", "spark_driver_host", "spark_memory")
+@with_settings(*FOLDER, *CLUSTER)
 def analyse(settings: Settings, last: bool, parts: tuple[str, ...], limit: int, unused_days: int, as_json: bool) -> None:
     """Measure the whole graph on Spark.
 

@@ -51,7 +51,8 @@ QUESTIONS = (
     "whole_graph_queue",
     "question_wait_s",
 )
-SPARK = ("spark_master", "spark_driver_host", "spark_memory", "trigger_ms", "batch_bytes", "batch_frames", "derived_rows")
+CLUSTER = ("spark_master", "spark_driver_host", "spark_ship", "spark_memory")
+SPARK = (*CLUSTER, "trigger_ms", "batch_bytes", "batch_frames", "derived_rows")
 LOG = ("segment_bytes", "pending_bytes")
 FORMATS = ("table", "json")
 

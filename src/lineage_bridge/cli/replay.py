@@ -10,7 +10,7 @@ from rich.filesize import decimal
 
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
-from lineage_bridge.cli.options import FOLDER, with_output, with_settings
+from lineage_bridge.cli.options import CLUSTER, FOLDER, with_output, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.wiring.audit import record_command
 from lineage_bridge.wiring.pipeline import replay as replay_log
@@ -23,7 +23,7 @@ from lineage_bridge.wiring.processes import configure_telemetry
 )
 @click.option("--anyway", is_flag=True, help="even if the log holds fewer events than the graph in use")
 @with_output("print the comparison as JSON")
-@with_settings(*FOLDER, "spark_master", "spark_driver_host", "spark_memory")
+@with_settings(*FOLDER, *CLUSTER)
 def replay(settings: Settings, to: Path | None, anyway: bool, as_json: bool) -> None:
     """Recompute the graph from the log, and replace the current one.
 

@@ -113,6 +113,9 @@ class Settings(BaseModel):
         max_length=253,
         description="name or address at which the executors of a Spark cluster reach this machine; empty: the machine's name",
     )
+    spark_ship: bool = Field(
+        default=False, description="send LineageBridge and its dependencies to the executors of a Spark cluster, which need Python only"
+    )
     spark_memory: str = Field(default="1g", pattern="^[1-9][0-9]*[kmgKMG]$", description="heap of Spark's driver, as Java writes it")
     trigger_ms: int = Field(default=250, ge=1, le=60_000, description="time between two batches")
     batch_bytes: int = Field(default=48 * MIB, ge=1, description="maximum bytes of a batch with more than one record")

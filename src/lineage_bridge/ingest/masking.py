@@ -1,5 +1,7 @@
 """Masks the secrets of received events within limits of work, and the beginnings of bodies that no event can be read from."""
 
+from threading import Thread
+
 from lineage_bridge.ingest.cut_body import mask_beginning
 from lineage_bridge.ingest.dense_event import mask_facets
 from lineage_bridge.ingest.effort import Effort, TooCostlyError, masking_effort, naming_effort
@@ -15,6 +17,11 @@ _LONGEST_SAMPLE, _SHORTEST_SAMPLE, _BYTES_PER_SAMPLED = 2048, 128, 32
 def prepare_masking() -> None:
     """Compute what masking long texts needs, so that the first of them costs no more than later ones. Takes a quarter of a second."""
     RULES.prepare()
+
+
+def prepare_masking_beside() -> None:
+    """Do so in a thread of its own. The process waits for it before it ends: Python ends daemon threads, and ending one in RE2 aborts."""
+    Thread(target=prepare_masking, name="prepare-masking").start()
 
 
 def mask_event(raw: bytes, shared: Effort, key: bytes) -> bytes | None:

@@ -17,7 +17,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from lineage_bridge.errors import UnavailableError
-from lineage_bridge.pipeline.session import start_session
+from lineage_bridge.pipeline.cluster.package import make_package
+from lineage_bridge.pipeline.session import is_local, start_session
 
 STOP_S, KILL_S = 20.0, 5.0
 SPARK_ERRORS: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSError)
@@ -30,13 +31,28 @@ _QUERY = "=== Streaming Query ==="
 
 
 class SparkProcess:
-    """A Spark session and the Java process in which it runs. The process works in `folder`; its output goes to `log_path`."""
+    """A Spark session and the Java process in which it runs. The process works in `folder`; its output goes to `log_path`. With `ship`, the
+    executors of a cluster get LineageBridge from here.
+    """
 
-    def __init__(self, folder: Path, log_path: Path, *, master: str, memory: str, driver_host: str = "", jars: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        log_path: Path,
+        *,
+        master: str,
+        memory: str,
+        driver_host: str = "",
+        jars: Sequence[Path] = (),
+        ship: bool = False,
+    ) -> None:
         self.scratch = _fresh(folder)
         log_path.parent.mkdir(parents=True, exist_ok=True)
+        package = make_package(self.scratch) if ship and not is_local(master) else None
         with _output_to(log_path):
-            self.session: SparkSession = start_session(self.scratch, master=master, memory=memory, driver_host=driver_host, jars=jars)
+            self.session: SparkSession = start_session(
+                self.scratch, master=master, memory=memory, driver_host=driver_host, jars=jars, package=package
+            )
         gateway = self.session.sparkContext._gateway  # noqa: SLF001 - Spark has no public way to its own process
         if gateway is None:
             raise UnavailableError("Spark runs outside of LineageBridge's processes", "unset SPARK_REMOTE and SPARK_CONNECT_MODE")

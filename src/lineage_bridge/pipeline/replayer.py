@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import LineageBridgeError, UnavailableError
-from lineage_bridge.pipeline.executors import check_executors
+from lineage_bridge.pipeline.cluster.executors import check_executors
 from lineage_bridge.pipeline.process import SparkProcess, gist
 from lineage_bridge.pipeline.replay import Chunk, Progress, replay
 from lineage_bridge.pipeline.runner import exclusive
@@ -36,7 +36,12 @@ def spark_batch(settings: Settings, scratch: Path, log_name: str) -> Iterator[Sp
     """
     log_path = settings.paths.logs / log_name
     spark = SparkProcess(
-        scratch, log_path, master=settings.spark_master, memory=settings.spark_memory, driver_host=settings.spark_driver_host
+        scratch,
+        log_path,
+        master=settings.spark_master,
+        memory=settings.spark_memory,
+        driver_host=settings.spark_driver_host,
+        ship=settings.spark_ship,
     )
     try:
         # Spark installs its own SIGINT handler when it starts.

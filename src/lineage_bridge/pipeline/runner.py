@@ -19,7 +19,7 @@ from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import LineageBridgeError, StoreLockedError, UnavailableError
 from lineage_bridge.eventlog.erasing.erased_ids import ErasedIds
 from lineage_bridge.graph.relations import EVENT_RECORD
-from lineage_bridge.pipeline.executors import check_executors
+from lineage_bridge.pipeline.cluster.executors import check_executors
 from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess, gist, text_of
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
 from lineage_bridge.pipeline.status import StatusFile
@@ -76,6 +76,7 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile, 
                 memory=settings.spark_memory,
                 driver_host=settings.spark_driver_host,
                 jars=streams.jars,
+                ship=settings.spark_ship,
             )
             stack.callback(spark.end)
             # Spark installs its own SIGINT handler when it starts.

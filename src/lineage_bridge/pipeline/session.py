@@ -6,9 +6,12 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+
+from lineage_bridge.pipeline.cluster.package import FOLDER, PYTHON, working_in
 
 _JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.net.preferIPv4Stack=true -Dderby.system.home={scratch}"
 _SETTINGS = {
@@ -43,14 +46,18 @@ def is_local(master: str) -> bool:
     return master.partition("[")[0] == "local"
 
 
-def start_session(scratch: Path, *, master: str, memory: str, driver_host: str = "", jars: Sequence[Path] = ()) -> SparkSession:
+def start_session(
+    scratch: Path, *, master: str, memory: str, driver_host: str = "", jars: Sequence[Path] = (), package: Path | None = None
+) -> SparkSession:
     """Start a session that keeps its files in `scratch`. `memory` is the size of the driver's heap in Java's notation (1g).
 
     `driver_host` is the host at which the executors of a cluster reach the driver (empty: this machine's name). `jars` are additional Java
-    archives.
+    archives. `package` is the archive from which executors run LineageBridge, in the folder that `make_package` has filled (None: they have
+    it themselves, at the path that it has here).
     """
     scratch.mkdir(parents=True, exist_ok=True)
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_PYTHON"] = PYTHON if package else sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     host = _LOOPBACK if is_local(master) else driver_host or socket.getfqdn()
     # Spark asks for the address of this machine's name before it reads any setting, and ends if the name has none.
     os.environ["SPARK_LOCAL_IP"] = host
@@ -64,5 +71,8 @@ def start_session(scratch: Path, *, master: str, memory: str, driver_host: str =
     builder = builder.config("spark.driver.extraJavaOptions", _JVM.format(scratch=scratch))
     if jars:
         builder = builder.config("spark.jars", ",".join(map(str, jars)))
-    session: SparkSession = builder.getOrCreate()
+    if package:
+        builder = builder.config("spark.archives", f"{package}#{FOLDER}")
+    with working_in(package.parent) if package else nullcontext():
+        session: SparkSession = builder.getOrCreate()
     return session

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.runs.distinct import DistinctCount
+from lineage_bridge.graph.runs.distinct_keys import DistinctCount
 from lineage_bridge.graph.runs.lag import DatasetLag
 from lineage_bridge.graph.runs.path_ledger import LedgerWindow
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineCounts, QuarantineRecord

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from lineage_bridge.ingest.rejected_event import sender_of
+from lineage_bridge.ingest.event_sender import sender_of
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineCounts, QuarantineRecord
 from lineage_bridge.ports.graph_reader import EventReader
 from lineage_bridge.visibility.border import Border

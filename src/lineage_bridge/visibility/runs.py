@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from lineage_bridge.graph.runs.distinct import DistinctCount
+from lineage_bridge.graph.runs.distinct_keys import DistinctCount
 from lineage_bridge.graph.runs.lag import DatasetLag
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree

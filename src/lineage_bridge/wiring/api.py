@@ -9,7 +9,6 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from threading import Thread
 from typing import TYPE_CHECKING
 
 from lineage_bridge.access.authentication import Authenticators
@@ -28,7 +27,7 @@ from lineage_bridge.eventlog.recovery import Recovery
 from lineage_bridge.eventlog.watch import LogWatch
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import graph_id
-from lineage_bridge.ingest.masking import prepare_masking
+from lineage_bridge.ingest.masking import prepare_masking_beside
 from lineage_bridge.inputs.input_ledger import InputLedger
 from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports.continuous import ContinuousTarget
@@ -132,7 +131,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
             proxies=Networks(settings.trusted_proxy.addresses),
             external=external,
         )
-        Thread(target=prepare_masking, name="prepare-masking", daemon=True).start()
+        prepare_masking_beside()
         targets = target_service(settings, partial(changes_behind, written.reader))
         yield create_app(
             Services(

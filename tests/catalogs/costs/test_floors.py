@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.api.support import Server
 from tests.catalogs.conftest import added, published
+from tests.catalogs.costs.quotas import Limited, QuotaThere
 from tests.catalogs.places import OVER_HTTP, Place, make_place
 from tests.catalogs.standins.dataplex import Dataplex
 from tests.catalogs.standins.server import answering
@@ -70,3 +71,22 @@ def test_a_publication_takes_what_the_limit_makes_necessary(
     assert limit.floor_s <= taken_s <= SLACK * limit.floor_s
     assert not settings or limit.refused == 0
     assert published(ours).counts == {}
+
+
+def test_a_documented_limit_is_kept_without_being_told(request: pytest.FixtureRequest, ours: Server) -> None:
+    """DataZone's of 20 events a second, which counts no other calls."""
+    made = make_place("datazone", request, ours)
+    posts = QuotaThere(20, methods=frozenset({"POST"}), clock_s=lambda: ours.parts.now_us / 1_000_000)
+    there = Limited(made.more["there"].handle, [posts], {})
+    ours.send(*(job_event(f"job{number}", inputs=[dataset("a")], outputs=[dataset("b")]) for number in range(77)))
+
+    def wait(seconds: float) -> None:
+        ours.parts.now_us += round(seconds * 1_000_000)
+
+    ours.wait = wait
+    with answering(there.handle) as url:
+        added(ours, made, endpoint_url=url, at_once=1)
+        began_us = ours.parts.now_us
+        assert published(ours).outcomes == {"done": 80}
+    assert (there.refused, there.floor_s) == (0, 3.0)
+    assert there.floor_s <= (ours.parts.now_us - began_us) / 1_000_000 <= SLACK * there.floor_s

@@ -8,7 +8,7 @@ import pytest
 
 from lineage_bridge.catalogs.calls import TargetCalls
 from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
-from lineage_bridge.catalogs.pace import Pace
+from lineage_bridge.catalogs.pace import Pace, quota_of
 
 NOW_US = 1_800_000_000_000_000
 
@@ -21,7 +21,7 @@ def test_calls_that_wait_at_the_same_time_begin_one_by_one() -> None:
         waited.append(seconds)
         everybody.wait(60)
 
-    pace = Pace(lambda: NOW_US, wait, calls_per_s=0.5)
+    pace = Pace(lambda: NOW_US, wait, quota_of(0.5))
     with ThreadPoolExecutor(8) as pool:
         for turn in [pool.submit(pace.turn) for _ in range(8)]:
             turn.result()
@@ -31,11 +31,15 @@ def test_calls_that_wait_at_the_same_time_begin_one_by_one() -> None:
 def test_a_clock_that_is_set_back_does_not_hold_calls_up() -> None:
     now = [NOW_US]
     waited: list[float] = []
-    pace = Pace(lambda: now[0], waited.append, calls_per_s=1)
+    pace = Pace(lambda: now[0], waited.append, quota_of(2))
+    pace.turn()
     pace.turn()
     now[0] -= 3_600_000_000
     pace.turn()
-    assert waited == [1]
+    now[0] += 1_000_000
+    pace.turn()
+    pace.turn()
+    assert waited == [1, 1]
 
 
 @pytest.mark.parametrize(

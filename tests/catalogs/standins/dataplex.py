@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from google.cloud import dataplex_v1 as api
 from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
-from tests.catalogs.standins.google import LOCATION, NUMBER, PROJECT, TOKEN
+from tests.catalogs.google_login import is_authorized
+from tests.catalogs.standins.google import LOCATION, NUMBER, PROJECT
 from tests.catalogs.standins.server import Answer, Request
 
 Json = dict[str, Any]
@@ -60,8 +61,8 @@ def _require(is_met: object, message: str) -> None:
         raise _RefusedError("INVALID_ARGUMENT", message)
 
 
-def _authorize(request: Request) -> None:
-    if request.headers.get("authorization") != f"Bearer {TOKEN}":
+def _authorize(request: Request, key: bytes) -> None:
+    if not is_authorized(request, key):
         raise _RefusedError("UNAUTHENTICATED", "Request had invalid authentication credentials.")
 
 
@@ -75,13 +76,13 @@ class Dataplex:
         self.objects: dict[str, Json] = {}
         self.operations: dict[str, tuple[str, Json, int]] = {}
         self.requests: list[str] = []
-        self.polls, self.may_write, self.failure = 1, True, Json()
+        self.polls, self.may_write, self.key, self.failure = 1, True, b"", Json()
 
     def handle(self, request: Request) -> Answer:
         """Answer a request."""
         self.requests.append(f"{request.method} /{'/'.join(request.parts)}")
         try:
-            _authorize(request)
+            _authorize(request, self.key)
             return Answer(200, self._answer(request))
         except _RefusedError as error:
             return error.answer

@@ -9,13 +9,13 @@ from hashlib import sha256
 from itertools import count
 from typing import Any, Final
 
-from google.auth import jwt
 from google.cloud import datacatalog_lineage_v1 as api
 from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 from google.protobuf.struct_pb2 import Struct
+from tests.catalogs.google_login import is_authorized
 from tests.catalogs.standins.server import Answer, Request
 
-TOKEN, PROJECT, NUMBER, LOCATION = "ya29.test", "lineage-test", "123456789012", "europe-west3"
+PROJECT, NUMBER, LOCATION = "lineage-test", "123456789012", "europe-west3"
 Json = dict[str, Any]
 _STATUSES: Final = {"INVALID_ARGUMENT": 400, "UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403, "NOT_FOUND": 404, "ALREADY_EXISTS": 409}
 _SEGMENT: Final = r"(?:[^`:.\s]+|`(?:[^`]|``)+`)"
@@ -37,6 +37,11 @@ class _RefusedError(Exception):
         super().__init__(message)
         code = _STATUSES[status]
         self.answer = Answer(code, {"error": {"code": code, "message": message, "status": status}})
+
+
+def _authorize(request: Request, key: bytes) -> None:
+    if not is_authorized(request, key):
+        raise _RefusedError("UNAUTHENTICATED", "Request had invalid authentication credentials.")
 
 
 def _require(is_met: object, message: str) -> None:
@@ -64,7 +69,7 @@ class DataLineage:
         self.requests.append(f"{request.method} /{'/'.join(request.parts)}")
         asked = request.query.get("requestId", "")
         try:
-            self._authorize(request.headers.get("authorization", "").removeprefix("Bearer "))
+            _authorize(request, self.key)
             _require(len(asked) <= 36 and asked.isascii(), "request_id must be at most 36 ASCII characters")
             if asked and asked in self.replays:
                 return self.replays[asked]
@@ -74,16 +79,6 @@ class DataLineage:
         if asked:
             self.replays[asked] = answer
         return answer
-
-    def _authorize(self, token: str) -> None:
-        if token == TOKEN:
-            return
-        try:
-            claims = jwt.decode(token, certs=self.key) if self.key else {}
-        except ValueError:
-            claims = {}
-        if claims.get("scope") != "https://www.googleapis.com/auth/cloud-platform":
-            raise _RefusedError("UNAUTHENTICATED", "Request had invalid authentication credentials.")
 
     def _answer(self, request: Request) -> Json:
         if request.method != "GET" and not self.may_write and ":search" not in request.parts[-1]:

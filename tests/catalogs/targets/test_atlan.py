@@ -346,7 +346,7 @@ def test_a_search_that_does_not_end_is_given_up(tmp_path: Path, of_page: int, an
     (tmp_path / "token").write_text(TOKEN)
     with answering(page) as url:
         asked = {"url": url, "token": f"${{file:{tmp_path / 'token'}}}", "connection": CONNECTION}
-        api = AtlanApi(AtlanSettings.model_validate(asked), lambda request: request())
+        api = AtlanApi(AtlanSettings.model_validate(asked), lambda request, _="": request())
         try:
             with pytest.raises(SourceError, match=answered):
                 api.search("Process", {}, ())

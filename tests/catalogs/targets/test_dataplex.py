@@ -16,9 +16,10 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from tests.api.support import Server
 from tests.catalogs.conftest import EDGES, added, published
 from tests.catalogs.estate import published_row, send_estate, undocumented
+from tests.catalogs.google_login import TOKEN
 from tests.catalogs.places import Edges, Place, make_place
 from tests.catalogs.standins.dataplex import LARGEST_ASPECT, SCHEMA, Dataplex
-from tests.catalogs.standins.google import LOCATION, NUMBER, PROJECT, TOKEN
+from tests.catalogs.standins.google import LOCATION, NUMBER, PROJECT
 from tests.catalogs.standins.server import answering
 from tests.catalogs.test_golden import EVENTS, check_golden
 from tests.catalogs.test_targets import CrashError, CrashingLedger

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from google.api_core.exceptions import BadRequest, Conflict, NotFound
 from google.cloud import datacatalog_lineage_v1 as api
 from google.cloud.datacatalog_lineage_v1.services.lineage.transports.rest import LineageRestTransport
@@ -16,8 +14,9 @@ from google.protobuf.json_format import ParseDict
 from google.protobuf.struct_pb2 import Struct
 from tests.api.support import Server
 from tests.catalogs.conftest import EDGES, added, published
+from tests.catalogs.google_login import TOKEN, service_account
 from tests.catalogs.places import Place, make_place
-from tests.catalogs.standins.google import LOCATION, MOST_LINKS, PROJECT, TOKEN, DataLineage
+from tests.catalogs.standins.google import LOCATION, MOST_LINKS, PROJECT, DataLineage
 from tests.catalogs.standins.server import Answer, answering
 from tests.catalogs.test_golden import EVENTS
 from tests.events import RUNS, T0, columns, dataset, facet, job_event, run_event
@@ -293,17 +292,9 @@ def test_the_stand_in_refuses_what_the_service_would(their_client: api.LineageCl
 # logins and settings
 
 
-def _key(folder: Path) -> tuple[dict[str, str], bytes]:
-    """The key of a service account, and its public part."""
-    made = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    private = made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
-    about = {"type": "service_account", "client_email": "us@example.com", "token_uri": "https://oauth2.example", "private_key": private}
-    (folder / "key.json").write_text(json.dumps({**about, "private_key_id": "1", "project_id": PROJECT}))
-    return about, made.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-
-
 def test_a_service_account_signs_its_tokens(ours: Server, place: Place, there: DataLineage, tmp_path: Path) -> None:
-    _, there.key = _key(tmp_path)
+    text, there.key = service_account(PROJECT)
+    (tmp_path / "key.json").write_text(text)
     added(ours, place, token=None, credentials=f"${{file:{tmp_path / 'key.json'}}}")
     assert [check.works for check in ours.targets.test("there")] == [True, True]
     assert published(ours).outcomes == {"done": 3}
@@ -317,7 +308,7 @@ def test_a_service_account_signs_its_tokens(ours: Server, place: Place, there: D
 
 
 def test_default_credentials_are_used_only_if_they_are_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    about, _ = _key(tmp_path)
+    about = json.loads(service_account(PROJECT)[0])
     settings = {"project": PROJECT, "location": LOCATION}
 
     def authorized(withheld: frozenset[str], **more: str) -> dict[str, str]:

@@ -106,7 +106,7 @@ def test_each_try_of_a_request_has_headers_of_its_own(other: Other, faulty: Call
         seen.append(next(tokens))
         return {"X-Token": seen[-1]}
 
-    def thrice(request: Callable[[], Any], /) -> Any:
+    def thrice(request: Callable[[], Any], _call: str = "", /) -> Any:
         for _ in range(2):
             with pytest.raises(BusyError):
                 request()

@@ -61,7 +61,7 @@ class Faults:
             if len(refused) == len(asked["Records"]):
                 return 200, json.dumps({"FailedRecordCount": len(refused), "Records": refused}).encode()
         kept = {name: value for name, value in headers.items() if name.lower() not in ("host", "content-length", "accept-encoding")}
-        passed = httpx.post(self.target.url, content=body, headers=kept, trust_env=False, verify=False)
+        passed = httpx.post(self.target.url, content=body, headers=kept, trust_env=False, verify=False, timeout=60)
         content = passed.content
         if operation == "GetRecords" and self.trimmed and passed.is_success:
             answer = passed.json()

@@ -4,9 +4,11 @@ import time
 from typing import Any
 
 import pytest
+import tenacity
 from confluent_kafka import KafkaException, ShareConsumer
 from confluent_kafka.admin import AclBindingFilter, AclOperation, AclPermissionType, ConfigResource, ResourcePatternType, ResourceType
 from kafka import KafkaAdminClient
+from kafka.errors import CoordinatorLoadInProgressError
 from tests.servers.broker import COUNTS, LIMITED, TEXTS, WAYS
 from tests.servers.web.tls import CLIENT
 
@@ -88,7 +90,14 @@ def test_acls_can_be_read(kafka):
 def groups(kafka):
     """Asks which groups there are: their type by their name."""
     client = KafkaAdminClient(bootstrap_servers=kafka.bootstrap)
-    yield lambda: {group["group_id"]: group["group_type"] for group in client.list_groups()}
+    loading = tenacity.retry_if_exception_type(CoordinatorLoadInProgressError)
+
+    # A new broker answers so until it has read the groups that there were.
+    @tenacity.retry(retry=loading, stop=tenacity.stop_after_delay(60), reraise=True)
+    def listed() -> dict[str, str]:
+        return {group["group_id"]: group["group_type"] for group in client.list_groups()}
+
+    yield listed
     client.close()
 
 

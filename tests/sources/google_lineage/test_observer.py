@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from tests.api.support import Server
-from tests.catalogs.standins.google import LOCATION, PROJECT, TOKEN, DataLineage
+from tests.catalogs.google_login import TOKEN
+from tests.catalogs.standins.google import LOCATION, PROJECT, DataLineage
 from tests.catalogs.standins.server import Answer, Request, answering
 from tests.events import T0, dataset, run_event
 

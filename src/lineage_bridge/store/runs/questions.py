@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 
-from lineage_bridge.graph.runs.distinct import DistinctCount
+from lineage_bridge.graph.runs.distinct_keys import DistinctCount
 from lineage_bridge.graph.runs.lag import DatasetLag
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.runs.distinct import DistinctCounts
+from lineage_bridge.store.runs.distinct_keys import DistinctCounts
 from lineage_bridge.store.runs.lags import Lags
 from lineage_bridge.store.runs.lineage import RunLineageFinder
 from lineage_bridge.store.runs.lists import RunLists

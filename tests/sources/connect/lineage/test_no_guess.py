@@ -124,6 +124,7 @@ DEFAULTS = {
     "5672",
     "8443",
     "KEYS",
+    "UPSERT",
     "_",
     "__debezium-heartbeat",
     "__mongodb_heartbeats",
@@ -141,6 +142,7 @@ DEFAULTS = {
     "control-iceberg",
     "datagen",
     "default",
+    "dynamic_table",
     "dynamodb-",
     "eu-west-1",
     "ftp",
@@ -149,8 +151,8 @@ DEFAULTS = {
     "main",
     "mqtt",
     "neo4j",
+    "output",
     "queue",
-    "random",
     "syslog",
     "topics",
     "transaction",
@@ -238,3 +240,44 @@ def test_a_table_of_a_schema_that_is_called_like_a_programs_object_is_one(table:
     found = resolve(JDBC_SOURCE | {"connection.url": "jdbc:postgresql://db/shop", "table.whitelist": table, "topic.prefix": "pg-"})
     assert [dataset.dataset for dataset in found.datasets] == [("postgres://db:5432", f"shop.{table}")]
     assert [use.name for use in found.topics_out] == [f"pg-{table.partition('.')[2]}"]
+
+
+DATAGEN = {"connector.class": "DatagenSource", "quickstart": "ORDERS"}
+SINK = {"connector.class": S3, "s3.bucket.name": "lake"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "confluent_kafka_topic.orders.topic_name",
+        "data.confluent_kafka_topic.orders.topic_name",
+        "confluent_kafka_topic.orders[0].topic_name",
+        'aiven_kafka_topic.all["orders"].topic_name',
+        "google_pubsub_topic.orders.name",
+        "module.topics.orders_topic",
+    ],
+)
+def test_an_attribute_of_a_resource_is_no_topic(value: str) -> None:
+    assert resolve(DATAGEN | {"kafka.topic": value}).topics_out == ()
+    found = resolve(SINK | {"topics": value})
+    assert (found.topics_in, found.datasets) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "topic", ["confluent_orders.v1", "aws_events.eu.orders", "google_ads.clicks.daily", "module.orders", "snowflake.a.b_c"]
+)
+def test_a_topic_that_resembles_an_attribute_is_one(topic: str) -> None:
+    assert [use.name for use in resolve(DATAGEN | {"kafka.topic": topic}).topics_out] == [topic]
+    assert [use.name for use in resolve(SINK | {"topics": topic}).topics_in] == [topic]
+
+
+def test_generated_records_are_not_named_without_a_kind() -> None:
+    made = {"connector.class": "DatagenSource", "kafka.topic": "made"}
+    assert resolve(made | {"schema.string": '{"type":"record","name":"made","fields":[]}'}).datasets == ()
+    assert [use.name for use in resolve(made).topics_out] == ["made"]
+    assert [outside.dataset[1] for outside in resolve(made | {"quickstart": "ORDERS"}).datasets] == ["datagen/orders"]
+
+
+@pytest.mark.parametrize("bucket", ['" + bucket + "', "lake-XXXX", "TODO", "TBD", "[[bucket]]"])
+def test_a_bucket_that_is_still_to_be_filled_in_is_none(bucket: str) -> None:
+    assert resolve({"connector.class": S3, "topics": "orders", "s3.bucket.name": bucket}).datasets == ()

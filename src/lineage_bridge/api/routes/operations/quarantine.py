@@ -21,9 +21,9 @@ from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, OffsetError, RecordError
 from lineage_bridge.graph.log_record import RETRY, LogRecord, RecordKind, read_note
+from lineage_bridge.ingest.event_sender import EventSender, sender_of
 from lineage_bridge.ingest.ingest import Ingested, Sender, ingest
 from lineage_bridge.ingest.payload import SplitPayload
-from lineage_bridge.ingest.rejected_event import EventSender, sender_of
 from lineage_bridge.model.events import QuarantineRecord
 from lineage_bridge.openlineage.verdict import Rejected
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
-from lineage_bridge.api.answering.hops import LedgerFacts
+from lineage_bridge.api.answering.ledger_hops import LedgerFacts
 from lineage_bridge.api.answering.question_route import question_router
 from lineage_bridge.api.dependencies import KINDS, Mended, Style, parse_time_argument, position_header, require_node
 from lineage_bridge.api.name_styles import apply_name_style

@@ -1,25 +1,12 @@
 """The kind of targets that publish to Unity Catalog. It can be listed even if Databricks' library is not installed."""
 
-from pathlib import Path
-
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
-from lineage_bridge.catalogs.target import Target, TargetKind
-from lineage_bridge.errors import ConfigError
+from lineage_bridge.catalogs.optional_kind import optional_kind
 
-
-def make(name: str, settings: DatabricksSettings, folder: Path) -> Target[DatabricksSettings]:
-    """Create a target. Raises ConfigError without the optional dependency."""
-    try:
-        from lineage_bridge.catalogs.kinds.databricks.databricks_target import DatabricksTarget  # noqa: PLC0415  # an optional dependency
-    except ImportError as error:
-        raise ConfigError(
-            "targets of kind databricks require another package", "install it with: pip install 'lineage-bridge[databricks]'"
-        ) from error
-    return DatabricksTarget(name, settings, folder)
-
-
-KIND = TargetKind(
+KIND = optional_kind(
+    "databricks",
     DatabricksSettings,
-    make,
+    "databricks.databricks_target:DatabricksTarget",
+    "databricks",
     "Databricks Unity Catalog: external metadata and external lineage in a metastore, properties, comments and tags of its tables",
 )

@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from lineage_bridge.catalogs.events import digest, in_form
 from lineage_bridge.catalogs.kinds.datazone.settings import DataZoneSettings
+from lineage_bridge.catalogs.pace import Quota
 from lineage_bridge.catalogs.target import DONE, Expressed, InexpressibleError, Json, Operation, Outcome, Target
 from lineage_bridge.errors import SourceError
 from lineage_bridge.model.sources import SourceCheck
@@ -26,6 +28,7 @@ class DataZoneTarget(Target[DataZoneSettings]):
 
     batch = 20
     paces_itself = True
+    quotas = MappingProxyType({"PostLineageEvent": Quota(20)})  # docs.aws.amazon.com/datazone/latest/userguide/datazone-limits.html
 
     def __init__(self, name: str, settings: DataZoneSettings, _: Path) -> None:
         super().__init__(name, settings)
@@ -83,7 +86,7 @@ class DataZoneTarget(Target[DataZoneSettings]):
         return str(self._called("get_lineage_event", "GetLineageEvent", asked).get("processingStatus", "REQUESTED"))
 
     def _called(self, method: str, named: str, asked: Json) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
-        return self.repeated(lambda: self._client.call(method, named, _RIGHTS, asked))
+        return self.repeated(lambda: self._client.call(method, named, _RIGHTS, asked), named)
 
     def test(self) -> list[SourceCheck]:
         """Check whether the domain's events can be listed. Whether it accepts events only shows when one is sent."""

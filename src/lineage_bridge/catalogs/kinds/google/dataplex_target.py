@@ -1,8 +1,9 @@
 """Writes an entry for each topic to Google's catalog, Dataplex. It needs google-cloud-dataplex."""
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -24,12 +25,14 @@ from lineage_bridge.catalogs.kinds.google.entries import (
 from lineage_bridge.catalogs.kinds.google.session import GoogleAnswerError
 from lineage_bridge.catalogs.kinds.google.settings import DataplexSettings
 from lineage_bridge.catalogs.kinds.google.topics import by_topic, express_topic
-from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
+from lineage_bridge.catalogs.pace import Quota
+from lineage_bridge.catalogs.target import DELETE, DONE, AnswerT, Expressed, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import ForbiddenError, MissingError, UnauthenticatedError
 from lineage_bridge.model.sources import SourceCheck
 
 _RIGHTS: Final = "grant roles/dataplex.catalogEditor on the project"
 _COLLECTIONS: Final = {"entry_group": "entryGroups", "aspect_type": "aspectTypes", "entry_type": "entryTypes"}
+_READS, _WRITES = "reads", "writes"
 _MASK: Final = ("fully_qualified_name", "entry_source", "aspects")
 
 
@@ -40,11 +43,15 @@ class DataplexTarget(Target[DataplexSettings]):
     reads = True
     read_batch = 20
     paces_itself = True
+    quotas = MappingProxyType({_READS: Quota(6000, 60), _WRITES: Quota(1500, 60)})  # cloud.google.com/dataplex/docs/quotas
 
     def __init__(self, name: str, settings: DataplexSettings, _: Path) -> None:
         super().__init__(name, settings)
-        self._connection = CatalogConnection(settings, self.repeated)
+        self._connection = CatalogConnection(settings, self._counted)
         self._preparing, self._is_prepared = threading.Lock(), False
+
+    def _counted(self, request: Callable[[], AnswerT], method: str = "", /) -> AnswerT:
+        return self.repeated(request, _READS if method == "GET" else _WRITES)
 
     def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
         """Group what events say by topics: one event for each topic."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from lineage_bridge.graph.identity.naming.paths import cut_date, cut_segment
+from lineage_bridge.graph.identity.naming.partition_paths import cut_date, cut_segment
 from lineage_bridge.graph.identity.naming.rules import (
     FORMS,
     JOB_FORMS,

@@ -35,6 +35,17 @@ def job_types(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> l
     return [FoundObject(kind, None, EvidenceKind.LISTED) for kind in view.list_of(["job.types"])]
 
 
+def jobs_of_sources(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
+    """Find the topics of PLC4X's sources: each job of a source has a topic of its own, else that of its source, else the default topic."""
+    topics: dict[str, None] = {}
+    for source in view.list_of(["sources"]):
+        jobs = view.list_of([f"sources.{source}.jobReferences"])
+        shared = (f"sources.{source}.topic", "default.topic", "default-topic")
+        for keys in ((f"sources.{source}.jobReferences.{job}.topic", *shared) for job in jobs):
+            topics |= dict.fromkeys([] if view.is_unreadable(keys) else filter(None, [view.setting(*keys)]))
+    return [FoundObject(None, topic, EvidenceKind.LISTED) for topic in topics]
+
+
 def topics_and_queue_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """Find the topics and the queue of Solace that a source reads; it may have both."""
     topic = view.text(view.connector.topic)

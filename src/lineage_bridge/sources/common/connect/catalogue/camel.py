@@ -168,7 +168,7 @@ def _read(config: Mapping[str, str], direction: str) -> tuple[str, dict[str, str
         options = {**options, **named}
         path = path if component.startswith("http") else path.removeprefix("//").rpartition("@")[2]
         path = f"{component}:{path}" if component in ("http", "https") else path
-    elif not component and (match := _CLASS.match(config.get("connector.class", ""))):
+    elif not component and (match := _CLASS.match(config.get("connector.class", "").strip())):
         component = _ROLE.sub("", match[1])
     return _plain(component), options, path
 

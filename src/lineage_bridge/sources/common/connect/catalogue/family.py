@@ -21,6 +21,7 @@ Reader = Literal[
     "iceberg",
     "jdbc",
     "job-types",
+    "jobs-of-sources",
     "kcql",
     "kcql-queues",
     "kusto",

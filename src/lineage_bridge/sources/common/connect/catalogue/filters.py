@@ -208,7 +208,7 @@ def _clickhouse(text: str, _argument: str, config: Scope, _scope: Scope) -> str 
     """Return the full name of a ClickHouse table. The database is in a setting or, if the connector is configured so, in the topic's
     name.
     """
-    sign = config.get("dbTopicSplitChar", "") if config.get("enableDbTopicSplit", "").strip().lower() == _TRUE else ""
+    sign = config.get("dbTopicSplitChar", "").strip() if config.get("enableDbTopicSplit", "").strip().lower() == _TRUE else ""
     parts = text.split(sign) if sign else [text]
     return ".".join(parts) if len(parts) == 2 else f"{config.get('database', '').strip() or 'default'}.{text}"
 
@@ -217,7 +217,7 @@ def _captured(text: str, _argument: str, config: Scope, scope: Scope) -> str | N
     """Replace `${1}` in the text by a group of the regex that the topic's name matches, `${0}` by the match, and `${topic}` by the
     topic's name.
     """
-    topic, pattern = scope.get("topic", ""), compile_java(config.get("topic.capture.groups.regex", ""))
+    topic, pattern = scope.get("topic", ""), compile_java(config.get("topic.capture.groups.regex", "").strip())
     match = pattern.fullmatch(topic) if pattern else None
     values = dict(enumerate((match[0], *(group or "" for group in match.groups())))) if match else {}
     made = _CAPTURED.sub(lambda found: topic if found[1] == "topic" else values.get(int(found[1]), found[0]), text)

@@ -13,6 +13,7 @@ from lineage_bridge.sources.common.connect.catalogue.brokers import (
     geode_sink,
     geode_source,
     job_types,
+    jobs_of_sources,
     queue_topics,
     topics_and_queue_sink,
     topics_and_queue_source,
@@ -130,6 +131,8 @@ def replicator(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> l
     copies.
     """
     form = view.setting("topic.rename.format", default="${topic}")
+    if view.is_unreadable(["topic.whitelist"]):
+        return []
     if not form:
         return [FoundObject(topic, None, EvidenceKind.LISTED) for topic in view.list_of(["topic.whitelist"])]
     names = [(topic, EvidenceKind.LISTED) for topic in view.list_of(["topic.whitelist"])]
@@ -237,6 +240,7 @@ SOURCE_READERS: dict[str, SourceReader] = {
     "geode": geode_source,
     "jdbc": jdbc_source,
     "job-types": job_types,
+    "jobs-of-sources": jobs_of_sources,
     "kcql": kcql_source,
     "kcql-queues": kcql_queues_source,
     "mirror": mirror,

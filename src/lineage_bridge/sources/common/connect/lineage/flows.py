@@ -179,11 +179,11 @@ def _topics_of(topic: TopicName, observed: list[str], known: Iterable[str]) -> l
 
 def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
     """Return the topics that a sink reads. If none matches the configured regex, return the regex itself."""
-    named = (topic for topic in view.list_of(["topics"]) if can_be_topic(topic))
-    found: list[tuple[str, EvidenceKind]] = [(topic, EvidenceKind.LISTED) for topic in named]
+    named = [(topic, EvidenceKind.LISTED) for topic in view.list_of(["topics"])]
     if view.connector.numbered:
-        found += [(target.topic, EvidenceKind.LISTED) for target in numbered(view) if target.topic]
-    found += [(topic, EvidenceKind.TASK) for task in view.evidence.tasks for topic in listed(task.get("topics", ""))]
+        named += [(target.topic, EvidenceKind.LISTED) for target in numbered(view) if target.topic]
+    named += [(topic, EvidenceKind.TASK) for task in view.evidence.tasks for topic in listed(task.get("topics", ""))]
+    found = [(topic, how) for topic, how in named if can_be_topic(topic)]
     partitions: list[Mapping[str, object]] = [offset.get("partition") or {} for offset in view.evidence.offsets]
     found += [(str(partition["kafka_topic"]), EvidenceKind.OFFSETS) for partition in partitions if partition.get("kafka_topic")]
     found += [(topic, EvidenceKind.OBSERVED) for topic in view.evidence.observed_topics if topic not in side]

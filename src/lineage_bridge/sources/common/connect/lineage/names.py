@@ -27,6 +27,12 @@ _QUOTED = re.compile(r'(?:(?<=\.)|^)"[^"\x00-\x1f]{1,255}"(?=\.|$)')
 """A part of a name that keeps its quotes, as the database wants them: `"MyTable"`."""
 _IN_NAME = re.compile(r"[*?|^\"`\\{}\x00-\x1f]|(?<!\w)'|'(?!\w)|\w\[(?:\d{1,9}|[a-z])\]|\(\)|(?:_|[a-z][A-Z])\w{0,200}\(")
 """What no name contains: wildcards, quotes around it, and the calls and indices of programs."""
+_CONCATENATED = re.compile(r"[\"'] ?\+|\+ ?[\"']")
+"""An expression that joins texts and variables: `"a" + b`."""
+_FILLER = re.compile(r"(?:^|[./:])(?:[Xx]{3,}|TODO|TBD|\[\[[^\[\]]{0,255}\]\])(?=$|[./:])")
+"""A part of a name that is a placeholder: `xxx`, `TODO`, `[[table]]`."""
+_FILLED_LATER = re.compile(r"://(?:TODO|TBD)(?=$|[/:])")
+"""An address whose server is a placeholder: `https://TODO`."""
 _PATHS = ("file", "sftp://", "ftp", "http", "ws", "hdfs://", "s3://", "gs://", "abfs", "wasb", "adl", "ibmcos", "smb")
 """The beginnings of namespaces whose names are paths, which may have quotes and brackets."""
 _IN_PATH = re.compile(r"[*?|\"`\x00-\x1f]|^\w+(?:\.\w+)*(?:[\[(]'|\[[^\]]*\]$|\([^)]*\)$)")
@@ -63,12 +69,14 @@ def _is_address(namespace: str) -> bool:
     """Whether a namespace has the form of a server's address or, for a database in a file, of a path."""
     if namespace.startswith(_FILES):
         return not _IN_PATH.search(namespace.partition("://")[2])
-    return not (_IN_ADDRESS.search(namespace) or is_member(namespace))
+    return not (_IN_ADDRESS.search(namespace) or _FILLED_LATER.search(namespace) or is_member(namespace))
 
 
 def _can_be_called(text: str, namespace: str) -> bool:
     if namespace.startswith(_PATTERNS):
         return True
+    if _CONCATENATED.search(text) or _FILLER.search(text):
+        return False
     if namespace.startswith(_PATHS):
         return not _IN_PATH.search(text)
     plain = text.replace("*", "") if namespace.startswith(_WILDCARDS) else text

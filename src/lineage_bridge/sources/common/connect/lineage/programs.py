@@ -71,6 +71,11 @@ _MEMBER = re.compile(r"(?P<root>[a-z]+)(?:\.\w+)*\.(?P<last>\w+)")
 _SURE = re.compile(
     r"(?:process\.env|os\.environ)(?:\.\w+)+|vars?(?:\.\w+)*\.(?:\w*_\w*|\w*[a-z][A-Z]\w*)|(?:this|each|args|kwargs)(?:\.\w+)*\.\w*[a-z][A-Z]\w*"
 )
+_ATTRIBUTE = re.compile(
+    r"(?:data\.)?(?:aiven|aws|azurerm|confluent|google|kubernetes|mongodbatlas|snowflake|terraform)_\w+"
+    r"(?:\[[^\[\]]*\])?\.[\w-]+(?:\[[^\[\]]*\])?(?:\.\w+)*\.(?:id|name|arn|\w*_\w*)|module(?:\.[\w-]+)+\.\w*_\w*"
+)
+"""An attribute of one of Terraform's resources or modules as a whole value: `confluent_kafka_topic.orders.topic_name`."""
 _LONGEST = 249
 """The longest value that may be a member, in characters: the longest name of a topic."""
 _SEVERAL = 3
@@ -100,6 +105,7 @@ def without_code(settings: Mapping[str, str]) -> Mapping[str, str]:
             seen[match["root"]].add(match[0])
     objects = {root for root, values in seen.items() if root in _NEVER_NAMES | _OBJECTS and len(_separate_names(values)) >= _SEVERAL}
     members = {key for key, match in found.items() if match["root"] in objects or _SURE.fullmatch(match[0])}
+    members |= {key for key, value in settings.items() if len(value) <= _LONGEST and _ATTRIBUTE.fullmatch(value.strip())}
     return {key: f"${{{value}}}" if key in members else value for key, value in settings.items()} if members else settings
 
 

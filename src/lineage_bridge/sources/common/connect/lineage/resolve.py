@@ -55,7 +55,7 @@ def _as_configured(connector: ConnectorClass, settings: Mapping[str, str]) -> Co
     """Return the family with the shape that the settings select: a Debezium connector in Confluent Cloud that writes rows instead of
     envelopes has the shape `row`.
     """
-    named = settings.get("connector.class", "")
+    named = settings.get("connector.class", "").strip()
     if connector.shape != "debezium" or named not in connector.managed:
         return connector
     setting = settings.get(_AFTER_ONLY, "true" if named in _AFTER_ONLY_BY_DEFAULT else "")

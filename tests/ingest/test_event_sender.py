@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage_bridge.ingest.rejected_event import MAX_TEXT, EventSender, sender_of
+from lineage_bridge.ingest.event_sender import MAX_TEXT, EventSender, sender_of
 
 EVENT = {"producer": "p", "job": {"namespace": "ns", "name": "load"}, "inputs": [{"namespace": "ns", "name": "a"}]}
 WHOLE = EventSender("ns", "load", "p")

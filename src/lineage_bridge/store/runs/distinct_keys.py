@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.graph.runs.distinct import METRICS, DistinctCount, most_distinct
+from lineage_bridge.graph.runs.distinct_keys import METRICS, DistinctCount, most_distinct
 from lineage_bridge.model.graph import Node
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes

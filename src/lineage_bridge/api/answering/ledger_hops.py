@@ -9,7 +9,7 @@ from lineage_bridge.api import serialization
 from lineage_bridge.api.answering.lags import LagsByJob, lag_answer, read_lags
 from lineage_bridge.api.schemas.ledger import ConsoleAnswer, DistinctAnswer, LedgerAmount, LedgerHopAnswer, LedgerSide
 from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.graph.runs.distinct import DistinctCount
+from lineage_bridge.graph.runs.distinct_keys import DistinctCount
 from lineage_bridge.graph.runs.path_ledger import AmountChange, LedgerWindow, ReportedAmount
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.lineage import Ledger, LedgerHop

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lineage_bridge.pipeline.executors import ExecutorReport, check_executors, first_problem, reporting
+from lineage_bridge.pipeline.cluster.executors import ExecutorReport, check_executors, first_problem, reporting
 
 SOUND = ExecutorReport("a", "1.0", "/usr/bin/python3", "", "f")
 
