@@ -60,7 +60,7 @@ def test_the_facets_of_many_datasets_are_those_of_each_and_take_one_statement(wr
     )
     reader, statements = listening_reader_of(writer)
     nodes, keys = [node(reader, name) for name in "pqabc"], ("documentation", "schema")
-    each = {one.id: reader.nodes.facets(one, keys=keys) for one in nodes}
+    each = {found.id: reader.nodes.facets(found, keys=keys) for found in nodes}
     assert [set(facets) for facets in each.values()] == [{"schema"}] * 2 + [{"documentation"}] * 3
     statements.clear()
     assert reader.inventory.facets_of(nodes, keys) == each
