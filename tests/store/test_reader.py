@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.events import KEY, RUNS, T0, dataset, run_event
+from tests.store.reading import listening_reader_of
 from tests.store.writing import add
 
 from lineage_bridge.errors import StoreMissingError, StoreVersionError
@@ -18,6 +19,15 @@ from lineage_bridge.store.schema.sqlite import connect_reader
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
+
+
+def test_a_reader_asks_once_how_far_the_store_is(writer: GraphWriter) -> None:
+    add(writer, run_event(inputs=[dataset("a")]))
+    reader, statements = listening_reader_of(writer)
+    first = reader.progress.position(), reader.progress.settling()
+    assert len(statements) == 2
+    assert (reader.progress.position(), reader.progress.settling()) == first
+    assert len(statements) == 2
 
 
 def test_a_reader_sees_one_moment(tmp_path: Path) -> None:

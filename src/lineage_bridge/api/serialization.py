@@ -72,9 +72,10 @@ def trace_digest(trace: Trace, kept: Mapping[Node, Stewardship], access: tuple[S
     with each event. With `access`, also who may read and write the datasets and which jobs do, but not when that was observed; and how many
     datasets are left out.
     """
+    texts = {node: [node.kind.name, node.namespace, node.name] for node in trace.nodes}
 
     def named(*nodes: Node) -> list[str]:
-        return [text for node in nodes for text in (node.kind.name, node.namespace, node.name)]
+        return [text for node in nodes for text in (texts.get(node) or (node.kind.name, node.namespace, node.name))]
 
     options, coverage = trace.options, trace.coverage
     content = [
@@ -84,7 +85,9 @@ def trace_digest(trace: Trace, kept: Mapping[Node, Stewardship], access: tuple[S
         ),
         sorted(
             [
-                *named(flow.source, flow.target, flow.job),
+                *texts[flow.source],
+                *texts[flow.target],
+                *texts[flow.job],
                 *(flow.source_field, flow.target_field, flow.origin.name, flow.masked, flow.indirect),
                 *(list(flow.transformations), list(flow.descriptions)),
             ]

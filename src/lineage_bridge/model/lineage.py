@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from typing import NamedTuple
 
 from lineage_bridge.graph.relations import Evidence, Origin
@@ -236,9 +237,9 @@ class Trace:
     dropped: frozenset[int] = frozenset()
     ended: int = 0
 
-    @property
-    def nodes(self) -> set[Node]:
+    @cached_property
+    def nodes(self) -> frozenset[Node]:
         """All nodes that the trace names."""
         ends = {end for flow in self.flows for end in (flow.source, flow.target, flow.job)}
         ends |= {end for gap in self.coverage.gaps for end in (gap.source, gap.target, gap.job)}
-        return {self.origin, *ends, *(column.node for column in self.columns)}
+        return frozenset({self.origin, *ends, *(column.node for column in self.columns)})

@@ -225,6 +225,11 @@ class InventoryReader(Protocol):
     def described(self, nodes: Iterable[Node]) -> dict[int, InventoryEntry]:
         """The inventory entry of each of these nodes' groups, by node id."""
 
+    def facets_of(self, nodes: Iterable[Node], keys: Sequence[str]) -> dict[int, dict[str, str]]:
+        """The JSON texts of those current facets of these nodes that have these keys: for each node id, as `NodeReader.facets` returns
+        them.
+        """
+
     def by_node_id(self, text: str) -> list[Node]:
         """The canonical nodes that a node id may denote. There are several if the id is ambiguous."""
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.contents.stewardship import KEYS, Stewardship, stewardship
@@ -10,6 +11,8 @@ from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import FacetEntry, FacetPage
 from lineage_bridge.ports.graph_reader import GraphReader
 
+PORTION: Final = 256
+"""How many datasets are read at once."""
 _NEWEST = FacetPage(1, 0, 1_000_000)
 
 
@@ -20,10 +23,12 @@ def read_stewardship(graph: GraphReader, nodes: Iterable[Node], at_us: int | Non
     ends = time.monotonic() + seconds
     datasets = sorted((node for node in nodes if node.kind is NodeKind.DATASET), key=lambda node: (node.namespace, node.name))
     found: dict[Node, Stewardship] = {}
-    for node in datasets:
+    for start in range(0, len(datasets), PORTION if at_us is None else 1):
         if time.monotonic() >= ends:
             return found, False
-        found[node] = stewardship(facets_at(graph, node, KEYS, at_us))
+        some = datasets[start : start + PORTION] if at_us is None else datasets[start : start + 1]
+        facets = graph.inventory.facets_of(some, KEYS) if at_us is None else {n.id: facets_at(graph, n, KEYS, at_us) for n in some}
+        found.update((node, stewardship(facets[node.id])) for node in some)
     return found, True
 
 

@@ -56,6 +56,12 @@ class LimitedInventory:
         known = self._inventory.described(self._own(every))
         return {node.id: self._entry(known[node.id]) if node.id in known else _bare(node) for node in every}
 
+    def facets_of(self, nodes: Iterable[Node], keys: Sequence[str]) -> dict[int, dict[str, str]]:
+        """The facets of own nodes. Other nodes have none."""
+        every = list(nodes)
+        known = self._inventory.facets_of(self._own(every), keys)
+        return {node.id: dict(shown_facets(self._border, known.get(node.id, {}))) for node in every}
+
     def _entry(self, entry: InventoryEntry) -> InventoryEntry:
         return replace(entry, facets=shown_facets(self._border, entry.facets))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from tests.events import RUNS, T0, columns, dataset, dataset_event, facet, job_event, run_event
-from tests.store.reading import node, read_as_of, reader_of
+from tests.store.reading import listening_reader_of, node, read_as_of, reader_of
 from tests.store.walks import moments, nodes, plain
 from tests.store.writing import NAMES, add, apply, opened, settle
 
@@ -93,6 +93,20 @@ def test_a_column_is_traced_both_ways(writer: GraphWriter) -> None:
         ("b", "mail", 1),
         ("a", "email", 2),
     }
+
+
+def test_statements_of_lineage_facets_are_looked_up_only_if_there_are_any(writer: GraphWriter) -> None:
+    add(writer, *CHAIN)
+    reader, statements = listening_reader_of(writer)
+    hops = column_flows(traced(reader, "c", "contact"))
+    assert len(hops) == 2
+    assert not any("s.target = w.node" in sql for sql in statements)
+    fields = {"home": {"inputs": [{"type": "DATASET", "namespace": "ns", "name": "c", "field": "contact"}]}}
+    entries = facet(entries=[{"type": "DATASET", "namespace": "ns", "name": "d", "fields": fields}])
+    add(writer, run_event(run=RUNS[3], job="j3", inputs=[dataset("c")], outputs=[dataset("d")], job_facets={"lineage": entries}))
+    reader, statements = listening_reader_of(writer)
+    assert column_flows(traced(reader, "d", "home")) == {*hops, ("c", "contact", "d", "home")}
+    assert any("s.target = w.node" in sql for sql in statements)
 
 
 def test_all_columns_of_a_dataset_are_traced_without_a_field(writer: GraphWriter) -> None:

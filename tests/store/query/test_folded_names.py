@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.events import RUNS, T0, dataset, facet, run_event, schema
-from tests.store.reading import node
+from tests.store.reading import listening_reader_of, node
 from tests.store.writing import add as add_events
 
 from lineage_bridge.store.reader import StoreReader
@@ -49,6 +49,22 @@ def test_a_facet_withdrawn_under_the_newest_name_is_gone(writer: GraphWriter) ->
     both(writer)
     reader = add(writer, run_event(run=RUNS[2], time_us=T0 + 9, outputs=[dataset("p", documentation=facet(_deleted=True))]))
     assert "documentation" not in reader.nodes.facets(node(reader, "q"))
+
+
+def test_the_facets_of_many_datasets_are_those_of_each_and_take_one_statement(writer: GraphWriter) -> None:
+    both(writer)
+    add(
+        writer,
+        run_event(run=RUNS[2], time_us=T0 + 9, outputs=[dataset("p", documentation=facet(_deleted=True))]),
+        run_event(run=RUNS[3], time_us=T0 + 9, outputs=[dataset(name, documentation=facet(description=name)) for name in "abc"]),
+    )
+    reader, statements = listening_reader_of(writer)
+    nodes, keys = [node(reader, name) for name in "pqabc"], ("documentation", "schema")
+    each = {found.id: reader.nodes.facets(found, keys=keys) for found in nodes}
+    assert [set(facets) for facets in each.values()] == [{"schema"}] * 2 + [{"documentation"}] * 3
+    statements.clear()
+    assert reader.inventory.facets_of(nodes, keys) == each
+    assert len(statements) == 1
 
 
 def test_the_export_marks_the_schema_that_counts(writer: GraphWriter) -> None:

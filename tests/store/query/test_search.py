@@ -148,12 +148,11 @@ def test_what_an_erased_run_asserted_is_not_found(searchable: GraphWriter) -> No
 
 def test_texts_may_wait_for_later_transactions(writer: GraphWriter) -> None:
     add(writer, run_event(inputs=[dataset(f"d{n}", schema=schema("word")) for n in range(40)]), budget=1)
-    reader = reader_of(writer)
-    assert reader.progress.settling()
+    assert reader_of(writer).progress.settling()
     assert 0 < len(found(writer, "word")) < 40
     while writer.settle(Budget(1)):
         pass
-    assert not reader.progress.settling()
+    assert not reader_of(writer).progress.settling()
     assert len(found(writer, "word")) == 40
     assert consistent(writer)
 

@@ -24,10 +24,15 @@ class Stewardship(NamedTuple):
     freshness: str = ""
 
 
+_NOTHING: Final = Stewardship()
+
+
 def stewardship(facets: Mapping[str, str]) -> Stewardship:
     """The owners by the ownership facet, or else by the tag `owner`; the retention by the topic's own settings, or else by the tag
     `retention`; the freshness by the tag `freshness`.
     """
+    if not facets:
+        return _NOTHING
     tags = _tags(facets.get("tags", ""))
     owners = stated_owners(facets.get("ownership", "")) or set(tags.get("owner", ()))
     retention, freshness = (", ".join(sorted(tags.get(key, ()))) for key in ("retention", "freshness"))

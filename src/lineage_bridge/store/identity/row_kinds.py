@@ -48,6 +48,9 @@ _FLOWS = (
     "shape_lineage_set",
 )
 
+_TARGETS = "SELECT (SELECT min(target) FROM column_statement), (SELECT max(target) FROM column_statement)"
+"""The first and the last target, from an index: 0 stands for the dataset or job whose facet has the statement."""
+
 
 class RowKinds:
     """Looks up the kinds of rows over one connection, and caches the answers for the transaction in which they were read."""
@@ -56,6 +59,7 @@ class RowKinds:
         self._connection = connection
         self._names: NameKinds | None = None
         self._flows: FlowKinds | None = None
+        self._foreign_targets: bool | None = None
 
     @property
     def names(self) -> NameKinds:
@@ -71,6 +75,14 @@ class RowKinds:
             found = self._ask((*_FLOWS, *_NAMES))
             self._flows, self._names = FlowKinds(*found[: len(_FLOWS)]), NameKinds(*found[len(_FLOWS) :])
         return self._flows
+
+    @property
+    def foreign_targets(self) -> bool:
+        """Whether any column statement is about another dataset than the one whose facet has it."""
+        if self._foreign_targets is None:
+            ends = self._connection.execute(_TARGETS).fetchone()
+            self._foreign_targets = any(ends)
+        return self._foreign_targets
 
     def _ask(self, kinds: tuple[str, ...]) -> list[bool]:
         asked = ", ".join(f"EXISTS (SELECT 1 FROM {kind})" for kind in kinds)

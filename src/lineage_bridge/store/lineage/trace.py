@@ -48,7 +48,7 @@ class Tracer:
     ) -> None:
         self.connection, self.nodes, self.flows, self.limits, self.elapsed = connection, nodes, flows, limits, elapsed
         self.at_us = at_us
-        self.columns: Columns = CurrentColumns(connection) if at_us is None else FlowColumns(flows)
+        self.columns: Columns = CurrentColumns(connection, nodes.identities.row_kinds) if at_us is None else FlowColumns(flows)
         self.proofs = Proofs(connection, at_us)
         self._edges_of: dict[tuple[int, bool], dict[tuple[int, int, int, int], RawEdge]] = {}
 
@@ -217,12 +217,18 @@ class Tracer:
                 step.target_field,
                 self.nodes.by_id(step.job),
                 Origin(step.origin),
-                tuple(sorted({(row.type, row.subtype, row.masking) for row in steps})),
+                _transformations(steps),
                 masked=all(row.masking for row in steps),
                 indirect=all(is_indirect(row) for row in steps),
                 proof=proven.get(_proof_key(step)),
                 descriptions=descriptions(self.connection, steps, self.at_us) if described else (),
             )
+
+
+def _transformations(steps: list[ColumnStep]) -> tuple[tuple[str, str, bool], ...]:
+    if len(steps) == 1:
+        return (steps[0][6:9],)
+    return tuple(sorted({step[6:9] for step in steps}))
 
 
 def _proof_key(step: ColumnStep) -> ProofKey:

@@ -25,7 +25,9 @@ def value_arrivals(
         near, far = (target, source) if up else (source, target)
         onward[near].append((far, min(_arrival(each, up=up) for each in alike)))
     best: dict[Column, Arrival] = {}
-    for worst in reversed(Arrival):
+    # Ways that allow a kind of step that does not occur lead to the same columns as those that do not allow it.
+    occurring = {Arrival.CLEAR, *(arrival for ways in onward.values() for _, arrival in ways)}
+    for worst in sorted(occurring, reverse=True):
         best.update(dict.fromkeys(_reached(starts, onward, worst), worst))
     return best
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol
 from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE, OWN
 from lineage_bridge.store.chunks import batches
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.identity.row_kinds import RowKinds
 from lineage_bridge.store.query.flows import Direction, Flows
 
 _COLUMNS = "j.job, j.carrier, j.origin, s.lineage_set, s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking"
@@ -59,12 +60,13 @@ class Columns(Protocol):
 class CurrentColumns:
     """Looks up the current column statements over one connection, for many columns at once."""
 
-    def __init__(self, connection: StoreConnection) -> None:
-        self.connection = connection
+    def __init__(self, connection: StoreConnection, kinds: RowKinds) -> None:
+        self.connection, self._kinds = connection, kinds
 
     def into(self, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
         """For each of these columns, the column statements whose target is the column or its whole dataset."""
-        return self._steps((_ABOUT_CARRIER, _ABOUT_TARGET), "target", columns)
+        queries = (_ABOUT_CARRIER, _ABOUT_TARGET) if self._kinds.foreign_targets else (_ABOUT_CARRIER,)
+        return self._steps(queries, "target", columns)
 
     def out_of(self, columns: Collection[Column]) -> dict[Column, list[ColumnStep]]:
         """For each of these columns, the column statements whose source is the column or its whole dataset."""

@@ -16,13 +16,16 @@ from lineage_bridge.store.identity.groups import Identities
 from lineage_bridge.store.query.within import NamespaceCondition
 
 _BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
-_FACETS = """SELECT c.key, c.rank, c.time, c.event, c.facet, f.deleted, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
+_FACETS = """SELECT c.node, c.key, c.rank, c.time, c.event, c.facet, f.deleted, f.text
+FROM current_facet c JOIN facet f ON f.facet = c.facet
 WHERE c.node IN ({}) AND c.job IN ({}) AND ({}) ORDER BY c.key"""
 _NAMESPACES = """WITH RECURSIVE space (namespace) AS (SELECT (SELECT min(namespace) FROM node)
 UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space WHERE space.namespace IS NOT NULL)
 SELECT namespace FROM space WHERE namespace IS NOT NULL"""
 _KINDS = {int(kind): kind for kind in NodeKind}
 _TRIGRAM = 3
+_FacetRow = tuple[int, str, int, int, bytes, bytes, int, str]
+"""node, key, rank, time, event, facet, deleted, text"""
 
 
 class Nodes:
@@ -117,12 +120,22 @@ class Nodes:
         node together. With `keys`, only facets with these keys.
         """
         names, owners = self.members(node.id), self.members(job.id) if job else [0]
-        newest: dict[str, tuple[int, int, bytes, bytes, int, str]] = {}
+        return _newest(self._facet_rows(names, owners, keys))
+
+    def facets_of(self, nodes: Iterable[Node], keys: Sequence[str]) -> dict[int, dict[str, str]]:
+        """For each of these nodes, by node id, what `facets` returns for these keys."""
+        ids = {node.id for node in nodes}
+        groups = self.identities.joined(ids)
+        names = {id_: self.identities.members(groups[id_]) if id_ in groups else [id_] for id_ in ids}
+        rows: dict[int, list[_FacetRow]] = {}
+        for some in chunks(name for members in names.values() for name in members):
+            for row in self._facet_rows(some, [0], keys):
+                rows.setdefault(row[0], []).append(row)
+        return {id_: _newest(row for name in members for row in rows.get(name, ())) if rows else {} for id_, members in names.items()}
+
+    def _facet_rows(self, names: Sequence[int], owners: Sequence[int], keys: Sequence[str]) -> Iterable[_FacetRow]:
         sql = _FACETS.format(marks(names), marks(owners), f"c.key IN ({marks(keys)})" if keys else "1 = 1")
-        for key, *found in self.connection.execute(sql, (*names, *owners, *keys)):
-            candidate = found[0], found[1], found[2], found[3], found[4], found[5]
-            newest[key] = max(newest.get(key, candidate), candidate)
-        return {key: text for key, (*_, deleted, text) in newest.items() if not deleted}
+        return self.connection.execute(sql, (*names, *owners, *keys))
 
     def aliases(self, which: AliasFilter) -> list[AliasRecord]:
         """The aliases that a filter selects, with their evidence."""
@@ -184,6 +197,16 @@ class Nodes:
             return node
         group = self.identities.group_of(Spelling(int(kind), namespace, name))
         return self.by_id(self.identities.head(group)) if self.identities.members(group) else None
+
+
+def _newest(rows: Iterable[_FacetRow]) -> dict[str, str]:
+    """The texts of facets by key, from the rows of all names of a node: of each key the newest, unless it is deleted."""
+    newest: dict[str, _FacetRow] = {}
+    for row in rows:
+        known = newest.get(row[1])
+        if known is None or row[2:] > known[2:]:
+            newest[row[1]] = row
+    return {key: text for key, (*_, deleted, text) in newest.items() if not deleted}
 
 
 def _node(row: tuple[int, int, str, str]) -> Node:

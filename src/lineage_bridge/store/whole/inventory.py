@@ -161,6 +161,10 @@ class Inventory:
 
         return [entry(node) for node in heads]
 
+    def facets_of(self, nodes: Iterable[Node], keys: Sequence[str]) -> dict[int, dict[str, str]]:
+        """The facets with these keys of each of these nodes, by node id."""
+        return self.nodes.facets_of(nodes, keys)
+
     def quiet(self) -> Iterator[tuple[GraphReader, list[Node]]]:
         """The jobs without an observed run, and the datasets that no job names or that declare their own lineage; in portions, like
         those of `heads`.

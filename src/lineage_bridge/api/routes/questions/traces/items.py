@@ -6,7 +6,7 @@ from uuid import UUID
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens
-from lineage_bridge.api.schemas.nodes import TransformationItem
+from lineage_bridge.api.schemas.nodes import GraphNode, TransformationItem
 from lineage_bridge.api.schemas.traces.access import AccessItem, PrincipalItem
 from lineage_bridge.api.schemas.traces.answers import (
     HeldDataset,
@@ -20,10 +20,11 @@ from lineage_bridge.api.schemas.traces.answers import (
     TraceSuggestion,
     TraceSuggestions,
 )
-from lineage_bridge.api.serialization import graph_node, node_id_of, time_text, trace_digest
+from lineage_bridge.api.serialization import graph_node, node_id_of, other_name, time_text, trace_digest
 from lineage_bridge.graph.contents.stewardship import Stewardship
+from lineage_bridge.graph.relations import Origin
 from lineage_bridge.model.graph import Node
-from lineage_bridge.model.lineage import Gap, Trace, TracedFlow
+from lineage_bridge.model.lineage import Gap, Proof, Trace, TracedFlow
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.graph_reader import ProgressReader
 from lineage_bridge.projections.overview import system_name
@@ -31,20 +32,29 @@ from lineage_bridge.projections.traces.access import Access
 from lineage_bridge.projections.traces.held import Held
 from lineage_bridge.projections.traces.suggestions import Suggestions
 
+_ORIGINS = {origin: origin.name.lower() for origin in Origin}
 
-def trace_answer(progress: ProgressReader, trace: Trace, kept: Mapping[Node, Stewardship]) -> TraceAnswer:
-    """The answer about a trace, with the owners and the retention of its datasets. Members that are only included on request are absent."""
+
+def trace_answer(progress: ProgressReader, trace: Trace, kept: Mapping[Node, Stewardship], names: Mapping[int, Node]) -> TraceAnswer:
+    """The answer about a trace, with the owners and the retention of its datasets. Members that are only included on request are absent.
+    `names` are the names of its nodes in the style of the answer, by node id.
+    """
     every = sorted(trace.nodes, key=lambda node: (node.kind, node.namespace, node.name))
+    proofs: dict[Proof, ProofAnswer] = {}
+
+    def shown(node: Node) -> GraphNode:
+        return graph_node(node, dropped=node.id in trace.dropped, goes_by=other_name(node, names))
+
     return TraceAnswer(
-        origin=graph_node(trace.origin, dropped=trace.origin.id in trace.dropped),
+        origin=shown(trace.origin),
         field=trace.options.field,
         direction=trace.options.direction,
         depth=trace.options.depth,
-        nodes=[graph_node(node, dropped=node.id in trace.dropped) for node in every],
+        nodes=list(map(shown, every)),
         columns=[
             TraceColumn(node_id_of(c.node), c.field, UNSET if c.distance is None else c.distance, c.end or UNSET) for c in trace.columns
         ],
-        flows=[_flow(flow) for flow in trace.flows],
+        flows=[_flow(flow, proofs) for flow in trace.flows],
         kept=[KeptDataset(node_id_of(node), list(found.owners), found.retention) for node, found in kept.items()],
         coverage=TraceCoverage(trace.coverage.with_columns, trace.coverage.without_columns, [_gap(gap) for gap in trace.coverage.gaps]),
         truncated=trace.truncated,
@@ -106,21 +116,23 @@ def trace_suggestions(found: Suggestions) -> TraceSuggestions:
     )
 
 
-def _flow(flow: TracedFlow) -> TraceFlow:
+def _flow(flow: TracedFlow, proofs: dict[Proof, ProofAnswer]) -> TraceFlow:
+    """A flow as answers show it. `proofs` keeps the proofs as answers show them, because one event states many flows."""
+    proof = flow.proof
+    if proof and proof not in proofs:
+        proofs[proof] = ProofAnswer(proof.event.hex(), format_time(proof.time), str(UUID(bytes=proof.asserted_by)))
     return TraceFlow(
         source=node_id_of(flow.source),
         source_field=flow.source_field,
         target=node_id_of(flow.target),
         target_field=flow.target_field,
         job=node_id_of(flow.job),
-        origin=flow.origin.name.lower(),
+        origin=_ORIGINS[flow.origin],
         transformations=[TransformationItem(*change) for change in flow.transformations],
         masked=flow.masked,
         indirect=flow.indirect,
         descriptions=list(flow.descriptions),
-        proof=ProofAnswer(flow.proof.event.hex(), format_time(flow.proof.time), str(UUID(bytes=flow.proof.asserted_by)))
-        if flow.proof
-        else UNSET,
+        proof=proofs[proof] if proof else UNSET,
     )
 
 
@@ -129,6 +141,6 @@ def _gap(gap: Gap) -> TraceGap:
         node_id_of(gap.source),
         node_id_of(gap.target),
         node_id_of(gap.job),
-        gap.origin.name.lower(),
+        _ORIGINS[gap.origin],
         gap.evidence.text,
     )

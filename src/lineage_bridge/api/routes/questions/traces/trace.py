@@ -28,7 +28,6 @@ from lineage_bridge.api.schemas.traces.answers import TraceAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.model.lineage import TraceOptions
-from lineage_bridge.ports.graph_reader import NodeReader
 from lineage_bridge.projections.stewardship import read_stewardship
 from lineage_bridge.projections.traces.access import read_access
 from lineage_bridge.projections.traces.held import read_held
@@ -71,24 +70,18 @@ def routes(services: Services) -> APIRouter:
             kept, is_whole = read_stewardship(reader, trace.nodes, at_us, READING_SECONDS)
             if not is_whole:
                 trace = replace(trace, truncated=trace.truncated or "time")
-            answer = items.trace_answer(reader.progress, trace, kept)
+            answer = items.trace_answer(reader.progress, trace, kept, reader.nodes.spelt(trace.nodes, names))
             if held:
                 answer = structs.replace(answer, held=items.held_datasets(read_held(reader, trace, at_us)))
             if access:
                 reached = {column.node for column in trace.columns} or {trace.origin}
                 found, left_out = read_access(reader, reached, at_us, now_us=now_us, seconds=READING_SECONDS)
                 digest = serialization.trace_digest(trace, kept, (found, left_out))
-                shown = list(map(items.dataset_access, found))
+                shown = apply_name_style(reader.nodes, list(map(items.dataset_access, found)), names)
                 answer = structs.replace(answer, access=shown, access_left_out=left_out, digest=digest)
             if suggestions:
                 alike = read_suggestions(reader, trace, at_us, READING_SECONDS)
                 answer = structs.replace(answer, suggestions=items.trace_suggestions(alike))
-            return json_response(_with_names(reader.nodes, answer, names), headers=position_header(reader.progress))
+            return json_response(answer, headers=position_header(reader.progress))
 
     return router
-
-
-def _with_names(nodes: NodeReader, answer: TraceAnswer, style: str) -> TraceAnswer:
-    """Apply the style where an answer has names, and not to each of its flows."""
-    origin, every, access = (apply_name_style(nodes, part, style) for part in (answer.origin, answer.nodes, answer.access))
-    return structs.replace(answer, origin=origin, nodes=every, access=access)
