@@ -20,7 +20,7 @@ from tests.catalogs.google_login import TOKEN
 from tests.catalogs.places import Edges, Place, make_place
 from tests.catalogs.standins.dataplex import LARGEST_ASPECT, SCHEMA, Dataplex
 from tests.catalogs.standins.google import LOCATION, NUMBER, PROJECT
-from tests.catalogs.standins.server import answering
+from tests.catalogs.standins.server import Answer, answering
 from tests.catalogs.test_golden import EVENTS, check_golden
 from tests.catalogs.test_targets import CrashError, CrashingLedger
 from tests.events import T0, dataset, dataset_event, facet, job_event, schema
@@ -429,7 +429,7 @@ def test_an_entry_group_that_is_deleted_meanwhile_is_created_again(ours: Server,
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_after_a_crash_at_any_step_the_rest_is_published(ours: Server, place: Place, there: Dataplex, after: bool) -> None:
     ours.parts.alive = False
-    for crash_at in range(1, 7):
+    for crash_at in range(1, 4):  # the plan, and before and after the topics, which are written together
         ours.publication_ledger = partial(CrashingLedger, at=crash_at, after=after)
         added(ours, place, map_names={"*": f"{crash_at}-"})
         with pytest.raises(CrashError):
@@ -441,7 +441,27 @@ def test_after_a_crash_at_any_step_the_rest_is_published(ours: Server, place: Pl
         edges = {(f"{prefix}{job}", f"{prefix}{source}", f"{prefix}{target}") for job, source, target in EDGES}
         assert {edge for edge in place.edges() if edge[0].startswith(prefix)} == edges
         assert published(ours).counts == {}
-    assert len(_names(there)) == 6 * 6
+    assert len(_names(there)) == 6 * 3
+
+
+def test_topics_of_a_portion_that_broke_off_are_published_again(ours: Server, place: Place, there: Dataplex) -> None:
+    """Whichever of them are there already, under the same names and once."""
+    left, handle = [0], there.handle
+
+    def breaking(request: Any) -> Any:
+        left[0] -= request.method == "POST" and request.parts[-1] == "entries"
+        return Answer(401) if left[0] < 0 else handle(request)
+
+    with answering(breaking) as url:
+        for written in range(6):
+            added(ours, place, url=url, at_once=1, map_names={"*": f"{written}-"})
+            left[0] = written
+            assert published(ours).state == "failed"
+            assert len(_names(there)) == 6 * written + written
+            left[0] = 99
+            assert published(ours).outcomes == {"done": 6}
+            assert {name for name, _, _ in there.entries()} >= {f"{written}-{topic}" for topic in TOPICS}
+            assert (published(ours).counts, len(_names(there))) == ({}, 6 * written + 6)
 
 
 def test_after_a_crash_the_rest_is_deleted(ours: Server, place: Place, there: Dataplex) -> None:

@@ -42,12 +42,13 @@ _MASK: Final = ("fully_qualified_name", "entry_source", "aspects")
 class DataplexTarget(Target[DataplexSettings]):
     """Keeps an entry for each topic, with aspects for its columns, and for its jobs, owners and tags. Aspects of others stay.
 
-    An instance is for one publication: it lists the entries at most once.
+    An instance is for one publication: it lists the entries at most once. Each topic is written by a call of its own; the ledger has them
+    in portions, since two writes of it for each topic would take longer than the call.
     """
 
     deletes = True
     reads = True
-    read_batch = 20
+    batch = read_batch = 20
     paces_itself = True
     quotas = MappingProxyType({_READS: Quota(6000, 60), _WRITES: Quota(1500, 60)})  # cloud.google.com/dataplex/docs/quotas
 
