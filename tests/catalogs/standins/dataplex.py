@@ -98,10 +98,8 @@ class Dataplex:
         if rest[0] == "operations":
             return self._polled("/".join(("projects", NUMBER, "locations", LOCATION, *rest)))
         name = "/".join((_PARENT, *rest))
-        if request.method == "POST" and rest[-1] == "entries":
-            return self._create_entry(request, name)
         if request.method == "POST":
-            return self._create(request, rest, name)
+            return self._create_entry(request, name) if rest[-1] == "entries" else self._create(request, rest, name)
         if request.method == "PATCH":
             return self._patch(request, name)
         if request.method == "GET" and rest[-1] == "entries":

@@ -338,7 +338,7 @@ def test_many_topics_without_an_entry_are_not_asked_for_one_by_one(ours: Server,
     assert not [request for request in there.requests if request.endswith("/entries")]
 
 
-def test_lists_have_several_pages(ours: Server, place: Place, there: Dataplex) -> None:
+def test_lists_have_several_pages(ours: Server, there: Dataplex) -> None:
     ours.send(*(dataset_event(dataset(f"t{number:03}"), time_us=T0 + 9) for number in range(MANY)))
     published(ours)
     ours.send(*(dataset_event(dataset(f"u{number:03}"), time_us=T0 + 99) for number in range(MANY)))
