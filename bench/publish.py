@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import httpx
 from tests.catalogs import google_login
-from tests.catalogs.costs.quotas import Limited, QuotaThere
+from tests.catalogs.costs.quotas import Limited, QuotaThere, WindowThere
 from tests.catalogs.standins import datazone, google
 from tests.catalogs.standins.dataplex import Dataplex
 from tests.catalogs.standins.marquez import Marquez
@@ -50,8 +50,14 @@ def _datazone() -> Limited:
 
 
 def _dataplex() -> Limited:
-    """6,000 reads and 1,500 writes of entries a minute: <https://cloud.google.com/dataplex/docs/quotas>."""
-    return Limited(Dataplex().handle, [QuotaThere(6000, 60, frozenset({"GET"})), QuotaThere(1500, 60, _WRITES)], {})
+    """6,000 reads and 1,500 writes of entries a minute: <https://cloud.google.com/dataplex/docs/quotas>.
+
+    Google does not say there how a minute is counted. For one of its services it documents minutes of the clock, at whose beginning the
+    whole quota is there again (<https://cloud.google.com/compute/api-quota>), for another the last minute at any time
+    (<https://developers.google.com/workspace/calendar/api/guides/quota>). So the stand-in takes the stricter one, and no call is refused
+    by the other either.
+    """
+    return Limited(Dataplex().handle, [WindowThere(6000, 60, frozenset({"GET"})), WindowThere(1500, 60, _WRITES)], {})
 
 
 _PACED: Final = {"calls_per_s": CALLS_PER_S}

@@ -1,6 +1,7 @@
 """Limits of calls, as vendors document theirs, before a stand-in of a target."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -46,6 +47,29 @@ class QuotaThere:
     def floor_s(self) -> float:
         """The shortest time in which it allows the calls that were answered."""
         return max(0, self.answered - self.calls) * self.seconds / self.calls
+
+
+@dataclass
+class WindowThere(QuotaThere):
+    """So many calls in so many seconds, in whatever such time, wherever it begins: the strictest way to count a limit per minute."""
+
+    _begun: deque[float] = field(default_factory=deque)
+
+    def has_room(self) -> bool:
+        """Whether it allows a call now."""
+        while self._begun and self._begun[0] <= self.clock_s() - self.seconds + 1e-6:
+            self._begun.popleft()
+        return len(self._begun) < self.calls
+
+    def take(self) -> None:
+        """Count a call."""
+        self._begun.append(self.clock_s())
+        self.answered += 1
+
+    @property
+    def floor_s(self) -> float:
+        """The shortest time in which it allows the calls that were answered."""
+        return max(0, self.answered - 1) // self.calls * self.seconds
 
 
 @dataclass

@@ -5,8 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.catalogs.costs.quotas import QuotaThere, WindowThere
 
 from lineage_bridge.catalogs.calls import TargetCalls
+from lineage_bridge.catalogs.kinds.google.dataplex_target import DataplexTarget
 from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.catalogs.pace import Pace, quota_of
 
@@ -40,6 +42,25 @@ def test_a_clock_that_is_set_back_does_not_hold_calls_up() -> None:
     pace.turn()
     pace.turn()
     assert waited == [1, 1]
+
+
+@pytest.mark.parametrize("counted", [WindowThere, QuotaThere])
+@pytest.mark.parametrize("name", DataplexTarget.quotas)
+def test_google_refuses_no_call_however_it_counts_a_minute(name: str, counted: type[QuotaThere]) -> None:
+    now_us = [NOW_US]
+
+    def wait(seconds: float) -> None:
+        now_us[0] += round(seconds * 1_000_000)
+
+    quota = DataplexTarget.quotas[name]
+    there = counted(quota.calls, quota.seconds, clock_s=lambda: now_us[0] / 1_000_000)
+    pace = Pace(lambda: now_us[0], wait, quota)
+    for call in range(2 * quota.calls + 10):
+        pace.turn()
+        assert there.has_room()
+        there.take()
+        now_us[0] += 3_000 * (call % 7 == 0)
+    assert there.floor_s <= (now_us[0] - NOW_US) / 1_000_000 <= 2.2 * quota.seconds
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,8 @@ class Dataplex:
         self.objects: dict[str, Json] = {}
         self.operations: dict[str, tuple[str, Json, int]] = {}
         self.requests: list[str] = []
-        self.polls, self.may_write, self.key, self.failure = 1, True, b"", Json()
+        self.polls, self.key, self.failure = 1, b"", Json()
+        self.may_write = self.may_list = True
 
     def handle(self, request: Request) -> Answer:
         """Answer a request."""
@@ -98,9 +99,11 @@ class Dataplex:
             return self._polled("/".join(("projects", NUMBER, "locations", LOCATION, *rest)))
         name = "/".join((_PARENT, *rest))
         if request.method == "POST":
-            return self._create(request, rest, name)
+            return self._create_entry(request, name) if rest[-1] == "entries" else self._create(request, rest, name)
         if request.method == "PATCH":
             return self._patch(request, name)
+        if request.method == "GET" and rest[-1] == "entries":
+            return self._entries(request, name)
         found = self._object(name)
         if request.method == "DELETE":
             _require(rest[-2] == "entries", "only entries are deleted here")
@@ -143,28 +146,51 @@ class Dataplex:
 
     # entries
 
+    def _entries(self, request: Request, parent: str) -> Json:
+        """A page of a group's entries; nothing says that it has aspects, so it has none."""
+        if not self.may_list:
+            raise _RefusedError("PERMISSION_DENIED", "Permission 'dataplex.entries.list' denied")
+        self._object(parent.removesuffix("/entries"))
+        size, begin = min(100, int(request.query.get("pageSize", 10))), int(request.query.get("pageToken", 0))
+        found = [made for name, made in sorted(self.objects.items()) if name.startswith(f"{parent}/")]
+        shown = [_shown("entries", {**made, "aspects": {}}) for made in found[begin : begin + size]]
+        return {"entries": shown, "nextPageToken": str(begin + size) if len(found) > begin + size else ""}
+
+    def _create_entry(self, request: Request, parent: str) -> Json:
+        sent, id_ = _message("entries", request.body), request.query.get("entryId", "")
+        _require(0 < len(id_) <= 4000, "entry_id must have 1 to 4000 characters")
+        name = f"{parent}/{id_}"
+        _require(sent.get("name", name).replace(f"projects/{PROJECT}/", f"projects/{NUMBER}/", 1) == name, "name is that of another entry")
+        if name in self.objects:
+            raise _RefusedError("ALREADY_EXISTS", f"{name} already exists")
+        return self._put(sent, name, _MASKS, {self._key(key) for key in sent.get("aspects", ())}, drops=False)
+
     def _patch(self, request: Request, name: str) -> Json:
         sent, there = _message("entries", request.body), self.objects.get(name)
-        self._object(name.partition("/entries/")[0])
         if there is None and request.query.get("allowMissing") != "true":
             raise _RefusedError("NOT_FOUND", f"{name} is not there")
+        mask = set(request.query.get("updateMask", "").split(",")) - {""} or _MASKS
+        _require(mask <= _MASKS, f"update_mask has {sorted(mask - _MASKS)}, which cannot be changed")
+        named = {self._key(key) for key in request.lists.get("aspectKeys", ()) or sent.get("aspects", ())}
+        return self._put(sent, name, mask, named, drops=request.query.get("deleteMissingAspects") == "true")
+
+    def _put(self, sent: Json, name: str, mask: set[str], named: set[str], *, drops: bool) -> Json:
+        there = self.objects.get(name)
+        self._object(name.partition("/entries/")[0])
         type_ = sent.get("entryType", "").replace(PROJECT, NUMBER)
         required = self._object(type_).get("requiredAspects", ())
         _require(there is None or there["entryType"] == type_, "entry_type is immutable")
-        mask = set(request.query.get("updateMask", "").split(",")) - {""} or _MASKS
-        _require(mask <= _MASKS, f"update_mask has {sorted(mask - _MASKS)}, which cannot be changed")
         _require(len(sent.get("fullyQualifiedName", "")) <= 4000, "fully_qualified_name is too long")
         for member, longest in _SOURCE.items():
             _require(len(sent.get("entrySource", {}).get(member, "")) <= longest, f"entry_source.{member} is too long")
         aspects = {self._key(key): aspect for key, aspect in sent.get("aspects", {}).items()}
         for key, aspect in aspects.items():
             self._check_aspect(key, aspect)
-        named = {self._key(key) for key in request.lists.get("aspectKeys", ())} or set(aspects)
         _require(aspects.keys() <= named, "aspects has keys that aspect_keys does not have")
         made = {"name": name, "entryType": type_, "aspects": {}, **(there or {})}
         made |= {member: sent[member] for member in mask & sent.keys() - {"aspects"}}
         if "aspects" in mask:
-            dropped = named - aspects.keys() if request.query.get("deleteMissingAspects") == "true" else set()
+            dropped = named - aspects.keys() if drops else set()
             made["aspects"] = {key: aspect for key, aspect in {**made["aspects"], **aspects}.items() if key not in dropped}
         for aspect in required:
             _require(self._key(".".join(aspect["type"].split("/")[1::2])) in made["aspects"], f"{aspect['type']} is required")

@@ -20,7 +20,7 @@ from tests.catalogs.google_login import TOKEN
 from tests.catalogs.places import Edges, Place, make_place
 from tests.catalogs.standins.dataplex import LARGEST_ASPECT, SCHEMA, Dataplex
 from tests.catalogs.standins.google import LOCATION, NUMBER, PROJECT
-from tests.catalogs.standins.server import answering
+from tests.catalogs.standins.server import Answer, answering
 from tests.catalogs.test_golden import EVENTS, check_golden
 from tests.catalogs.test_targets import CrashError, CrashingLedger
 from tests.events import T0, dataset, dataset_event, facet, job_event, schema
@@ -297,6 +297,56 @@ def test_columns_that_are_no_longer_known_are_removed(ours: Server, there: Datap
     assert published(ours).drift == []
 
 
+def test_an_entry_that_is_created_meanwhile_is_replaced(ours: Server, place: Place, there: Dataplex, faulty: Any) -> None:
+    published(ours)
+    name, made = _entry(there, "b")["name"], _entry(there, "b")
+    made["aspects"][THEIRS] = {"data": {}}
+    added(ours, place, map_names={"x": "y"}, exclude_namespaces=["*"])
+    there.objects = {of: found for of, found in there.objects.items() if "/entries/" not in of}
+    published(ours)
+    there.objects[name] = made
+    proxy: Faulty = faulty(place.settings["url"])
+    missing = b'{"error": {"status": "NOT_FOUND", "message": "not yet"}}'
+    proxy.answer(404, "/entries/", times=6, body=missing)
+    added(ours, place.behind(proxy))
+    there.requests.clear()
+    assert published(ours).outcomes == {"done": 6}
+    assert [request.partition(" ")[0] for request in there.requests if request.endswith(name.rpartition("/")[2])] == ["GET", "PATCH"]
+    assert (place.edges(), THEIRS in _entry(there, "b")["aspects"]) == (EDGES, True)
+
+
+MANY = 130
+
+
+@pytest.mark.parametrize("may_list", [True, False])
+def test_many_topics_without_an_entry_are_not_asked_for_one_by_one(ours: Server, place: Place, there: Dataplex, may_list: bool) -> None:
+    published(ours)
+    there.may_list = may_list
+    ours.send(*(dataset_event(dataset(f"t{number:03}"), time_us=T0 + 9) for number in range(MANY)))
+    added(ours, place, at_once=1)
+    _entry(there, "c")["entrySource"]["description"] = "theirs"
+    there.requests.clear()
+    report = published(ours)
+    assert (report.outcomes, [finding.name for finding in report.drift]) == ({"done": MANY}, ["c"])
+    lists = [request for request in there.requests if request.startswith("GET") and request.endswith("/entries")]
+    asked = [request for request in there.requests if request.startswith("GET") and "/entries/" in request]
+    assert (len(lists), len(asked)) == (1, 6 + 34) if may_list else (1, 6 + MANY)
+    assert len([request for request in there.requests if request.startswith("POST")]) == MANY
+    there.requests.clear()
+    assert published(ours).counts == {}
+    assert len(there.requests) == 6 + MANY
+    assert not [request for request in there.requests if request.endswith("/entries")]
+
+
+def test_lists_have_several_pages(ours: Server, there: Dataplex) -> None:
+    ours.send(*(dataset_event(dataset(f"t{number:03}"), time_us=T0 + 9) for number in range(MANY)))
+    published(ours)
+    ours.send(*(dataset_event(dataset(f"u{number:03}"), time_us=T0 + 99) for number in range(MANY)))
+    there.requests.clear()
+    assert (published(ours).outcomes, published(ours).drift) == ({"done": MANY}, [])
+    assert len([request for request in there.requests if request.startswith("GET") and request.endswith("/entries")]) == 2
+
+
 # what entries need
 
 
@@ -379,7 +429,7 @@ def test_an_entry_group_that_is_deleted_meanwhile_is_created_again(ours: Server,
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_after_a_crash_at_any_step_the_rest_is_published(ours: Server, place: Place, there: Dataplex, after: bool) -> None:
     ours.parts.alive = False
-    for crash_at in range(1, 7):
+    for crash_at in range(1, 4):  # the plan, and before and after the topics, which are written together
         ours.publication_ledger = partial(CrashingLedger, at=crash_at, after=after)
         added(ours, place, map_names={"*": f"{crash_at}-"})
         with pytest.raises(CrashError):
@@ -391,7 +441,27 @@ def test_after_a_crash_at_any_step_the_rest_is_published(ours: Server, place: Pl
         edges = {(f"{prefix}{job}", f"{prefix}{source}", f"{prefix}{target}") for job, source, target in EDGES}
         assert {edge for edge in place.edges() if edge[0].startswith(prefix)} == edges
         assert published(ours).counts == {}
-    assert len(_names(there)) == 6 * 6
+    assert len(_names(there)) == 6 * 3
+
+
+def test_topics_of_a_portion_that_broke_off_are_published_again(ours: Server, place: Place, there: Dataplex) -> None:
+    """Whichever of them are there already, under the same names and once."""
+    left, handle = [0], there.handle
+
+    def breaking(request: Any) -> Any:
+        left[0] -= request.method == "POST" and request.parts[-1] == "entries"
+        return Answer(401) if left[0] < 0 else handle(request)
+
+    with answering(breaking) as url:
+        for written in range(6):
+            added(ours, place, url=url, at_once=1, map_names={"*": f"{written}-"})
+            left[0] = written
+            assert published(ours).state == "failed"
+            assert len(_names(there)) == 6 * written + written
+            left[0] = 99
+            assert published(ours).outcomes == {"done": 6}
+            assert {name for name, _, _ in there.entries()} >= {f"{written}-{topic}" for topic in TOPICS}
+            assert (published(ours).counts, len(_names(there))) == ({}, 6 * written + 6)
 
 
 def test_after_a_crash_the_rest_is_deleted(ours: Server, place: Place, there: Dataplex) -> None:
@@ -474,7 +544,7 @@ def test_one_that_is_refused_does_not_hold_up_others_and_is_sent_again_when_it_c
     handle = there.handle
 
     def refusing(request: Any) -> Any:
-        if request.method == "PATCH" and b'"custom:ns.b"' in request.body:
+        if request.method == "POST" and b'"custom:ns.b"' in request.body:
             return handle(request._replace(body=b'{"unknown": 1}'))
         return handle(request)
 

@@ -43,6 +43,21 @@ class CatalogConnection(GoogleConnection):
         made: Json = MessageToDict(type(answer).pb(answer))
         return made
 
+    def entry_ids(self, group: str) -> frozenset[str]:
+        """The ids of all entries of an entry group, by its resource name; none if there is no such group."""
+        return frozenset(entry.name.rpartition("/entries/")[2] for entry in self.listed("list_entries", group, "entries"))
+
+    def create_entry(self, entry: Json) -> bool:
+        """Create an entry. Returns False if there already is one of this name. Raises ParseError if it cannot be converted for sending."""
+        group, _, id_ = str(entry["name"]).rpartition("/entries/")
+        try:
+            self.call("create_entry", {"parent": group, "entry_id": id_, "entry": _message("entry", entry)})
+        except GoogleAnswerError as error:
+            if error.is_taken:
+                return False
+            raise
+        return True
+
     def write(self, entry: Json, asked: Mapping[str, Any]) -> None:
         """Create or replace an entry. Raises ParseError if the entry cannot be converted for sending."""
         self.call("update_entry", {"entry": _message("entry", entry), "allow_missing": True, **asked})

@@ -17,6 +17,7 @@ from lineage_bridge.catalogs.kinds.google.entries import (
     FoundEntry,
     aspect_template,
     content_of,
+    entry_id,
     entry_name,
     entry_of,
     missing_fields,
@@ -26,22 +27,28 @@ from lineage_bridge.catalogs.kinds.google.session import GoogleAnswerError
 from lineage_bridge.catalogs.kinds.google.settings import DataplexSettings
 from lineage_bridge.catalogs.kinds.google.topics import by_topic, express_topic
 from lineage_bridge.catalogs.pace import Quota
-from lineage_bridge.catalogs.target import DELETE, DONE, AnswerT, Expressed, Json, ObjectKey, Operation, Outcome, Target
+from lineage_bridge.catalogs.target import CREATE, DELETE, DONE, AnswerT, Expressed, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import ForbiddenError, MissingError, UnauthenticatedError
 from lineage_bridge.model.sources import SourceCheck
 
 _RIGHTS: Final = "grant roles/dataplex.catalogEditor on the project"
 _COLLECTIONS: Final = {"entry_group": "entryGroups", "aspect_type": "aspectTypes", "entry_type": "entryTypes"}
 _READS, _WRITES = "reads", "writes"
+_LISTED_AFTER: Final = 20
+"""After so many topics without an entry, the ids of all entries are listed: a hundred in one call, instead of one call for each topic."""
 _MASK: Final = ("fully_qualified_name", "entry_source", "aspects")
 
 
 class DataplexTarget(Target[DataplexSettings]):
-    """Keeps an entry for each topic, with aspects for its columns, and for its jobs, owners and tags. Aspects of others stay."""
+    """Keeps an entry for each topic, with aspects for its columns, and for its jobs, owners and tags. Aspects of others stay.
+
+    An instance is for one publication: it lists the entries at most once. Each topic is written by a call of its own; the ledger has them
+    in portions, since two writes of it for each topic would take longer than the call.
+    """
 
     deletes = True
     reads = True
-    read_batch = 20
+    batch = read_batch = 20
     paces_itself = True
     quotas = MappingProxyType({_READS: Quota(6000, 60), _WRITES: Quota(1500, 60)})  # cloud.google.com/dataplex/docs/quotas
 
@@ -49,6 +56,9 @@ class DataplexTarget(Target[DataplexSettings]):
         super().__init__(name, settings)
         self._connection = CatalogConnection(settings, self._counted)
         self._preparing, self._is_prepared = threading.Lock(), False
+        self._listing, self._missing = threading.Lock(), 0
+        self._listed: frozenset[str] | None = None
+        self._may_list = True
 
     def _counted(self, request: Callable[[], AnswerT], method: str = "", /) -> AnswerT:
         return self.repeated(request, _READS if method == "GET" else _WRITES)
@@ -67,8 +77,23 @@ class DataplexTarget(Target[DataplexSettings]):
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
         """The topics that have an entry in the entry group, each with the digest of those parts of the entry that LineageBridge writes."""
-        entries = {key: self._entry(key) for key in keys}
+        entries = {key: self._entry(key) for key in keys if self._may_be_there(key)}
+        with self._listing:
+            self._missing += sum(entry is None for entry in entries.values())
         return {key: entry.content for key, entry in entries.items() if entry}
+
+    def _may_be_there(self, key: ObjectKey) -> bool:
+        """Whether a topic may have an entry. Lists do not say what is in entries, so those that are there have to be read one by one."""
+        with self._listing:
+            if self._missing >= _LISTED_AFTER and self._listed is None and self._may_list:
+                self._list()
+            return self._listed is None or entry_id(key) in self._listed
+
+    def _list(self) -> None:
+        try:
+            self._listed = self._connection.entry_ids(f"{self.settings.parent}/entryGroups/{self.settings.entry_group}")
+        except ForbiddenError:  # a role without dataplex.entries.list
+            self._may_list = False
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
         """Write or delete the entry of each topic."""
@@ -79,7 +104,8 @@ class DataplexTarget(Target[DataplexSettings]):
             if operation.action == DELETE:
                 return self._delete(operation.key)
             self._prepare()
-            return self._publish(msgspec.json.decode(operation.body), operation.key)
+            goal = entry_of(msgspec.json.decode(operation.body), operation.key, self.settings)
+            return self._publish(goal, operation.key, is_new=operation.action == CREATE)
         except GoogleAnswerError as error:
             found = error.outcome
             if error.is_missing:  # deleted while it is written: the entry group, or a type
@@ -90,17 +116,22 @@ class DataplexTarget(Target[DataplexSettings]):
         except ForbiddenError as error:
             raise ForbiddenError(str(error), _RIGHTS) from error
 
-    def _publish(self, event: Json, key: ObjectKey) -> Outcome:
-        there, goal = self._entry(key), entry_of(event, key, self.settings)
+    def _publish(self, goal: Json, key: ObjectKey, *, is_new: bool) -> Outcome:
+        try:
+            if is_new and self._connection.create_entry(goal):
+                return DONE
+            return self._replace(goal, key)
+        except ParseError as error:
+            return Outcome(False, f"cannot be sent as JSON of Google's: {error}")
+
+    def _replace(self, goal: Json, key: ObjectKey) -> Outcome:
+        there = self._entry(key)
         if there and not there.is_of_our_type:
             return Outcome(False, "there is an entry of another type under its id")
         was_ours = there is not None and there.has_our_schema
         keys = [topic_key(self.settings), *((SCHEMA,) if was_ours or SCHEMA in goal["aspects"] else ())]
         asked = {"update_mask": {"paths": list(_MASK)}, "aspect_keys": keys, "delete_missing_aspects": was_ours}
-        try:
-            self._connection.write(goal, asked)
-        except ParseError as error:
-            return Outcome(False, f"cannot be sent as JSON of Google's: {error}")
+        self._connection.write(goal, asked)
         return DONE
 
     def _delete(self, key: ObjectKey) -> Outcome:

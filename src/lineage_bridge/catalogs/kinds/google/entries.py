@@ -54,9 +54,14 @@ def _field(index: int, name: str, type_: str, members: tuple[str, ...], descript
     return {**made, "arrayItems": {"name": "item", "type": "record", "recordFields": inner}}
 
 
+def entry_id(key: ObjectKey) -> str:
+    """The id of the entry of a topic in its entry group."""
+    return process_id(key.namespace, key.name, "topic")
+
+
 def entry_name(key: ObjectKey, settings: DataplexSettings) -> str:
     """The resource name of the entry of a topic."""
-    return f"{settings.parent}/entryGroups/{settings.entry_group}/entries/{process_id(key.namespace, key.name, 'topic')}"
+    return f"{settings.parent}/entryGroups/{settings.entry_group}/entries/{entry_id(key)}"
 
 
 def topic_key(settings: DataplexSettings) -> str:

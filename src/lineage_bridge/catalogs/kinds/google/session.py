@@ -21,6 +21,8 @@ from lineage_bridge.errors import ConfigError, SourceError
 from lineage_bridge.sources.common.google.credentials import Authorization
 
 _ABORTED: Final = "ABORTED"
+_PAGE: Final = 100
+"""The most objects that a page of a list may have."""
 _HINT: Final = "check that the address is that of Google's API"
 
 
@@ -137,6 +139,31 @@ class GoogleConnection:
         """
         with readable(method):
             return getattr(self._client, method)(request=dict(request), retry=None, timeout=self._settings.timeout_s)
+
+    def listed(self, method: str, parent: str, member: str) -> Iterator[Any]:
+        """The objects on all pages of a list. Each page is requested when it is reached.
+
+        Empty if the parent does not exist. Raises as `call`.
+        """
+        try:
+            pages = self.call(method, {"parent": parent, "page_size": _PAGE}).pages
+        except GoogleAnswerError as error:
+            if error.is_missing:
+                return
+            raise
+        token = ""
+        while True:
+            with readable(method):
+                page = next(pages, None)
+            if page is None:
+                return
+            if page.next_page_token and page.next_page_token == token:
+                raise SourceError(
+                    f"{method} returned the token of the page just read, so the list has no end",
+                    "try again later; if it repeats, report it to Google",
+                )
+            token = page.next_page_token
+            yield from getattr(page, member)
 
     def close(self) -> None:
         """Close connections."""
