@@ -66,8 +66,12 @@ def _time_of_pass(connection: StoreConnection, now: int) -> int:
 @contextmanager
 def _reading(settings: Settings) -> Iterator[StoreConnection]:
     """A read transaction of the graph."""
-    location: StoreLocation = ReaderPool(graph_database(settings) or settings.paths.graph).location
+    database = graph_database(settings)
+    location: StoreLocation = ReaderPool(database or settings.paths.graph).location
     with closing(location.connect()) as connection:
+        if database is None:
+            # The search sorts rows of all old runs, which need not fit in memory.
+            connection.raw.execute("PRAGMA temp_store = FILE")
         connection.execute("BEGIN")
         yield connection
         connection.execute("ROLLBACK")
