@@ -100,7 +100,10 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile, 
         feed = SparkFeed(spark.session, serve, paths.archive, key, ErasedIds(paths.log))
         stream_thread = stack.enter_context(run_streams(streams, feed))
         if retention is not None:
-            RetentionThread(retention, store, serve.store_lock, status, stop).start()
+            retention_thread = RetentionThread(retention, store, serve.store_lock, status, stop)
+            retention_thread.start()
+            stack.callback(retention_thread.join, STOP_S)
+            stack.callback(stop.set)
         _watch(query, spark, (_Settler(serve, status, stop), stream_thread), status, stop)
         # Whoever stops the pipeline may have stopped Spark's process, too. All acknowledged events are in the log.
         with suppress(*SPARK_ERRORS):

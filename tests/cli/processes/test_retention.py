@@ -19,10 +19,13 @@ from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US, event_id
 from lineage_bridge.graph.log_record import LogRecord, OffsetRange, RecordKind, StoredRecord
+from lineage_bridge.model.keeping.retention import ExpiredCounts
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring.graph import differences, export_lines
+from lineage_bridge.wiring.processes import now_us
+from lineage_bridge.wiring.retention.policy import retention_of
 
 RULES = """
 [[retention]]
@@ -96,6 +99,18 @@ def test_what_is_old_goes_from_graph_and_log(settings: Settings, capsys: pytest.
     settings.paths.graph.unlink()
     fold(settings)
     assert (graph_of(settings), list(wrong(settings))) == (before, [])
+
+
+def test_a_clock_a_year_ahead_does_not_take_what_is_kept(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    key, counts = StateDatabase(settings.paths.state).key(), ExpiredCounts()
+    kept = Settings.model_validate({"data_dir": settings.paths.data_dir, "retention": [{"runs_days": 20}]})
+    steps = retention_of(kept, lambda: now_us() + 365 * DAY_US)
+    assert steps is not None
+    with closing(GraphWriter(settings.paths.graph, Names(key))) as store:
+        for step in steps(store):
+            counts.add(step())
+    assert counts.runs == 107 - 30
+    assert "days before the clock of this machine" in caplog.text
 
 
 def test_without_a_rule_the_command_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

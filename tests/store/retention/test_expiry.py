@@ -119,6 +119,23 @@ def test_a_second_pass_and_late_repeats_change_nothing(writer: GraphWriter) -> N
         assert again[name] == once[name], name
 
 
+def test_the_search_waits_until_everything_is_derived(writer: GraphWriter) -> None:
+    """Otherwise it would miss evidence, and runs that are old."""
+    runs = [
+        run_event("OTHER", str(UUID(int=n + 1)), f"job {n % 9}", T0 - n * DAY_US // 24, [dataset("a")], [dataset("b")]) for n in range(1100)
+    ]
+    records, cutoffs = records_of(runs, arrival=T0), Cutoffs(runs=T0 - 5 * DAY_US)
+    with opened() as settled:
+        put(settled, records)
+        expected, _ = retain(settled, cutoffs)
+        writer.apply(Batch({("log", 0): OffsetRange(0, 2**40)}, dict(flat(fold_records(records, NAMES)))), Budget(-(10**9)))
+        assert writer.left() > 0
+        assert retain(writer, cutoffs)[0] == expected
+        mine, theirs = tables(writer), tables(settled)
+        for name in mine:
+            assert mine[name] == theirs[name], name
+
+
 def test_a_run_that_sent_an_event_since_the_search_stays(writer: GraphWriter) -> None:
     put(writer, history())
     old = T0 - 5 * DAY_US

@@ -5,7 +5,6 @@ import threading
 from contextlib import AbstractContextManager
 from typing import Final
 
-from lineage_bridge.errors import LineageBridgeError
 from lineage_bridge.model.keeping.retention import ExpiredCounts
 from lineage_bridge.pipeline.status import StatusFile
 from lineage_bridge.ports.graph_store import GraphStore, Retention
@@ -43,7 +42,7 @@ class RetentionThread(threading.Thread):
             pause = EVERY_S
             try:
                 self._pass()
-            except (LineageBridgeError, OSError) as error:
+            except Exception as error:  # noqa: BLE001 - the boundary of a poll loop: the stream goes on, and so does the next pass
                 _log.warning("what is old could not be removed from the graph, and stays for now: %s", error)
                 pause = _RETRY_S
 
@@ -52,6 +51,8 @@ class RetentionThread(threading.Thread):
         self._note(total, is_running=True)
         for step in self._retention(self._store):
             with self._lock:
+                if self._stop_event.is_set():
+                    return
                 total.add(step())
             self._note(total, is_running=True)
             if self._stop_event.wait(_BREATH_S):

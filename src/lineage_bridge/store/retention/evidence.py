@@ -115,6 +115,11 @@ class OldRuns:
     def __init__(self, connection: StoreConnection, policy: RetentionPolicy) -> None:
         self._connection, self._policy = connection, policy
 
+    def is_settled(self) -> bool:
+        """Whether nothing waits to be derived that says what is needed."""
+        waiting = "SELECT EXISTS (SELECT 1 FROM derive_queue) OR EXISTS (SELECT 1 FROM stitch_queue)"
+        return not self._connection.execute(waiting).fetchone()[0]
+
     def positions(self) -> dict[tuple[str, int], int]:
         """How far the graph had read each partition when the transaction began."""
         return {(source, number): at for source, number, at in self._connection.execute('SELECT source, partition, "offset" FROM position')}

@@ -4,25 +4,30 @@ Each row that stays is as it was, and for each of them an event stays that said 
 is old, gives the same tables.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Final
 
+from lineage_bridge.errors import StoreError
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.log_record import RETRY, RecordAddress
 from lineage_bridge.model.keeping.retention import KEPT, ExpiredCounts, RetentionPolicy
+from lineage_bridge.ports.graph_store import Budget
 from lineage_bridge.ports.log import ExpiredRecords
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.retention.evidence import OldRuns, RunKey
 from lineage_bridge.store.retention.old_events import EventKey, OldEvents
 from lineage_bridge.store.retention.old_rows import REJECTED, SampleKey, old_samples
+from lineage_bridge.store.retention.pass_time import RETAINED_AT
 from lineage_bridge.store.write.apply import GraphWriter
 
 PAGE: Final = 2_000
 """How many events, samples or rejected events one step examines."""
 RUNS: Final = 500
-"""How many runs one step removes."""
+"""How many runs one step removes at most. A run goes as a whole, with all its events."""
+_TRIES: Final = 1_000
 _END: Final = 2**62
 _NAMESPACES = "SELECT s.last, n.namespace FROM run_shape s JOIN node n ON n.id = s.job WHERE s.asserted_by = ?"
 _RECORDS_OF_RUN = """SELECT r.source, r.partition, r."offset", r.channel, r.event FROM event e
@@ -49,10 +54,12 @@ class Expiry:
         self._old = OldEvents(self._connection, policy)
         self._number = 0
 
-    def steps(self, read: Reading, now_us: int) -> Iterator[Step]:
-        """Yield the steps of one pass. Each is to be called before the next is asked for, while nobody else uses the writer."""
+    def steps(self, read: Reading, at_us: int) -> Iterator[Step]:
+        """Yield the steps of one pass, by the time of the pass. Each is to be called before the next is asked for, while nobody else uses
+        the writer. Raises StoreError if values that show what is needed have yet to be derived.
+        """
         latest = self._policy.latest
-        yield self._recover
+        yield partial(self._begin, at_us)
         if latest.runs != KEPT:
             yield from self._run_steps(read)
         if latest.statistics != KEPT:
@@ -61,12 +68,14 @@ class Expiry:
             with read() as reading:
                 firsts = {first for (first,) in reading.scan("SELECT first FROM node")}
             # Where a producer's clock is far ahead, the arrival is the time that counts.
-            for since, until in ((KEPT, latest.events), (now_us + DAY_US, _END)):
+            for since, until in ((KEPT, latest.events), (at_us + DAY_US, _END)):
                 yield from self._event_steps(EventKey(since, b""), until, firsts)
         if self._policy.cutoffs_of("").events != KEPT:
             yield from self._rejected_steps(self._policy.cutoffs_of("").events)
 
-    def _recover(self) -> ExpiredCounts:
+    def _begin(self, at_us: int) -> ExpiredCounts:
+        with self._writer.transaction():
+            self._connection.execute(_NOTE, (RETAINED_AT, max(at_us, self._noted(RETAINED_AT))))
         committed = self._noted(_EXPIRED)
         self._expired.recover(committed)
         self._number = max(committed, self._expired.newest())
@@ -92,22 +101,39 @@ class Expiry:
     # runs
 
     def _run_steps(self, read: Reading) -> Iterator[Step]:
-        with read() as reading:
-            read_until, needed = OldRuns(reading, self._policy).positions(), OldRuns(reading, self._policy).needed()
+        read_until, needed = yield from self._search(read)
         after: RunKey | None = RunKey()
         while after is not None:
             with read() as reading:
                 runs, after = OldRuns(reading, self._policy).window(after, needed)
-            for first in range(0, len(runs), RUNS):
-                yield partial(self._expire_runs, runs[first : first + RUNS], read_until)
+            waiting = deque(runs)
+            while waiting:
+                yield partial(self._expire_runs, waiting, read_until)
         if self._noted(_UNASSERTED):
             yield self._drop_unasserted
 
-    def _expire_runs(self, runs: Sequence[bytes], read_until: Mapping[tuple[str, int], int]) -> ExpiredCounts:
-        """Remove those of these runs of which nothing was folded since the positions, and that are old under each of their jobs."""
+    def _search(self, read: Reading) -> Generator[Step, None, tuple[Mapping[tuple[str, int], int], set[bytes]]]:
+        """Find the old runs that stay, once everything is derived from which that is seen. Also returns how far the graph had read."""
+        for _ in range(_TRIES):
+            with read() as reading:
+                old = OldRuns(reading, self._policy)
+                if old.is_settled():
+                    return old.positions(), old.needed()
+            yield self._settle
+        raise StoreError("events arrive faster than their derived values are computed", "wait: the next pass is made when fewer arrive")
+
+    def _settle(self) -> ExpiredCounts:
+        self._writer.settle(Budget(PAGE))
+        return ExpiredCounts()
+
+    def _expire_runs(self, runs: deque[bytes], read_until: Mapping[tuple[str, int], int]) -> ExpiredCounts:
+        """Take the next of these runs, up to RUNS runs or PAGE events, and remove those of which nothing was folded since the positions,
+        and that are old under each of their jobs.
+        """
         with self._removal() as records:
-            gone, events = list[bytes](), 0
-            for run in runs:
+            gone, events, examined = list[bytes](), 0, 0
+            while runs and examined < RUNS and events < PAGE:
+                run, examined = runs.popleft(), examined + 1
                 rows = self._connection.execute(_NAMESPACES, (run,)).fetchall()
                 found = self._connection.execute(_RECORDS_OF_RUN, (run,)).fetchall()
                 is_old = all(last < self._policy.cutoffs_of(namespace).runs for last, namespace in rows)
