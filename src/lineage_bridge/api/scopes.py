@@ -179,6 +179,7 @@ class RouteRequirements:
     def __init__(self, routes: Sequence[BaseRoute], table: Mapping[str, Requirement] = REQUIREMENTS) -> None:
         self._patterns: list[tuple[str, re.Pattern[str], str, Requirement]] = []
         self._exact: dict[tuple[str, str], tuple[str, Requirement]] = {}
+        self._plain: set[tuple[str, str]] = set()
         unused = dict(table)
         for method, path, pattern in _calls(routes):
             needed = table.get(f"{method or 'GET'} {path}")
@@ -186,11 +187,10 @@ class RouteRequirements:
                 raise ConfigError(f"the route {method} {path} has no entry in the table of scopes", "add it to api/scopes.py")
             unused.pop(f"{method or 'GET'} {path}", None)
             self._patterns.append((method, pattern, path, needed))
+            if "{" not in path:
+                self._plain.add((method, path))
         if unused:
             raise ConfigError(f"the table of scopes names routes that do not exist: {sorted(unused)}", "remove them from api/scopes.py")
-        for method, path, _ in _calls(routes):
-            if "{" not in path:
-                self._exact[method, path] = self._first(method, path)
 
     def needed(self, method: str, path: str) -> Requirement:
         """The scope that a request requires. It is `principal` (any scope) for a path without a route, which is then answered with 404."""
@@ -210,7 +210,12 @@ class RouteRequirements:
 
     def _found(self, method: str, path: str) -> tuple[str, Requirement]:
         method = "GET" if method == "HEAD" else method
-        return self._exact.get((method, path)) or self._first(method, path)
+        found = self._exact.get((method, path))
+        if found is None:
+            found = self._first(method, path)
+            if (method, path) in self._plain:  # of others, clients can send any number
+                self._exact[method, path] = found
+        return found
 
     def _first(self, method: str, path: str) -> tuple[str, Requirement]:
         for allowed, pattern, template, needed in self._patterns:

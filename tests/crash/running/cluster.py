@@ -9,9 +9,8 @@ from functools import partial
 from pathlib import Path
 
 import psutil
-import pyspark
 from tests.ports import HOST, free_port
-from tests.servers.process import Process, java, running
+from tests.servers.process import QUICK, Process, java, running
 from tests.servers.quick_spark import quick_java
 
 DEPLOY = "org.apache.spark.deploy"
@@ -40,9 +39,13 @@ class SparkCluster:
 def spark_cluster(folder: Path, workers: int) -> Iterator[SparkCluster]:
     """A cluster that runs during a `with` block, with its files in `folder`."""
     folder.mkdir()
-    home = quick_java()["SPARK_HOME"]
-    archives = str(Path(pyspark.__file__).parent / "jars" / "*")
+    quick = quick_java()
+    home = quick["SPARK_HOME"]
+    # Java takes the classes of an earlier start only with the class path of that start.
+    archives = f"{home}/conf/:{home}/jars/*"
     environment = {"SPARK_HOME": home, "SPARK_LOCAL_IP": HOST, "SPARK_SCALA_VERSION": "2.13", "PATH": os.environ["PATH"]}
+    # Executors have no options of their own: they are started with those of the environment.
+    environment["JAVA_TOOL_OPTIONS"] = f"{' '.join(QUICK)} {quick['SPARK_SUBMIT_OPTS']}"
     port = free_port()
     master = f"spark://{HOST}:{port}"
 

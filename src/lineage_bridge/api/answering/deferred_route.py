@@ -1,10 +1,13 @@
 """Routes that are completed when their first request arrives. The API has about a hundred routes, and most processes need only a few."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from fastapi.routing import APIRoute
 from starlette.routing import compile_path
+
+_compiled = cache(compile_path)
 
 
 class DeferredRoute(APIRoute):
@@ -16,7 +19,7 @@ class DeferredRoute(APIRoute):
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401 - FastAPI's own options
         self._declared: tuple[str, Callable[..., Any], dict[str, Any]] | None = (path, endpoint, options)
         self.path, self.endpoint = path, endpoint
-        self.path_regex, self.path_format, self.param_convertors = compile_path(path)
+        self.path_regex, self.path_format, self.param_convertors = _compiled(path)
         self.methods = {method.upper() for method in options.get("methods") or ["GET"]}
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever FastAPI's route has

@@ -142,7 +142,7 @@ def test_datasets_are_named_by_ids(filled: Server) -> None:
         ({}, "name a node or datasets"),
         ({"namespace": "ns"}, "name a node or datasets"),
         ({**A, "datasets": "0123456789abcdef"}, "name a node or datasets"),
-        ({"datasets": "0123456789abcde"}, "not ids of nodes"),
+        ({"datasets": "0123456789abcde"}, "not the id of a node"),
         ({"datasets": ",".join(f"{number:016x}" for number in range(1001))}, "1,001 datasets are too many"),
     ],
 )

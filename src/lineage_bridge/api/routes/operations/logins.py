@@ -14,6 +14,7 @@ from lineage_bridge.access.browsers.cookies import Cookie
 from lineage_bridge.access.browsers.logins import PENDING_S, IssuerAnswer, Logins
 from lineage_bridge.access.browsers.signed_in import SignedInBrowsers
 from lineage_bridge.access.browsers.targets import target_of
+from lineage_bridge.api.answering.deferred_route import DeferredRoute
 from lineage_bridge.api.guard import admission
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
@@ -33,7 +34,7 @@ _PAGE: Final = "<!doctype html><html lang=en><meta charset=utf-8><title>Log in</
 
 def routes(services: Services) -> APIRouter:
     """The routes for logins and sessions."""
-    router = APIRouter(prefix="/auth", tags=["logins"])
+    router = APIRouter(prefix="/auth", tags=["logins"], route_class=DeferredRoute)
     _login_routes(router, services)
 
     @router.get("/session", response_model=None, responses=response_docs({200: SessionInfo}, writes=False))

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from prometheus_client.exposition import choose_encoder
 
+from lineage_bridge.api.answering.deferred_route import DeferredRoute
 from lineage_bridge.api.answering.lanes import Cost
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
@@ -23,7 +24,7 @@ _LANES = msgspec.json.Decoder(dict[str, dict[str, int]])
 
 def routes(services: Services) -> APIRouter:
     """The route for metrics."""
-    router = APIRouter(tags=["operations"])
+    router = APIRouter(tags=["operations"], route_class=DeferredRoute)
 
     @router.get("/metrics", response_class=PlainTextResponse, responses=response_docs({}, writes=False))
     async def get_metrics(request: Request) -> Response:
@@ -38,7 +39,7 @@ def routes(services: Services) -> APIRouter:
 
 def lane_routes(services: Services) -> APIRouter:
     """The internal route at which the answering process reports how many questions it answers."""
-    router = APIRouter()
+    router = APIRouter(route_class=DeferredRoute)
 
     @router.get(LANES, include_in_schema=False)
     def get_lanes() -> Response:

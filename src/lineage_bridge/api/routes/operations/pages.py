@@ -18,6 +18,7 @@ from starlette.staticfiles import StaticFiles
 from swagger_ui_bundle import swagger_ui_path
 
 from lineage_bridge import openlineage
+from lineage_bridge.api.answering.deferred_route import DeferredRoute
 from lineage_bridge.api.web.forwarding import server_prefix
 from lineage_bridge.api.web.page import ASSETS, VIEWS, WebPage
 
@@ -36,11 +37,12 @@ def install_pages(app: FastAPI) -> None:
     app.mount(FILES, StaticFiles(directory=Path(str(swagger_ui_path))), name="swagger")
     app.mount(FACETS, StaticFiles(directory=Path(str(files(openlineage))) / "spec" / "facets"), name="facets")
 
-    @app.get("/docs", include_in_schema=False)
     def get_docs(request: Request) -> Response:
         page = _page(app.title, request.scope.get("root_path", ""))
         scripts = " ".join(f"'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in _SCRIPT.findall(page))
         return HTMLResponse(page, headers={"Content-Security-Policy": _POLICY.format(scripts=scripts)})
+
+    app.router.add_api_route("/docs", get_docs, include_in_schema=False, route_class_override=DeferredRoute)
 
 
 def install_web_page(app: Starlette, page: WebPage, *, has_logins: bool) -> None:
