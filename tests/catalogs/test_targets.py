@@ -218,3 +218,14 @@ def test_filters(ours: Server, settings: dict[str, Any], jobs: set[str]) -> None
     )
     ours.targets.add("there", "files", settings, replace=False)
     assert {item.name for item in published(ours, plan_only=True).operations if item.kind == "job"} == jobs
+
+
+def test_values_of_filters_that_nothing_matches_are_named(ours: Server) -> None:
+    unknown = {"systems": ["nosuch"], "tags": ["none"], "environments": ["env-0"]}
+    ours.targets.add("there", "files", {"namespaces": ["ns", "typo*"], **unknown}, replace=True)
+    report = published(ours, plan_only=True)
+    assert report.unmatched == ["namespaces typo*", "systems nosuch", "tags none", "environments env-0"]
+    shown = ours.client.get("/api/v1/targets/there/publication").json()
+    assert (shown["unmatched"], shown["desired"]) == (report.unmatched, 0)
+    ours.targets.add("there", "files", {"namespaces": ["ns"], "exclude_namespaces": ["*"]}, replace=True)
+    assert published(ours, plan_only=True).unmatched == []

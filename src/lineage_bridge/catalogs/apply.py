@@ -201,9 +201,11 @@ class Publisher:
     def _record(self, steps: Sequence[PlanStep], intended: Sequence[LedgerEntry], outcomes: Sequence[Outcome]) -> None:
         entries, forgotten, now = [], [], self.clock_us()
         for step, entry, outcome in zip(steps, intended, outcomes, strict=True):
-            if outcome.later:
+            if outcome.foreign:
+                forgotten.append(entry.key)  # the next publication finds it there
+            elif outcome.later:
                 continue  # the next publication writes it again
-            if outcome.done and step.action == DELETE:
+            elif outcome.done and step.action == DELETE:
                 forgotten.append(entry.key)
             elif outcome.done:
                 entries.append(entry._replace(state=PUBLISHED, changed_us=now))

@@ -23,7 +23,7 @@ from lineage_bridge.openlineage.facets.publication import PUBLICATION, installat
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.projections.event_shapes import ViewEvent
 from lineage_bridge.projections.nodes import lineage_node
-from lineage_bridge.projections.states import StateFilter, state_events
+from lineage_bridge.projections.states import state_events
 
 MOST_INSTALLATIONS: Final = 16
 """The maximum number of installations that a mark names; the last ones are kept."""
@@ -54,13 +54,14 @@ class DesiredState:
     """All objects that a target should have, and how much of the graph it cannot represent, by kind.
 
     `known` are the objects that were published before. `left_out` has the reason why those of them that are in the graph are not among
-    `objects`.
+    `objects`. `unmatched` has each value of a filter that nothing in the graph matches, with the name of the filter before it.
     """
 
     objects: dict[ObjectKey, DesiredObject] = field(default_factory=dict)
     not_expressible: Counter[str] = field(default_factory=Counter)
     known: Collection[ObjectKey] = ()
     left_out: dict[ObjectKey, str] = field(default_factory=dict)
+    unmatched: list[str] = field(default_factory=list)
 
     def leave_out(self, key: ObjectKey, reason: str) -> None:
         """Note why an object is not published, if it was published before."""
@@ -75,20 +76,21 @@ def desired_state(
     keys of all objects that were published before.
     """
     settings: TargetSettings = target.settings
-    state = DesiredState(known=known)
+    state, chosen = DesiredState(known=known), TargetFilter(settings)
 
     def leave_out(node: Node) -> None:
         kind = "job" if node.kind == NodeKind.JOB else "dataset"
         named = renamed({"namespace": node.namespace, "name": node.name}, settings.map_namespaces, settings.map_names)
         state.leave_out(ObjectKey(kind, **named), BY_FILTER)
 
-    views = state_events(graph, now_us, settings.names, make_filter(settings), leave_out)
+    views = state_events(graph, now_us, settings.names, chosen.includes, leave_out)
     events = (event for view in views if (event := _event_for(target, view, installation, state)))
     for event in target.arranged(renamed(event, settings.map_namespaces, settings.map_names) for event in events):
         add_object(state, target, event)
     for edge in graph.inventory.direct(now_us=now_us):
         if NodeKind.JOB in (edge.source.kind, edge.target.kind):
             state.not_expressible["edges from job to job"] += 1
+    state.unmatched = chosen.unmatched
     return state
 
 
@@ -172,26 +174,38 @@ def publication_facet(kind: str, installations: Sequence[str]) -> Json:
 # which
 
 
-def make_filter(settings: TargetSettings) -> StateFilter:
-    """A function that decides whether the event of a job or dataset is published: the event, or that of a neighbouring dataset, must
-    match every filter.
-    """
-    filters: list[Callable[[InventoryEntry], bool]] = []
-    if settings.namespaces:
-        filters.append(lambda entry: _is_in(entry, settings.namespaces))
-    if settings.systems:
-        filters.append(lambda entry: entry.node_id.system in settings.systems)
-    if settings.tags:
-        filters.append(lambda entry: not set(lineage_node(entry).tags).isdisjoint(settings.tags))
-    if settings.environments:
-        filters.append(lambda entry: _is_in_environment(entry, settings.environments))
+Match = Callable[[InventoryEntry, str], bool]
 
-    def includes(entry: InventoryEntry, datasets: Sequence[InventoryEntry]) -> bool:
-        if _is_in(entry, settings.exclude_namespaces):
-            return False
-        return all(any(map(fits, (entry, *datasets))) for fits in filters)
 
-    return includes
+class TargetFilter:
+    """Decides which events of jobs and datasets are published: the event, or that of a neighbouring dataset, must match every filter."""
+
+    def __init__(self, settings: TargetSettings) -> None:
+        filters: dict[str, tuple[Sequence[str], Match]] = {
+            "namespaces": (settings.namespaces, lambda entry, glob: _is_in(entry, (glob,))),
+            "systems": (settings.systems, lambda entry, system: entry.node_id.system == system),
+            "tags": (settings.tags, lambda entry, tag: tag in lineage_node(entry).tags),
+            "environments": (settings.environments, _is_in_environment),
+        }
+        self._filters = {name: matched for name, matched in filters.items() if matched[0]}
+        self._excluded = settings.exclude_namespaces
+        self._unmatched = {name: set(values) for name, (values, _) in self._filters.items()}
+
+    @property
+    def unmatched(self) -> list[str]:
+        """Each value of a filter that nothing asked about has matched, with the name of the filter before it."""
+        return [f"{name} {value}" for name, values in self._unmatched.items() for value in sorted(values)]
+
+    def includes(self, entry: InventoryEntry, datasets: Sequence[InventoryEntry]) -> bool:
+        """Whether the event of a job or dataset is published."""
+        fitting = [self._fits(name, (entry, *datasets)) for name in self._filters]  # each of them, for `unmatched`
+        return all(fitting) and not _is_in(entry, self._excluded)
+
+    def _fits(self, name: str, entries: Sequence[InventoryEntry]) -> bool:
+        values, matches = self._filters[name]
+        found = {value for value in values if any(matches(entry, value) for entry in entries)}
+        self._unmatched[name] -= found
+        return bool(found)
 
 
 def _is_in(entry: InventoryEntry, globs: Iterable[str]) -> bool:
@@ -199,9 +213,9 @@ def _is_in(entry: InventoryEntry, globs: Iterable[str]) -> bool:
     return any(fnmatchcase(namespace, glob) for namespace in namespaces for glob in globs)
 
 
-def _is_in_environment(entry: InventoryEntry, environments: Iterable[str]) -> bool:
+def _is_in_environment(entry: InventoryEntry, environment: str) -> bool:
     node = lineage_node(entry)
-    return any(name in environments for name in (node.environment_id, node.environment_name) if name)
+    return environment in (node.environment_id, node.environment_name)
 
 
 # names

@@ -125,6 +125,7 @@ class Publication:
             counts=dict(sorted(Counter(step.action for step in plan.steps).items())),
             kept=dict(sorted(plan.kept.items())),
             not_expressible=dict(sorted(desired.not_expressible.items())),
+            unmatched=desired.unmatched,
             operations=[*unread, *(_operation(StepResult(step, "")) for step in plan.steps[:room])],
             operations_left_out=outcomes.counts.total() - len(unread) + max(0, len(plan.steps) - room),
             drift=list(_findings(plan.drift[:MOST_LISTED])),

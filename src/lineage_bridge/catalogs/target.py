@@ -62,7 +62,7 @@ class Operation:
 
 class Outcome(NamedTuple):
     """The outcome of an operation: whether it was done, and if not, the reason in `detail`. With `later`, another attempt may succeed;
-    otherwise the target refuses it for good.
+    otherwise the target refuses it for good. `foreign`: somebody else created the object since it was read, and it was left alone.
 
     `written` is how many things were created or changed at the target, by kind, where an object is more than one thing there.
     """
@@ -71,6 +71,7 @@ class Outcome(NamedTuple):
     detail: str = ""
     later: bool = False
     written: Mapping[str, int] = NOTHING_WRITTEN
+    foreign: bool = False
 
 
 DONE = Outcome(done=True)

@@ -119,6 +119,8 @@ def print_report(report: Json) -> None:
         *((f"not expressible in the target: {k}", n) for k, n in report["not_expressible"].items()),
     ):
         print_line(f"{count} {reason}")
+    for unmatched in report.get("unmatched", ()):
+        print_line(f"nothing in the graph matches the filter {unmatched}")
     counted = report["counts"] if report["plan_only"] else report["outcomes"]
     summary = ", ".join(f"{count} {_past(what)}" for what, count in counted.items()) or "nothing to do"
     print_line(f"{'plan' if report['plan_only'] else report['state']}: {summary}; {report['unchanged']} of {report['desired']} unchanged")

@@ -62,8 +62,9 @@ class PublicationReport(msgspec.Struct, frozen=True):
     `counts` has the planned operations by action, `outcomes` the operations by outcome. `operations` and `drift` list only the first ones;
     `operations_left_out` and `drift_left_out` are how many more there are. `unchanged` is how many objects are at the target as they should
     be, `kept` how many are no longer to be published but were not deleted, by reason; `not_expressible` counts what the target cannot
-    represent, by kind. If one object can become several things at the target, `written` is how many things were created or changed, by
-    kind. `code` is the kind of `error`. `given_up`: the remaining operations were not tried, because they would have failed too;
+    represent, by kind. `unmatched` are the values of filters that nothing in the graph matches. If one object can become several things at
+    the target, `written` is how many things were created or changed, by kind. `code` is the kind of `error`. `given_up`: the remaining
+    operations were not tried, because they would have failed too;
     `retry_after_s` is how long the target asks to wait.
     """
 
@@ -90,6 +91,7 @@ class PublicationReport(msgspec.Struct, frozen=True):
     operations_left_out: int = 0
     drift: list[DriftFinding] = []
     drift_left_out: int = 0
+    unmatched: list[str] = []
 
 
 class TargetRecord(NamedTuple):

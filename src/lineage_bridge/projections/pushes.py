@@ -121,6 +121,8 @@ def _errors(name: str, report: PublicationReport) -> Iterator[str]:
 def _skipped(report: PublicationReport) -> Iterator[str]:
     for found in report.drift:
         yield f"{found.kind} {found.namespace} {found.name} {found.finding}"
+    for unmatched in report.unmatched:
+        yield f"nothing in the graph matches the filter {unmatched}"
     for reason, count in report.kept.items():
         yield f"{count} {reason}"
     for what, count in report.not_expressible.items():

@@ -1,6 +1,7 @@
 """Google's catalog, Dataplex: an entry for each topic, under the name that lineage has, and nothing of others changed or deleted."""
 
 import itertools
+import json
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -297,22 +298,58 @@ def test_columns_that_are_no_longer_known_are_removed(ours: Server, there: Datap
     assert published(ours).drift == []
 
 
-def test_an_entry_that_is_created_meanwhile_is_replaced(ours: Server, place: Place, there: Dataplex, faulty: Any) -> None:
+def test_an_entry_that_somebody_creates_meanwhile_is_left_alone_and_never_deleted(
+    ours: Server, place: Place, there: Dataplex, faulty: Any
+) -> None:
     published(ours)
-    name, made = _entry(there, "b")["name"], _entry(there, "b")
-    made["aspects"][THEIRS] = {"data": {}}
-    added(ours, place, map_names={"x": "y"}, exclude_namespaces=["*"])
+    name, theirs = _entry(there, "b")["name"], _entry(there, "b")
+    theirs["entrySource"]["description"] = "theirs"
+    added(ours, place, exclude_namespaces=["*"])
     there.objects = {of: found for of, found in there.objects.items() if "/entries/" not in of}
     published(ours)
-    there.objects[name] = made
+    there.objects[name] = theirs
+    before = json.dumps(theirs)
     proxy: Faulty = faulty(place.settings["url"])
-    missing = b'{"error": {"status": "NOT_FOUND", "message": "not yet"}}'
-    proxy.answer(404, "/entries/", times=6, body=missing)
+    proxy.answer(404, "/entries/", times=6, body=b'{"error": {"status": "NOT_FOUND", "message": "not yet"}}')
     added(ours, place.behind(proxy))
-    there.requests.clear()
-    assert published(ours).outcomes == {"done": 6}
-    assert [request.partition(" ")[0] for request in there.requests if request.endswith(name.rpartition("/")[2])] == ["GET", "PATCH"]
-    assert (place.edges(), THEIRS in _entry(there, "b")["aspects"]) == (EDGES, True)
+    report = published(ours)
+    assert report.outcomes == {"done": 5, "refused": 1}
+    assert {item.detail for item in report.operations} == {"", "somebody has created an entry under its id meanwhile"}
+    assert [(finding.name, finding.finding) for finding in published(ours).drift] == [("b", FOREIGN)]
+    added(ours, place.behind(proxy), exclude_namespaces=["*"])
+    assert published(ours, prune=True).outcomes == {"done": 5}
+    assert (_names(there), json.dumps(there.objects[name])) == ([name], before)
+
+
+def test_an_entry_whose_creation_was_not_answered_is_its_own(ours: Server, place: Place, there: Dataplex) -> None:
+    lost = [True]
+
+    def losing(request: Any) -> Any:
+        answer = there.handle(request)
+        if request.method == "POST" and request.parts[-1] == "entries" and answer.status == 200 and lost:
+            return Answer(503 if lost.pop() else 200)
+        return answer
+
+    with answering(losing) as url:
+        added(ours, place, url=url, at_once=1)
+        assert published(ours).outcomes == {"done": 6}
+        assert (published(ours).counts, published(ours).drift) == ({}, [])
+    assert not [request for request in there.requests if request.startswith("PATCH")]
+
+
+def test_an_entry_whose_deletion_was_not_made_is_published_again(ours: Server, place: Place, there: Dataplex) -> None:
+    def refusing(request: Any) -> Any:
+        return Answer(401) if request.method == "DELETE" else there.handle(request)
+
+    with answering(refusing) as url:
+        added(ours, place, url=url)
+        published(ours)
+        added(ours, place, url=url, exclude_namespaces=["*"])
+        assert published(ours, prune=True).state == "failed"
+        added(ours, place, url=url)
+        ours.send(dataset_event(dataset("alone", schema=schema("changed")), time_us=T0 + 9))
+        assert published(ours).state == "done"
+        assert (published(ours).counts, published(ours).drift, place.edges()) == ({}, [], EDGES)
 
 
 MANY = 130

@@ -256,6 +256,7 @@ def _publication(report: PublicationReport) -> PublicationItem:
         code=report.code or UNSET,
         retry_after_s=UNSET if report.retry_after_s is None else report.retry_after_s,
         written=report.written,
+        unmatched=report.unmatched,
     )
 
 

@@ -42,6 +42,7 @@ class PublicationItem(Struct, frozen=True, omit_defaults=True):
     - `desired`: how many objects the target should have; `unchanged`: how many of them it has already.
     - `kept`: how many objects are left as they are, by reason.
     - `not_expressible`: what the target cannot store.
+    - `unmatched`: values of the target's filters that nothing in the graph matches, such as `systems confluant`.
     """
 
     state: str
@@ -65,6 +66,7 @@ class PublicationItem(Struct, frozen=True, omit_defaults=True):
     code: Text = UNSET
     retry_after_s: float | UnsetType = UNSET
     written: dict[str, int] = {}
+    unmatched: list[str] = []
 
 
 class ContinuousItem(Struct, frozen=True, omit_defaults=True):

@@ -104,8 +104,9 @@ class DataplexTarget(Target[DataplexSettings]):
             if operation.action == DELETE:
                 return self._delete(operation.key)
             self._prepare()
-            goal = entry_of(msgspec.json.decode(operation.body), operation.key, self.settings)
-            return self._publish(goal, operation.key, is_new=operation.action == CREATE)
+            event = msgspec.json.decode(operation.body)
+            goal = entry_of(event, operation.key, self.settings)
+            return self._publish(goal, operation.key, content_of(event["entry"]), is_new=operation.action == CREATE)
         except GoogleAnswerError as error:
             found = error.outcome
             if error.is_missing:  # deleted while it is written: the entry group, or a type
@@ -116,13 +117,22 @@ class DataplexTarget(Target[DataplexSettings]):
         except ForbiddenError as error:
             raise ForbiddenError(str(error), _RIGHTS) from error
 
-    def _publish(self, goal: Json, key: ObjectKey, *, is_new: bool) -> Outcome:
+    def _publish(self, goal: Json, key: ObjectKey, content: str, *, is_new: bool) -> Outcome:
         try:
-            if is_new and self._connection.create_entry(goal):
-                return DONE
-            return self._replace(goal, key)
+            if not is_new:
+                return self._replace(goal, key)
+            return DONE if self._connection.create_entry(goal) else self._compared(key, content)
         except ParseError as error:
             return Outcome(False, f"cannot be sent as JSON of Google's: {error}")
+
+    def _compared(self, key: ObjectKey, content: str) -> Outcome:
+        """The outcome of creating an entry that there is by now: by a request whose answer was lost, if it is as it should be."""
+        there = self._entry(key)
+        if there is None:
+            return Outcome(False, "its entry was created and deleted meanwhile", later=True)
+        if there.is_of_our_type and there.content == content:
+            return DONE
+        return Outcome(False, "somebody has created an entry under its id meanwhile", foreign=True)
 
     def _replace(self, goal: Json, key: ObjectKey) -> Outcome:
         there = self._entry(key)
