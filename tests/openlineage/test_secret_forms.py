@@ -64,6 +64,36 @@ def test_texts_of_the_same_forms_stay(value: str) -> None:
     assert json.loads(_masked(facet)) == facet
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"sk_{text(_RANDOM, HEX, 64)}",
+        f"rnd_{text(_RANDOM, HEX, 32)}",
+        f"ico-{text(_RANDOM, HEX, 32)}",
+        "y0_revenue_projection_by_region_and_product_category_quarterly",
+        "t1.payload_struct.customer_segment_assignment_history_by_region_and_product_line",
+        "AVNS_MONTHLY_REVENUE_BY_REGION",
+        "STS.FACTINTERNETSALES2024Q1",
+        "STS.CustomerOrders2024Archive.order_id",
+        "sb_secret_santa_assignment_history_table",
+        "wandb_v1_experiment_metrics_by_model_and_dataset_and_split_table",
+        "dckr_oat_meal_orders_by_region_table",
+        "zpka_orders_by_region_and_customer_segment",
+        "EAAA_REVENUE_BY_REGION_AND_PRODUCT_CATEGORY_AND_CUSTOMER_SEGMENT",
+    ],
+)
+def test_names_of_tables_and_columns_that_begin_like_tokens_stay(name: str) -> None:
+    facet = {"fields": [{"name": name, "type": "text"}], "query": f"SELECT {name} FROM a", "ids": {name: 1}}
+    assert json.loads(_masked(facet)) == facet
+
+
+def test_a_name_that_ends_in_pat_has_a_secret_only_if_the_value_is_a_key() -> None:
+    for value in ("id_pat=A12345678x", "url_pat=orders-2024.*", "where adm_pat=PAT001234567"):
+        assert json.loads(_masked({"query": value})) == {"query": value}
+    token = text(_RANDOM, "0123456789abcdefghijklmnopqrstuvwxyz", 52)
+    assert token not in _masked({"query": f"AZURE_DEVOPS_EXT_PAT={token}"})
+
+
 def test_a_secrets_id_is_a_secret_only_for_vault_and_only_if_it_is_a_uuid() -> None:
     for facet in ({"aws_secret_id": _UUID}, {"secretId": _UUID}, {"vault_secret_id": "shop/orders"}):
         assert json.loads(_masked(facet)) == facet

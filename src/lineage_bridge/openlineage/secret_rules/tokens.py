@@ -4,6 +4,8 @@ _WORD = r"[A-Za-z0-9_\-]"
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _BASE64 = r"[A-Za-z0-9+/]{30,}(?:\n[A-Za-z0-9+/]{20,})*(?:\n[A-Za-z0-9+/]{2,19}=)?={0,2}"
 """In one line or in several."""
+_MIXED = r"(?=[a-z0-9_\-]{0,60}[A-Z])(?=[A-Z0-9_\-]{0,60}[a-z])"
+"""Small and capital letters follow, as in random characters, but seldom in names of tables and columns."""
 TOKENS = (
     rf"gh[pousr]_[A-Za-z0-9]{{20,}}|github_pat_\w{{20,}}|gl(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent|ffct)-{_WORD}{{16,}}",
     rf"xox[a-z](?:\.xox[a-z])?-{_WORD}{{8,}}|xapp-{_WORD}{{10,}}",
@@ -26,19 +28,19 @@ TOKENS = (
     rf"ATBB[A-Za-z0-9]{{28,}}|HRKU-[0-9a-f\-]{{36}}|phx_[A-Za-z0-9]{{30,}}|secret_[A-Za-z0-9]{{40,}}|xau_{_WORD}{{30,}}|pcsk_{_WORD}{{40,}}|ls__[a-f0-9]{{32}}",
     r"dp\.(?:st|ct|sa|scim|audit)\.(?:[a-z0-9_\-]{2,35}\.)?[A-Za-z0-9]{40,}|sntrys_[A-Za-z0-9+/=_]{40,}|access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[a-f0-9]{32}",
     rf"(?:live|test)_[A-Za-z0-9]{{30}}(?!\w)|00D[A-Za-z0-9]{{12,15}}![A-Za-z0-9._]{{60,}}|[0-9a-f]{{32,36}}(?:FFFF)?NRAL|v[1-4]\.(?:local|public)\.{_WORD}{{40,}}(?:\.{_WORD}+)?",
-    rf"EAA[A-Z]{_WORD}{{50,}}|EAA[a-z0-9]{_WORD}{{90,}}|s\.(?=[A-Za-z]{{0,23}}\d)(?=[^A-Z]{{0,23}}[A-Z])(?=[^a-z]{{0,23}}[a-z])[A-Za-z0-9]{{24}}(?![\w.])",
+    rf"EAA[A-Z]{_MIXED}{_WORD}{{50,}}|EAA[a-z0-9]{_WORD}{{90,}}|s\.(?=[A-Za-z]{{0,23}}\d)(?=[^A-Z]{{0,23}}[A-Z])(?=[^a-z]{{0,23}}[a-z])[A-Za-z0-9]{{24}}(?![\w.])",
     rf"[MNO](?=[A-Za-z]{{0,25}}\d)[A-Za-z0-9]{{23,27}}\.{_WORD}{{6}}\.{_WORD}{{27,38}}|(?:ST|TGT|PT)-\d{{1,9}}-[A-Za-z0-9]{{20,}}",
     r"vercel_blob_rw_\w{30,}|vc[pkiar]_[A-Za-z0-9]{24,}|rpa_[A-Z0-9]{40,}\w{0,10}|tvly-[A-Za-z0-9\-]{20,}|fw_[A-Za-z0-9]{22,}|v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}|cio_[A-Za-z0-9]{30,}",
     r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.\-]{31,34}|dt0[a-z]\d\d\.[A-Z0-9]{20,}\.[A-Z0-9]{40,}|ops_eyJ[A-Za-z0-9+/=]{40,}",
-    rf"sha256~{_WORD}{{43}}(?!\w)|ico-[A-Za-z0-9]{{32}}(?!\w)|CLOJARS_[a-z0-9]{{60}}|API-(?=[A-Z]{{0,25}}\d)[A-Z0-9]{{26}}(?!\w)|tk-us-{_WORD}{{48}}",
+    rf"sha256~{_WORD}{{43}}(?!\w)|ico-{_MIXED}[A-Za-z0-9]{{32}}(?!\w)|CLOJARS_[a-z0-9]{{60}}|API-(?=[A-Z]{{0,25}}\d)[A-Z0-9]{{26}}(?!\w)|tk-us-{_WORD}{{48}}",
     r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}|dnkey-[a-z0-9]{26}-[a-z0-9]{52}|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?!\w)",
     rf"access-(?:sandbox|development|production)-{_UUID}|xa[ap]t-{_UUID}|amzn\.mws\.{_UUID}|amzn1\.oa2-cs\.v1\.[0-9a-f]{{60,}}|Atz[ar]\|[A-Za-z0-9_\-|]{{60,}}",
     r"s-s4t2(?:ud|af)-[a-f0-9]{64}|[ps]at\.[A-Za-z0-9_\-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}|eyJrIjoi[A-Za-z0-9]{60,}={0,3}|4b1d[A-Za-z0-9]{38}(?!\w)",
-    rf"p8e-[a-z0-9]{{32}}(?!\w)|GR1348941{_WORD}{{20,}}|sq[apu]_[a-f0-9]{{40}}|fio-u-{_WORD}{{40,}}|y0_{_WORD}{{50,}}|csk-[a-z0-9]{{40,}}|rnd_[A-Za-z0-9]{{28,}}",
-    rf"t1\.{_WORD}{{8,200}}={{0,2}}\.{_WORD}{{60,}}={{0,2}}|sk_[a-f0-9]{{48}}|xsmtpsib-[a-f0-9]{{64}}-[A-Za-z0-9]{{16}}|(?:[pst]k|p)\.eyJ{_WORD}{{20,}}\.{_WORD}{{20,}}",
-    rf"dckr_oat_{_WORD}{{20,}}|gta_[a-f0-9]{{40}}|zpka_[A-Za-z0-9_]{{30,}}|sb_secret_{_WORD}{{20,}}|bkaj_[a-z0-9]{{40}}|hc[a-z]ik_[a-z0-9]{{50,}}|mzp_[a-f0-9]{{64}}",
-    rf"STS\.(?=[A-Za-z]{{0,40}}\d)[A-Za-z0-9]{{20,60}}(?!\w)|d(?:ose|kea)[a-f0-9]{{32}}(?!\w)|AVNS_{_WORD}{{18,}}|CCDB1_[A-Za-z0-9]{{20,}}_[A-Za-z0-9]{{30,}}",
-    r"wandb_v1_\w{50,}|pk_\d{6,10}_[A-Z0-9]{32}|NF-[A-Za-z0-9]{32}(?!\w)|sm_aat_[A-Za-z0-9]{16}",
+    rf"p8e-[a-z0-9]{{32}}(?!\w)|GR1348941{_WORD}{{20,}}|sq[apu]_[a-f0-9]{{40}}|fio-u-{_WORD}{{40,}}|y0_{_MIXED}{_WORD}{{50,}}|csk-[a-z0-9]{{40,}}|rnd_{_MIXED}[A-Za-z0-9]{{28,}}",
+    rf"t1\.{_WORD}{{8,200}}={{0,2}}\.{_MIXED}{_WORD}{{60,}}={{0,2}}|sk_[a-f0-9]{{48}}(?!\w)|xsmtpsib-[a-f0-9]{{64}}-[A-Za-z0-9]{{16}}|(?:[pst]k|p)\.eyJ{_WORD}{{20,}}\.{_WORD}{{20,}}",
+    rf"dckr_oat_{_MIXED}{_WORD}{{20,}}|gta_[a-f0-9]{{40}}|zpka_(?=[A-Za-z_]{{0,30}}\d)[A-Za-z0-9_]{{30,}}|sb_secret_{_MIXED}{_WORD}{{20,}}|bkaj_[a-z0-9]{{40}}|hc[a-z]ik_[a-z0-9]{{50,}}|mzp_[a-f0-9]{{64}}",
+    rf"STS\.{_MIXED}(?=[A-Za-z]{{0,40}}\d)[A-Za-z0-9]{{20,60}}(?![\w.])|d(?:ose|kea)[a-f0-9]{{32}}(?!\w)|AVNS_{_MIXED}{_WORD}{{18,}}|CCDB1_[A-Za-z0-9]{{20,}}_[A-Za-z0-9]{{30,}}",
+    rf"wandb_v1_{_MIXED}\w{{50,}}|pk_\d{{6,10}}_[A-Z0-9]{{32}}|NF-[A-Za-z0-9]{{32}}(?!\w)|sm_aat_[A-Za-z0-9]{{16}}",
     r"(?:IQoJb3JpZ2luX2Vj|F[wQ]oGZXIvYXdzE|FQoDYXdzE)[A-Za-z0-9+/]{80,}={0,2}",
     rf"(?:eyJ0eXBlIjogInNlcnZpY2VfYWNjb3VudC|eyJ0eXBlIjoic2VydmljZV9hY2NvdW50|ewogICJ0eXBlIjogInNlcnZpY2VfYWNjb3VudC){_BASE64}",
     rf"MII[A-Za-z0-9+/]{{2}}[AQgw]IBA(?:DANBgkqhkiG9w0BAQEFAASC|AKCA[QgwY]EA){_BASE64}",

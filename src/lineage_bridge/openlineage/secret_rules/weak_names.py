@@ -19,7 +19,7 @@ _CODES = re.compile(
     r"(?:\A|\.)(?:pin|otp|tan|cvv|cvc|(?:otp|totp|mfa|tfa|fa|sms|verification|unlock|security|auth|login|access|confirmation)\.code)\Z"
 )
 _KEYS = re.compile(
-    rf"(?:\A|\.)(?:{_KEY_OWNERS})\.?key\Z|(?:\A|\.)(?:{_KEY_WORDS})(?:\.|\Z)|(?:schluessel|schlüssel)(?:\.|\Z)|(?:\A|\.)(?:private|priv|hmac|salt|pepper|iv|csrf|xsrf)\Z|privkey\Z|(?:\A|\.)id\.(?:rsa|dsa|ecdsa|ed)\Z|(?:device|oauth|code)\.?(?:code|verifier)\Z|session(?:\.?id)?\Z|pkcs\Z|auth\.?code\Z|(?:\A|\.)auth\Z|(?:\A|\.)private\.key\."
+    rf"(?:\A|\.)(?:{_KEY_OWNERS})\.?key\Z|(?:\A|\.)(?:{_KEY_WORDS})(?:\.|\Z)|(?:schluessel|schlüssel)(?:\.|\Z)|(?:\A|\.)(?:private|priv|hmac|salt|pepper|iv|csrf|xsrf)\Z|privkey\Z|(?:\A|\.)id\.(?:rsa|dsa|ecdsa|ed)\Z|(?:device|oauth|code)\.?(?:code|verifier)\Z|session(?:\.?id)?\Z|pkcs\Z|auth\.?code\Z|(?:\A|\.)auth\Z|\.pat\Z|(?:\A|\.)private\.key\."
 )
 _LOGIN_IDS = re.compile(r"(?:\A|\.)(?:vault|approle)\.(?:\w{1,40}\.){0,3}secret\.id\Z")
 """What Vault's AppRole takes in place of a password: a UUID, if it is not the name of a secret."""
@@ -31,7 +31,7 @@ _NO_KEYS = re.compile(
 _PHRASES = re.compile(r"(?:\A|\.)(?:seed|phrase|mnemonic)\Z")
 _PASSWORDS = re.compile(
     r"(?:\A|\.)(?:creds?|tok|toks|token|totp|bearer|bearer\.value|pw|pass|mdp|parola|parol|clave|clave\.(?:usuario|cliente)|mima|sandi|rahasia|kodikos|gizli|geheimnis|geheim|jeton|bimilbeonho|code\.secret"
-    r"|codigo\.secreto|secreto|secret[ao]|segreto|segredo|geheimer|hemlig|hemlighet|tajne|heimlich|masterauth|requirepass|sifra|sifre|login\.?key|(?<=\.)pat)(?:\Z|\.(?:acces|acceso|accesso|acesso|api|ordine|db|bd|base|auth|seed|secreta|bazy|tietokanta|banco)\Z)"
+    r"|codigo\.secreto|secreto|secret[ao]|segreto|segredo|geheimer|hemlig|hemlighet|tajne|heimlich|masterauth|requirepass|sifra|sifre|login\.?key)(?:\Z|\.(?:acces|acceso|accesso|acesso|api|ordine|db|bd|base|auth|seed|secreta|bazy|tietokanta|banco)\Z)"
 )
 _WEAK = (
     "pin|otp|pkcs|llave|kata|tan|cvv|cvc|code|key|seed|phrase|mnemonic|cred|tok|bearer|mdp|parol|clave|mima|sandi|rahasia|kodikos"
