@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.api.support import Server
 from tests.catalogs.conftest import added, published
-from tests.catalogs.costs.quotas import Limited, QuotaThere
+from tests.catalogs.costs.quotas import Limited, QuotaThere, WindowThere
 from tests.catalogs.places import OVER_HTTP, Place, make_place
 from tests.catalogs.standins.dataplex import Dataplex
 from tests.catalogs.standins.server import answering
@@ -73,20 +73,32 @@ def test_a_publication_takes_what_the_limit_makes_necessary(
     assert published(ours).counts == {}
 
 
-def test_a_documented_limit_is_kept_without_being_told(request: pytest.FixtureRequest, ours: Server) -> None:
-    """DataZone's of 20 events a second, which counts no other calls."""
-    made = make_place("datazone", request, ours)
-    posts = QuotaThere(20, methods=frozenset({"POST"}), clock_s=lambda: ours.parts.now_us / 1_000_000)
-    there = Limited(made.more["there"].handle, [posts], {})
-    ours.send(*(job_event(f"job{number}", inputs=[dataset("a")], outputs=[dataset("b")]) for number in range(77)))
+POSTS = frozenset({"POST"})
+"""The calls that DataZone's limit of 20 events a second counts; Atlan's of 400 calls a minute counts all."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "jobs", "counted"),
+    [("datazone", 77, (QuotaThere, 20, 1.0, POSTS)), ("atlan", 210, (WindowThere, 400, 60.0))],
+    ids=["datazone", "atlan"],
+)
+def test_a_documented_limit_is_kept_without_being_told(
+    request: pytest.FixtureRequest, ours: Server, kind: str, jobs: int, counted: tuple[Any, ...]
+) -> None:
+    made, (quota, *limit) = make_place(kind, request, ours), counted
+    calls = quota(*limit, clock_s=lambda: ours.parts.now_us / 1_000_000)
+    there = Limited(made.more["there"].handle, [calls], {})
+    ours.send(*(job_event(f"job{number}", inputs=[dataset("a")], outputs=[dataset("b")]) for number in range(jobs)))
 
     def wait(seconds: float) -> None:
         ours.parts.now_us += round(seconds * 1_000_000)
 
     ours.wait = wait
+    address = "endpoint_url" if "endpoint_url" in made.settings else "url"
     with answering(there.handle) as url:
-        added(ours, made, endpoint_url=url, at_once=1)
+        added(ours, made, **{address: url}, at_once=1)
         began_us = ours.parts.now_us
-        assert published(ours).outcomes == {"done": 80}
-    assert (there.refused, there.floor_s) == (0, 3.0)
-    assert there.floor_s <= (ours.parts.now_us - began_us) / 1_000_000 <= SLACK * there.floor_s
+        assert published(ours).outcomes == {"done": jobs + 3}
+    taken_s = (ours.parts.now_us - began_us) / 1_000_000
+    assert there.refused == 0
+    assert 0 < there.floor_s <= taken_s <= SLACK * there.floor_s

@@ -98,7 +98,10 @@ function Made({ made }: { made: Schemas["PublicationItem"] }) {
                     ...counts("Done", made.outcomes),
                     ...counts("Left as it is", made.kept),
                     ...counts("Cannot be expressed there", made.not_expressible),
-                    ...(made.unmatched ?? []).map((filter): [string, string] => [`Filter ${filter}`, "matches nothing"]),
+                    ...(made.unmatched ?? []).map((filter): [string, string] => [
+                        `Filter ${filter}`,
+                        "matches nothing",
+                    ]),
                 ]}
             />
             {made.operations.length > 0 && (

@@ -1,7 +1,8 @@
 """The target Atlan: sends each job as a completed run, waits until Atlan shows the run, and reads it back. Jobs to delete are archived."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from lineage_bridge.catalogs.events import digest
@@ -9,12 +10,14 @@ from lineage_bridge.catalogs.http import outcome_of
 from lineage_bridge.catalogs.kinds.atlan.api import MOST, AtlanApi, attributes_of
 from lineage_bridge.catalogs.kinds.atlan.runs import bodies, content_of, content_of_run, expressed, named
 from lineage_bridge.catalogs.kinds.atlan.settings import AtlanSettings
-from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target, TargetKind
+from lineage_bridge.catalogs.pace import Quota
+from lineage_bridge.catalogs.target import DELETE, DONE, AnswerT, Expressed, Json, ObjectKey, Operation, Outcome, Target, TargetKind
 from lineage_bridge.errors import ForbiddenError, MissingError
 from lineage_bridge.model.sources import SourceCheck
 
 _JOB: Final = "FlowControlOperation"
 """The type of the asset that a job becomes; its lineage is in processes that it refers to as `flowDataResults`."""
+_CALLS: Final = "calls"
 
 
 class AtlanTarget(Target[AtlanSettings]):
@@ -27,12 +30,18 @@ class AtlanTarget(Target[AtlanSettings]):
     batch = 10
     read_batch = MOST
     paces_itself = True
+    quotas = MappingProxyType(
+        {_CALLS: Quota(400, 60)}
+    )  # docs.atlan.com/product/capabilities/build-apps/references/api-limits-and-automation
 
     def __init__(self, name: str, settings: AtlanSettings, _: Path) -> None:
         super().__init__(name, settings)
         self._silent = 0
-        self._api = AtlanApi(settings, self.repeated)
+        self._api = AtlanApi(settings, self._counted)
         self.reads = self.deletes = settings.is_readable
+
+    def _counted(self, request: Callable[[], AnswerT], _: str = "", /) -> AnswerT:
+        return self.repeated(request, _CALLS)
 
     def express(self, event: Json) -> Expressed:
         """Convert an event to a completed run, under the name that the job has in Atlan. Raises InexpressibleError."""
