@@ -23,9 +23,10 @@ _EVERY = 50
 @with_output("print the counts as JSON")
 @with_settings(*FOLDER)
 def retention(settings: Settings, dry_run: bool, as_json: bool) -> None:
-    """Remove what is older than the setting `retention` allows from the graph and from the log.
+    """Remove what is older than the setting `retention` allows.
 
-    A running server does this by itself once a day, so no server may be running, except for a dry run. The present graph does not change.
+    It goes from the graph and from the log. A running server does this by itself once a day, so no server may be running, except for a
+    dry run. The present graph does not change.
     """
     if not settings.retention:
         raise ConfigError("the setting retention is empty: everything is kept", "write a section [[retention]] into the settings file")
