@@ -20,7 +20,7 @@ def prepare_masking() -> None:
 
 
 def prepare_masking_beside() -> None:
-    """Do so in a thread of its own. The process waits for it before it ends: Python ends daemon threads, and ending one in RE2 aborts."""
+    """Start `prepare_masking` in a thread. It is no daemon thread: Python ends these at exit, and a process ended within RE2 aborts."""
     Thread(target=prepare_masking, name="prepare-masking").start()
 
 
