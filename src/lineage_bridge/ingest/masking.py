@@ -20,9 +20,7 @@ def prepare_masking() -> None:
 
 
 def prepare_masking_beside() -> None:
-    """Call `prepare_masking` in a thread. The thread is not a daemon, so the process waits for it before it ends: Python ends daemon
-    threads, and ending one within RE2 aborts the process.
-    """
+    """Start `prepare_masking` in a thread. It is no daemon thread: Python ends these at exit, and a process ended within RE2 aborts."""
     Thread(target=prepare_masking, name="prepare-masking").start()
 
 
