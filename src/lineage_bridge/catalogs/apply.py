@@ -192,11 +192,12 @@ class Publisher:
 
     def _operation(self, step: PlanStep, entry: LedgerEntry) -> Operation:
         identity = [self.installation, self.destination, entry.key, entry.fingerprint, entry.revision, step.desired is None]
-        body = b""
+        body, returns = b"", False
         if step.desired is not None:
+            returns = step.entry is not None and step.entry.state == DELETING
             run = run_id("publication", self.installation, entry.key, entry.fingerprint, entry.revision)
             body = stamped(step.desired.event(), entry.changed_us, str(run))
-        return Operation(step.action, step.key, body, digest_of(identity))
+        return Operation(step.action, step.key, body, digest_of(identity), returns)
 
     def _record(self, steps: Sequence[PlanStep], intended: Sequence[LedgerEntry], outcomes: Sequence[Outcome]) -> None:
         entries, forgotten, now = [], [], self.clock_us()

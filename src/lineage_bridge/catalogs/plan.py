@@ -105,7 +105,8 @@ def _plan_new(
 ) -> None:
     is_foreign = entry is None and found is not None and key in found
     if not is_foreign:
-        plan.steps.append(PlanStep(CREATE, key, "is new in the graph", goal, entry))
+        is_there = found is not None and key in found  # its deletion has not ended
+        plan.steps.append(PlanStep(UPDATE if is_there else CREATE, key, "is new in the graph", goal, entry))
     elif options.overwrite:
         plan.steps.append(PlanStep(UPDATE, key, FOREIGN, goal, None, ours=False))
     else:

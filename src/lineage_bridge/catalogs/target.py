@@ -51,13 +51,14 @@ class Expressed:
 @dataclass(frozen=True)
 class Operation:
     """One change at a target. `body` is the event to send, empty if the object is deleted. Repeats of the same change have the same
-    `idempotency_key`.
+    `idempotency_key`. `returns`: the object's deletion was begun and may not have ended.
     """
 
     action: str
     key: ObjectKey
     body: bytes
     idempotency_key: str
+    returns: bool = False
 
 
 class Outcome(NamedTuple):

@@ -24,7 +24,7 @@ from lineage_bridge.catalogs.kinds.google.processes import (
 )
 from lineage_bridge.catalogs.kinds.google.session import GoogleAnswerError
 from lineage_bridge.catalogs.kinds.google.settings import GoogleSettings
-from lineage_bridge.catalogs.target import CREATE, DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
+from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import BusyError, ForbiddenError, UnauthenticatedError
 from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.sources.common.catalog.address import catalog_address
@@ -119,7 +119,7 @@ class GoogleTarget(Target[GoogleSettings]):
         goal, process = job_lineage(event, self.settings.prefix), self._process(operation.key)
         now = Timestamp()
         now.FromJsonString(event["eventTime"])
-        if operation.action == CREATE and self._is_there(process):  # it is being deleted since the job left the graph
+        if operation.returns and self._is_there(process):
             ended = self._deleted("delete_process", process)
             if not ended.done:
                 return ended
