@@ -58,6 +58,7 @@ def test_the_status_has_the_time_of_its_heartbeat(tmp_path):
         "beat_us": 101,
         "spark_pid": None,
         "workers": [7],
+        "retention": {},
         "batches": 0,
         "position": {"log/0": 5},
         "left": 0,

@@ -148,7 +148,7 @@ def test_the_list_is_written_anew_before_it_grows_without_end(root: Path) -> Non
         manifest.add([(folder, files_in(folder)[0])])
         assert len((root / NAME).read_bytes().splitlines()) <= 4 * 5 + 10 + 1
     assert check_archive(root) == (5, 15, [])
-    assert not Manifest(root).is_new(folder, files_in(folder)[4])
+    assert Manifest(root).find(folder, files_in(folder)[4])
 
 
 def kinds(damage: Sequence[Damage]) -> list[str]:

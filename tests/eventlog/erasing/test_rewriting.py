@@ -140,11 +140,11 @@ def test_a_dry_run_changes_nothing(folder: Path) -> None:
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
-class _CrashError(Exception):
+class CrashError(Exception):
     """The process ends here."""
 
 
-class _CrashingDisk(LocalDisk):
+class CrashingDisk(LocalDisk):
     """Ends the process at one of the calls that change the disk."""
 
     def __init__(self, at: int) -> None:
@@ -153,7 +153,7 @@ class _CrashingDisk(LocalDisk):
     def _step(self) -> None:
         self.left -= 1
         if self.left < 0:
-            raise _CrashError
+            raise CrashError
 
     def create(self, path: Path) -> int:
         self._step()
@@ -176,8 +176,8 @@ class _CrashingDisk(LocalDisk):
 def test_after_a_crash_the_rest_is_erased(folder: Path, at: int) -> None:
     before, request = everything(folder), ErasureRequest("1", PERSON, ADA)
     try:
-        erase(folder, request, _CrashingDisk(at))
-    except _CrashError:
+        erase(folder, request, CrashingDisk(at))
+    except CrashError:
         assert check_log(folder).damage == ()
         assert list(everything(folder)) == list(before)
     erase(folder, request)

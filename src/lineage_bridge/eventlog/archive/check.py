@@ -105,7 +105,7 @@ def _check_file(root: Path, file: ArchivedFile, on_piece: Callable[[], None]) ->
 
 
 def _is_changed(file: ArchivedFile, listed: ListedFile | None) -> bool:
-    return listed is not None and listed.checksum is not None and checksum_of(file.path) != listed.checksum
+    return listed is not None and listed.checksum is not None and checksum_of(file.path) not in (listed.checksum, listed.replaced)
 
 
 def _damage(root: Path, kind: str, path: Path, first: int, end: int, detail: str) -> Damage:

@@ -22,7 +22,8 @@ _MARK_CHARACTERS: Final = 9
 class ListedFile(NamedTuple):
     """A file with the records in [start, end) of the partition in `folder`, as the manifest lists it.
 
-    `checksum` is the CRC-32 of its bytes; None for a file that is older than the manifest.
+    `checksum` is the CRC-32 of its bytes; None for a file that is older than the manifest. `replaced` is the CRC-32 of the bytes that it
+    may still have, because it is being rewritten; else None.
     """
 
     folder: str
@@ -31,6 +32,7 @@ class ListedFile(NamedTuple):
     level: int
     size: int
     checksum: int | None
+    replaced: int | None = None
 
 
 _LINES: Final = msgspec.json.Decoder(ListedFile)
@@ -59,10 +61,9 @@ class Manifest:
         self._listed, self._lines = _read(root)
         self._end_line = self._path.exists()
 
-    def is_new(self, folder: Path, file: ArchivedFile) -> bool:
-        """Whether the manifest does not list a file yet."""
-        found = self._listed.get(self._name(folder), {})
-        return (file.start, file.end, file.level) not in found
+    def find(self, folder: Path, file: ArchivedFile) -> ListedFile | None:
+        """The line of a file in a folder; None if the manifest does not list it yet."""
+        return self._listed.get(self._name(folder), {}).get((file.start, file.end, file.level))
 
     def add(self, files: Iterable[tuple[Path, ArchivedFile]], *, checked: bool = True) -> None:
         """Add files, given by their folders, to the manifest, durably. With `checked`, their checksums are computed from their present
@@ -72,6 +73,17 @@ class Manifest:
         for folder, file in files:
             checksum = checksum_of(file.path) if checked else None
             added.append(ListedFile(self._name(folder), file.start, file.end, file.level, file.path.stat().st_size, checksum))
+        self._append(added)
+
+    def announce(self, folder: Path, file: ArchivedFile, checksum: int) -> None:
+        """Note durably that a listed file is about to be rewritten, and the checksum that it will have. Then it counts as undamaged before
+        and after. Once it is rewritten, it is to be added again. Raises OSError.
+        """
+        listed = self.find(folder, file)
+        if listed is not None and listed.checksum is not None:
+            self._append([listed._replace(checksum=checksum, replaced=checksum_of(file.path))])
+
+    def _append(self, added: Sequence[ListedFile]) -> None:
         for listed in added:
             _note(self._listed, listed)
         is_new = not self._path.exists()

@@ -117,7 +117,7 @@ class ArchiveWriter:
     def _adopt(self) -> None:
         """Add the files that the manifest lacks, because a process was killed, or because an older version without manifests wrote them."""
         every = [(of.folder(self.root), file) for of in partitions_in(self.root) for file in files_in(of.folder(self.root))]
-        if new := [(folder, file) for folder, file in every if self._manifest.is_new(folder, file)]:
+        if new := [(folder, file) for folder, file in every if self._manifest.find(folder, file) is None]:
             self._manifest.add(new, checked=False)
 
     def _scratch(self) -> Path:

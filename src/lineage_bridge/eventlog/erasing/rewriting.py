@@ -6,16 +6,19 @@ erased: they must be repaired first. The caller holds the locks of the log and o
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
+from zlib import crc32
 
 from lineage_bridge.errors import LogError
-from lineage_bridge.eventlog.archive.files import files_in, partitions_in
-from lineage_bridge.eventlog.archive.manifest import Manifest, checksum_of, read_listing
+from lineage_bridge.eventlog.archive.files import ArchivedFile, files_in, partitions_in
+from lineage_bridge.eventlog.archive.manifest import Manifest, checksum_of
 from lineage_bridge.eventlog.archive.writer import PARTS
 from lineage_bridge.eventlog.compressed.compressor import rewrite_stored
 from lineage_bridge.eventlog.compressed.segment_file import (
+    SegmentFile,
     compressed_path,
     damaged_frames,
     open_segment,
@@ -41,6 +44,7 @@ from lineage_bridge.graph.log_record import RecordKind
 
 _SEGMENT: Final = re.compile(r"\d{10}\.log(\.zst)?")
 _ARCHIVED: Final = re.compile(r"\d+-\d+\.\d")
+_PIECE: Final = 1 << 20
 
 
 class FileErasure(NamedTuple):
@@ -73,18 +77,21 @@ def erase_in_log(directory: Path, choose: Choose, disk: Disk, on_file: OnFile) -
 
 def erase_in_archive(root: Path, choose: Choose, disk: Disk, on_file: OnFile) -> None:
     """Erase the chosen records of the archive. Raises LogError for bytes that cannot be read, OSError."""
-    listed = {(folder, file.start, file.end, file.level): file.checksum for folder, files in read_listing(root).items() for file in files}
-    manifest: Manifest | None = None
+    manifest = Manifest(root)
     for of in partitions_in(root):
         folder = of.folder(root)
         for file in files_in(folder):
-            found = _erase_in(file.path, 0, file.path.stat().st_size, choose, disk, on_file)
-            if not found.erased_ids and not found.patches:
-                continue
-            key = str(folder.relative_to(root)), file.start, file.end, file.level
-            if listed.get(key) not in (None, checksum_of(file.path)):
-                manifest = manifest or Manifest(root)
+            _erase_in(file.path, 0, file.path.stat().st_size, choose, disk, on_file, partial(_announce, manifest, folder, file))
+            listed = manifest.find(folder, file)
+            if listed is not None and listed.replaced is not None and checksum_of(file.path) in (listed.checksum, listed.replaced):
                 manifest.add([(folder, file)])
+
+
+def _announce(manifest: Manifest, folder: Path, file: ArchivedFile, content: SegmentFile) -> None:
+    checksum = 0
+    for byte in range(0, content.size, _PIECE):
+        checksum = crc32(content.read(_PIECE, byte), checksum)
+    manifest.announce(folder, file, checksum)
 
 
 def leftovers(log: Path, archive: Path) -> Iterator[Path]:
@@ -129,7 +136,15 @@ def is_chosen_in(path: Path, choose: Choose) -> bool:
     return any(choose(record) is not record for _, _, record in records) or bool(gaps)
 
 
-def _erase_in(path: Path, first: int, end: int, choose: Choose, disk: Disk, on_file: OnFile) -> FileErasure:
+def _erase_in(
+    path: Path,
+    first: int,
+    end: int,
+    choose: Choose,
+    disk: Disk,
+    on_file: OnFile,
+    announce: Callable[[SegmentFile], None] = lambda _: None,
+) -> FileErasure:
     def fail(gap: UnreadableBytes) -> NoReturn:
         raise LogError(
             f"{path} has bytes that cannot be read, from {gap.first} to {gap.end}: what is to be erased may be in them",
@@ -139,7 +154,9 @@ def _erase_in(path: Path, first: int, end: int, choose: Choose, disk: Disk, on_f
     found = _search(path, first, end, choose, fail)
     if on_file(found) and (found.patches or segment_size(path) > end):
         with open_segment(path) as original:
-            rewrite_stored(stored_path(path), PatchedFile(original, found.patches, end), disk)
+            content = PatchedFile(original, found.patches, end)
+            announce(content)
+            rewrite_stored(stored_path(path), content, disk)
     return found
 
 
