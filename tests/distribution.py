@@ -13,7 +13,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 GROUPS = {"connect": "connect", "postgres": "connect", "flink": "connect"}
-GROUPS |= {"kafka": "kafka", "built": "page", "spark": "spark"}
+GROUPS |= {"kafka": "kafka", "built": "page", "browser": "page", "spark": "spark"}
 GROUPS |= {"moto": "kinesis", "kinesis_local": "kinesis"}
 GROUPS |= {"served": "served", "openid": "openid", "registry": "registry"}
 GROUPS |= {"s3_store": "stores", "gcs_store": "stores", "azure_store": "stores"}

@@ -140,11 +140,12 @@ class listening:  # noqa: N801 - a context manager that reads like one
         self.thread.join()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium; a machine where it cannot be had fails here, with the way to get it.
+    """Chromium, one for all files of its group, which share nothing in it: each page is in a context of its own. A machine where it cannot
+    be had fails here, with the way to get it.
 
-    It ends with its file: while it is open, an event loop runs in this thread, and tests that follow could start none.
+    It ends with the group: while it is open, an event loop runs in this thread, and tests that follow could start none.
     """
     found = shell()
     with sync_playwright() as playwright:
