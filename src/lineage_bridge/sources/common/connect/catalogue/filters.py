@@ -32,8 +32,8 @@ _OF_RECORDS = frozenset(("header", "headers", "key", "offset", "partition", "tim
 _TRUE = "true"
 _STREAMING = "SnowflakeStreamingSink"
 """The name of Snowflake's connector of the fourth generation."""
-_NO_PROJECT = re.compile(r"[A-Z][A-Z0-9_-]*")
-"""Capitals alone, such as `GCP_PROJECT_NAME`, are no id of a project of Google."""
+_NO_PROJECT = re.compile(r"[A-Z][A-Z0-9_-]*|your[_-].*")
+"""Capitals alone, such as `GCP_PROJECT_NAME`, and `your-project` are no id of a project of Google."""
 _IDENTIFIER = re.compile(r"[^\W\d][\w$]*")
 """A name that SQL can have without quotes."""
 _CAPTURED = re.compile(r"\$\{(\d+|topic)\}")
