@@ -18,8 +18,8 @@ TO_FILL_IN = re.compile(
     r"|\b(?i:change|replace)[_-]?(?i:me)\b|\bREPLACE[_-](?i:with)\b|\b(?:ADD|ENTER|INSERT|PUT)_[A-Z0-9_]*HERE\b"
 )
 """Placeholders that a configuration leaves for its user to fill in: `<host>`, `${BUCKET}`, `$(BUCKET)`, `{{ bucket }}`, `{YOUR/HOME}`,
-`$BUCKET`, `...`, `%BUCKET%`, `@BUCKET@`, `__BUCKET__`, `PLACEHOLDER`, `FIXME`, `YOUR_CLUSTER_URL`, `change_me`,
-`REPLACE_WITH_BUCKET`, `INSERT_BUCKET_HERE`. Not `$topic`, which the connector fills in, nor `$web`, `$logs` and `$root`, which are containers of Azure.
+`$BUCKET`, `...`, `%BUCKET%`, `@BUCKET@`, `__BUCKET__`, `PLACEHOLDER`, `FIXME`, `YOUR_CLUSTER_URL`, `change_me`, `REPLACE_WITH_BUCKET`,
+`INSERT_BUCKET_HERE`. Not `$topic`, which the connector fills in, nor `$web`, `$logs` and `$root`, which are containers of Azure.
 """
 
 _CREDENTIAL = re.compile(
