@@ -37,7 +37,18 @@ def test_what_is_told_to_be_missing_is_what_the_name_lacks(config: dict[str, str
     "name",
     [
         *("DB_HOST", "NEO4J_URI", "YOUR-SERVER", "SQL_SERVER:1433", "XXXXXXXX", "xxx:3306", "xx-xxxx", "xxx.xxx.xxx.xxx"),
-        *("IP", "HOST:5432", "databaseUrl", "dbHost:5432", "your-server", "your_db:5432", "your-db.shop.svc"),
+        *(
+            "IP",
+            "HOST:5432",
+            "host:5432",
+            "hostname",
+            "ip-address",
+            "databaseUrl",
+            "dbHost:5432",
+            "your-server",
+            "your_db:5432",
+            "your-db.shop.svc",
+        ),
         *("db.xxxx.eu-central-1.rds.amazonaws.com", "db.cluster-xxx.eu-central-1.rds.amazonaws.com", "db.EXAMPLE_FIXME.example.com"),
     ],
 )
@@ -47,12 +58,30 @@ def test_a_server_that_is_only_called_what_belongs_there_is_none(name: str) -> N
 
 
 @pytest.mark.parametrize(
-    "name", ["your-server.de", "www.your-server.de", "yours", "SERVER", "dbHost.shop.svc", "localHost", "shop.xxx", "xx.example.com", "ip"]
+    "name",
+    [
+        *("your-server.de", "www.your-server.de", "yours", "SERVER", "dbHost.shop.svc", "localHost", "shop.xxx", "xx.example.com", "ip"),
+        *("host.docker.internal", "host1", "hostname.example.com", "endpoint-db", "server"),
+    ],
 )
 def test_a_server_that_resembles_what_belongs_there_is_one(name: str) -> None:
     url = f"jdbc:postgresql://{name}/shop"
     found = resolve({"connector.class": JDBC, "topics": "orders", "connection.url": url})
     assert [outside.dataset[0] for outside in found.datasets] == [f"postgres://{name.lower()}:5432"]
+
+
+@pytest.mark.parametrize(
+    ("account", "named"), [("account", False), ("orgname-accountname", False), ("org-account", False), ("acme-account", True)]
+)
+def test_an_account_that_is_called_so_is_none(account: str, named: bool) -> None:
+    config = {
+        "connector.class": "com.snowflake.kafka.connector.SnowflakeSinkConnector",
+        "topics": "orders",
+        "snowflake.url.name": f"{account}.snowflakecomputing.com",
+        "snowflake.database.name": "SHOP",
+        "snowflake.schema.name": "RAW",
+    }
+    assert bool(resolve(config).datasets) is named
 
 
 @pytest.mark.parametrize("regex", ["<prefix>.*", "$PREFIX.*", "$prefix[.].*", "${each.key}[.].*", "{{ prefix }}.*"])

@@ -28,10 +28,12 @@ _NAMES_ITSELF = re.compile(
     r"(?:(?:[A-Z0-9]+_)*(?:URL|URI|HOST|HOSTNAME|ENDPOINT|ADDRESS|IP)|(?:[A-Z0-9]+_)+(?:SERVER|BUCKET|CONTAINER|NAME))(?=[:,/@.]|$)"
     r"|(?!localHost\b)[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*){0,9}(?:Url|Uri|Host|Hostname|Endpoint|Address|Ip)(?=[:,/@]|$)"
     r"|(?:[A-Za-z0-9]+-)?[Xx]{3,}(?=[:,/@.]|$)|(?:[\w-]{1,63}[.]){1,9}(?:[A-Za-z0-9]{1,63}-){0,9}[Xx]{3,}(?=[.]\w)"
+    r"|(?:host|hostname|endpoint|ip[_-]?address)(?=[:,/@]|$)"
     r"|YOUR[_-][A-Z0-9_-]+(?=[:,/@.]|$)|your[_-][\w-]+(?=[:,/@]|$|[.][\w-]+[.]))"
+    r"|^snowflake://(?:org(?:name)?[_-])?account(?:[_-]?(?:name|id|identifier))?$"
 )
-"""A server or bucket that is only called what belongs there: `NEO4J_URI`, `IP`, `opensearchUrl`, `GCS_BUCKET_NAME`, `XXXX`, `pkc-xxxxx`,
-`db.xxxx.rds.amazonaws.com`, `YOUR-QUERY-URL`, `your-bucket`. Not `your-server.de`, which is a domain.
+"""A server or bucket that is only called what belongs there: `NEO4J_URI`, `IP`, `hostname`, `opensearchUrl`, `GCS_BUCKET_NAME`, `XXXX`,
+`pkc-xxxxx`, `db.xxxx.rds.amazonaws.com`, `YOUR-QUERY-URL`, `your-bucket`. Not `your-server.de`, which is a domain.
 """
 _MOST_BARS, _MOST_BRACKETS = 32, 3
 
