@@ -147,3 +147,17 @@ def test_topics_of_a_pattern_that_is_still_to_be_filled_in_are_unknown(pattern: 
     config = {"connector.class": S3, "s3.bucket.name": "lake", "topics.regex": pattern}
     assert resolve(config).topics_in == ()
     assert [use.name for use in resolve({**config, "topics.regex": "(?:[a-z]{2}){2}.*"}).topics_in] == ["(?:[a-z]{2}){2}.*"]
+
+
+@pytest.mark.parametrize(("form", "named"), [("yyyy-MM", True), ("$FORMAT", False), ("<format>", False), ("${env:FORMAT}", False)])
+def test_a_sink_behind_a_router_by_time_needs_the_format_of_the_time(form: str, named: bool) -> None:
+    config = {
+        "connector.class": JDBC,
+        "connection.url": "jdbc:postgresql://db/shop",
+        "topics": "orders",
+        "transforms": "t",
+        "transforms.t.type": "org.apache.kafka.connect.transforms.TimestampRouter",
+        "transforms.t.topic.format": "${topic}_${timestamp}",
+        "transforms.t.timestamp.format": form,
+    }
+    assert [outside.dataset[1] for outside in resolve(config).datasets] == (["shop.public.orders_yyyy-MM"] if named else [])
