@@ -34,11 +34,72 @@ def test_what_is_told_to_be_missing_is_what_the_name_lacks(config: dict[str, str
 
 
 @pytest.mark.parametrize(
-    "name", ["DB_HOST", "NEO4J_URI", "YOUR-SERVER", "SQL_SERVER:1433", "XXXXXXXX", "xxx:3306", "xx-xxxx", "xxx.xxx.xxx.xxx"]
+    "name",
+    [
+        *("DB_HOST", "NEO4J_URI", "YOUR-SERVER", "SQL_SERVER:1433", "XXXXXXXX", "xxx:3306", "xx-xxxx", "xxx.xxx.xxx.xxx"),
+        *(
+            "IP",
+            "HOST:5432",
+            "host:5432",
+            "hostname",
+            "ip-address",
+            "databaseUrl",
+            "dbHost:5432",
+            "your-server",
+            "your_db:5432",
+            "your-db.shop.svc",
+        ),
+        *("db.xxxx.eu-central-1.rds.amazonaws.com", "db.cluster-xxx.eu-central-1.rds.amazonaws.com", "db.EXAMPLE_FIXME.example.com"),
+    ],
 )
 def test_a_server_that_is_only_called_what_belongs_there_is_none(name: str) -> None:
     url = f"jdbc:postgresql://{name}/shop"
     assert resolve({"connector.class": JDBC, "topics": "orders", "connection.url": url}).datasets == ()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("your-server.de", "www.your-server.de", "yours", "SERVER", "dbHost.shop.svc", "localHost", "shop.xxx", "xx.example.com", "ip"),
+        *("host.docker.internal", "host1", "hostname.example.com", "endpoint-db", "server"),
+    ],
+)
+def test_a_server_that_resembles_what_belongs_there_is_one(name: str) -> None:
+    url = f"jdbc:postgresql://{name}/shop"
+    found = resolve({"connector.class": JDBC, "topics": "orders", "connection.url": url})
+    assert [outside.dataset[0] for outside in found.datasets] == [f"postgres://{name.lower()}:5432"]
+
+
+@pytest.mark.parametrize(
+    ("account", "named"), [("account", False), ("orgname-accountname", False), ("org-account", False), ("acme-account", True)]
+)
+def test_an_account_that_is_called_so_is_none(account: str, named: bool) -> None:
+    config = {
+        "connector.class": "com.snowflake.kafka.connector.SnowflakeSinkConnector",
+        "topics": "orders",
+        "snowflake.url.name": f"{account}.snowflakecomputing.com",
+        "snowflake.database.name": "SHOP",
+        "snowflake.schema.name": "RAW",
+    }
+    assert bool(resolve(config).datasets) is named
+
+
+@pytest.mark.parametrize("regex", ["<prefix>.*", "$PREFIX.*", "$prefix[.].*", "${each.key}[.].*", "{{ prefix }}.*"])
+def test_a_pattern_of_topics_that_is_still_to_be_filled_in_is_none(regex: str) -> None:
+    found = resolve({"connector.class": S3, "s3.bucket.name": "lake", "topics.regex": regex})
+    assert (found.topics_in, found.flows) == ((), ())
+
+
+@pytest.mark.parametrize("regex", ["(?<shop>[a-z]+)[.]orders", "orders$", "(?<shop>a|b)-\\k<shop>", "orders|bills$|lines"])
+def test_a_pattern_with_groups_and_ends_is_one(regex: str) -> None:
+    found = resolve({"connector.class": S3, "s3.bucket.name": "lake", "topics.regex": regex})
+    assert [(use.name, use.is_pattern) for use in found.topics_in] == [(regex, True)]
+
+
+def test_collections_of_a_bucket_that_is_still_to_be_filled_in_have_no_topics() -> None:
+    config = {"connector.class": "com.couchbase.connect.kafka.CouchbaseSourceConnector", "couchbase.seed.nodes": "cb"}
+    assert [use.name for use in resolve(config | {"couchbase.bucket": "shop", "couchbase.collections": "s.c"}).topics_out] == ["shop.s.c"]
+    assert resolve(config | {"couchbase.bucket": "COUCHBASE_BUCKET", "couchbase.collections": "s.c"}).topics_out == ()
 
 
 @pytest.mark.parametrize(
@@ -86,3 +147,17 @@ def test_topics_of_a_pattern_that_is_still_to_be_filled_in_are_unknown(pattern: 
     config = {"connector.class": S3, "s3.bucket.name": "lake", "topics.regex": pattern}
     assert resolve(config).topics_in == ()
     assert [use.name for use in resolve({**config, "topics.regex": "(?:[a-z]{2}){2}.*"}).topics_in] == ["(?:[a-z]{2}){2}.*"]
+
+
+@pytest.mark.parametrize(("form", "named"), [("yyyy-MM", True), ("$FORMAT", False), ("<format>", False), ("${env:FORMAT}", False)])
+def test_a_sink_behind_a_router_by_time_needs_the_format_of_the_time(form: str, named: bool) -> None:
+    config = {
+        "connector.class": JDBC,
+        "connection.url": "jdbc:postgresql://db/shop",
+        "topics": "orders",
+        "transforms": "t",
+        "transforms.t.type": "org.apache.kafka.connect.transforms.TimestampRouter",
+        "transforms.t.topic.format": "${topic}_${timestamp}",
+        "transforms.t.timestamp.format": form,
+    }
+    assert [outside.dataset[1] for outside in resolve(config).datasets] == (["shop.public.orders_yyyy-MM"] if named else [])

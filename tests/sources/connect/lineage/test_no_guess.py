@@ -230,6 +230,7 @@ JDBC_SOURCE = {"connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector
         {"connection.url": "jdbc:postgresql://db/shop", "table.whitelist": "orders", "topic.prefix": "var.topic_prefix"},
         {"connection.url": "jdbc:postgresql://db/shop", "table.whitelist": "this.tableName", "topic.prefix": "pg-"},
         {"connection.url": "options.url", "connection.user": "options.user", "table.whitelist": "options.table", "topic.prefix": "pg-"},
+        {"connection.url": "jdbc:postgresql://db/shop", "table.include.list": "local.cdc_table_include_list", "topic.prefix": "pg-"},
     ],
 )
 def test_a_value_of_a_program_is_no_part_of_a_topic(settings: dict[str, str]) -> None:

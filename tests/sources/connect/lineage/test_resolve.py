@@ -215,6 +215,14 @@ def test_tables_of_a_sharded_database_go_to_one_topic():
     assert flows(found) == [("shop.public.orders_1", "cdc.public.orders"), ("shop.public.orders_2", "cdc.public.orders")]
 
 
+@pytest.mark.parametrize(("database", "topics"), [("shop", ["all"]), ("shop,workshop", ["all"]), ("shop,bank", []), ("sh.p", [])])
+def test_all_tables_of_a_listed_database_go_to_the_one_topic_that_a_router_names(database, topics):
+    router = routed("io.debezium.transforms.ByLogicalTableRouter", topic_regex="(.*)shop(.*)", topic_replacement="all")
+    source = {"connector.class": "io.debezium.connector.mysql.MySqlConnector", "database.hostname": "db", "topic.prefix": "cdc"}
+    found = resolve(source | router | {"database.include.list": database})
+    assert [use.name for use in found.topics_out if use.role == "data"] == topics
+
+
 def test_an_outbox_goes_where_its_rows_say():
     router = routed("io.debezium.transforms.outbox.EventRouter")
     config = CDC | router | {"table.include.list": "public.outbox"}

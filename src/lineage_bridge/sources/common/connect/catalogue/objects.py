@@ -7,7 +7,14 @@ from itertools import chain
 from typing import Any
 
 from lineage_bridge.sources.common.connect.catalogue.templates import ANY_VALUE, holes, invert, is_unreadable
-from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, alternatives, literal, matches_any, name_in_list
+from lineage_bridge.sources.common.connect.catalogue.view import (
+    ConnectorView,
+    alternatives,
+    literal,
+    matches_any,
+    name_in_list,
+    names_itself,
+)
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
 
@@ -29,7 +36,7 @@ def find_objects(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) ->
         found += numbered(view)
     mapped = pairs(view)
     found += [FoundObject(thing, topic, EvidenceKind.LISTED) for topic, item in mapped for thing in _within(view, [item])]
-    is_open = bool(found) or not connector.object or view.is_unreadable(connector.objects)
+    is_open = bool(found) or not connector.object or view.is_unreadable(connector.objects) or _is_within_unknown(view)
     fixed = None if is_open else view.text(connector.object)
     if fixed is not None:
         found.append(FoundObject(fixed, _topic(view, fixed), EvidenceKind.LISTED))
@@ -99,14 +106,22 @@ def _in_capitals(view: ConnectorView, name: str) -> str:
 
 
 def _within(view: ConnectorView, things: list[str]) -> list[str]:
-    """Put each configured database before the names of objects, unless a name already contains it."""
+    """Put each configured database before the names of objects, unless a name already contains it. None is left if a database is still to
+    be filled in.
+    """
     outer = view.list_of(view.connector.within)
+    if _is_within_unknown(view):
+        return []
     bare = [thing for thing in things if not any(thing.startswith(outer_name + ".") for outer_name in outer)]
     return (
         [*(thing for thing in things if thing not in bare), *(f"{outer_name}.{thing}" for outer_name in outer for thing in bare)]
         if outer
         else things
     )
+
+
+def _is_within_unknown(view: ConnectorView) -> bool:
+    return any(map(names_itself, view.list_of(view.connector.within)))
 
 
 def _topic(view: ConnectorView, thing: str) -> str | None:

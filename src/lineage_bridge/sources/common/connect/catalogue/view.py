@@ -24,10 +24,17 @@ _ALTERNATIVES = re.compile(r"\((?:\?:)?([^()?*+{}]*)\)(?![?*+{])")
 _ANY_TEXT = "%"
 """SQL's wildcard for any text in a pattern."""
 _NAMES_ITSELF = re.compile(
-    r"(?:^|(?<!/)//|[@,])(?:(?:[A-Z0-9]+_)+(?:URL|URI|HOST|HOSTNAME|SERVER|ENDPOINT|ADDRESS|IP|BUCKET|CONTAINER|NAME|LOCATOR|IDENTIFIER|ACCOUNT)|YOUR[_-][A-Z0-9_-]+|(?:[A-Za-z0-9]+-)?[Xx]{3,})(?=[:,/@.]|$)"
+    r"(?:^|(?<!/)//|[@,])(?:"
+    r"(?:(?:[A-Z0-9]+_)*(?:URL|URI|HOST|HOSTNAME|ENDPOINT|ADDRESS|IP)"
+    r"|(?:[A-Z0-9]+_)+(?:SERVER|BUCKET|CONTAINER|NAME|LOCATOR|IDENTIFIER|ACCOUNT))(?=[:,/@.]|$)"
+    r"|(?!localHost\b)[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*){0,9}(?:Url|Uri|Host|Hostname|Endpoint|Address|Ip)(?=[:,/@]|$)"
+    r"|(?:[A-Za-z0-9]+-)?[Xx]{3,}(?=[:,/@.]|$)|(?:[\w-]{1,63}[.]){1,9}(?:[A-Za-z0-9]{1,63}-){0,9}[Xx]{3,}(?=[.]\w)"
+    r"|(?:host|hostname|endpoint|ip[_-]?address)(?=[:,/@]|$)"
+    r"|YOUR[_-][A-Z0-9_-]+(?=[:,/@.]|$)|your[_-][\w-]+(?=[:,/@]|$|[.][\w-]+[.]))"
+    r"|^snowflake://(?:org(?:name)?[_-])?account(?:[_-]?(?:name|id|identifier))?$"
 )
-"""A server or bucket that is only called what belongs there: `NEO4J_URI`, `ACCOUNT_LOCATOR`, `YOUR-QUERY-URL`, `GCS_BUCKET_NAME`, `XXXX`,
-`pkc-xxxxx`.
+"""A server or bucket that is only called what belongs there: `NEO4J_URI`, `IP`, `hostname`, `opensearchUrl`, `ACCOUNT_LOCATOR`, `XXXX`,
+`pkc-xxxxx`, `db.xxxx.rds.amazonaws.com`, `YOUR-QUERY-URL`, `your-bucket`. Not `your-server.de`, which is a domain.
 """
 _MOST_BARS, _MOST_BRACKETS = 32, 3
 
@@ -80,7 +87,8 @@ class ConnectorView:
             return jdbc_dataset(url, name, schema, user or "", in_full=True)
         if self.connector.path:
             uri = fill(self.connector.path, self.config, scope)
-            return (naming.path(uri) if uri and not TO_FILL_IN.search(uri) else None) or next(iter(self.symlinks(thing, topic)), None)
+            is_open = not uri or TO_FILL_IN.search(uri) or _NAMES_ITSELF.search(uri)
+            return (None if is_open else naming.path(uri or "")) or next(iter(self.symlinks(thing, topic)), None)
         return self._named(self.connector.namespace, self.connector.name, scope)
 
     def symlinks(self, thing: str, topic: str = "") -> tuple[DatasetName, ...]:
@@ -121,6 +129,11 @@ class _Anything(dict[str, str]):
 
 
 _ANY = {"object": "object", "topic": "topic"}
+
+
+def names_itself(text: str) -> bool:
+    """Whether a server or bucket is only called what belongs there, so that it is still to be filled in."""
+    return bool(_NAMES_ITSELF.search(text))
 
 
 def literal(pattern: str) -> str | None:

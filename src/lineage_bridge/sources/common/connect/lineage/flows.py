@@ -22,8 +22,8 @@ from lineage_bridge.sources.common.connect.transforms.topics import ANY, TopicNa
 
 _SAMPLES = ("a1.b2", "c3.d4.e5", "f6")
 """Names of objects that have nothing in common, to find out what does not depend on the object."""
-_UNRESOLVED = re.compile(r"\$\{[A-Za-z]|\{\{")
-"""What no regular expression of topics contains: `${each.key}`, `{{ prefix }}`."""
+_UNRESOLVED = re.compile(r"\$\{[A-Za-z]|\{\{|\$[A-Za-z_]\w|(?<!\(\?)(?<!\\k)<[A-Za-z][\w -]*>")
+"""What no regular expression of topics contains: `${each.key}`, `{{ prefix }}`, `$PREFIX`, `<prefix>`."""
 
 
 @dataclass
@@ -96,12 +96,18 @@ def _literal_topics(view: ConnectorView, chain: Chain) -> list[str]:
     """
     template = view.connector.topic
     if template and "object" in holes(template):
-        found = [set(replay(chain, view.text(template, object=name) or name).topics) for name in _SAMPLES]
+        found = [set(replay(chain, view.text(template, object=name) or name).topics) for name in _samples(view)]
         same = found[0] if all(topics == found[0] for topics in found) else set()
         return sorted(topic.text for topic in same if not topic.is_pattern and can_be_topic(topic.text))
     named = listed(view.text(template) or "") if template else view.list_of(["topics"])
     routed = {topic for name in named if not TO_FILL_IN.search(name) for topic in replay(chain, name).topics}
     return sorted(topic.text for topic in routed if not topic.is_pattern and can_be_topic(topic.text))
+
+
+def _samples(view: ConnectorView) -> list[str]:
+    """Return names of objects that have in common only the databases that the configuration lists."""
+    parents = [literal(pattern) for pattern in view.list_of(view.connector.parents)]
+    return [f"{parent}.{name}" for parent in parents for name in _SAMPLES] if parents and all(parents) else list(_SAMPLES)
 
 
 def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:

@@ -104,7 +104,7 @@ def without_code(settings: Mapping[str, str]) -> Mapping[str, str]:
         if key not in _OWN and not key.startswith(_OF_RECORDS) and _is_called_by_program(match["last"], key):
             seen[match["root"]].add(match[0])
     objects = {root for root, values in seen.items() if root in _NEVER_NAMES | _OBJECTS and len(_separate_names(values)) >= _SEVERAL}
-    members = {key for key, match in found.items() if match["root"] in objects or _SURE.fullmatch(match[0])}
+    members = {key for key, match in found.items() if match["root"] in objects or _SURE.fullmatch(match[0]) or _names_setting(match, key)}
     members |= {key for key, value in settings.items() if len(value) <= _LONGEST and _ATTRIBUTE.fullmatch(value.strip())}
     return {key: f"${{{value}}}" if key in members else value for key, value in settings.items()} if members else settings
 
@@ -126,6 +126,12 @@ def _is_called_by_program(member: str, key: str) -> bool:
     """Whether a member has the name that a program would use for the value of this setting."""
     words = {word.lower().removesuffix("s") for word in _WORD.findall(key)}
     return bool(_CAMEL.search(member)) or member.lower() in _CALLED or {word.lower() for word in _WORD.findall(member)} <= words
+
+
+def _names_setting(member: re.Match[str], key: str) -> bool:
+    """Whether a member has all the words of the setting's name, as in `table.include.list=local.cdc_table_include_list`."""
+    words, own = ({word.lower() for word in _WORD.findall(text)} for text in (key, member["last"]))
+    return member["root"] in _NEVER_NAMES | _OBJECTS and len(words) >= _SEVERAL and words <= own
 
 
 def _separate_names(values: Iterable[str]) -> set[str]:

@@ -56,13 +56,15 @@ def timestamped(topic: TopicName, transform: Transform) -> list[TopicName]:
     text = transform.option("topic.format", default="${topic}-${timestamp}")
     if TO_FILL_IN.search(_FORMAT.sub("", text)):
         return [ANY]
-    time = re.sub(r"[A-Za-z]+", "[0-9A-Za-z]+", re.sub(r"'([^']*)'", "", transform.option("timestamp.format", default="yyyyMMdd")))
+    raw = transform.option("timestamp.format", default="yyyyMMdd")
+    is_open = bool(TO_FILL_IN.search(raw))
+    time = ".+" if is_open else re.sub(r"[A-Za-z]+", "[0-9A-Za-z]+", re.sub(r"'([^']*)'", "", raw))
     pieces, end = [], 0
     for reference in _FORMAT.finditer(text):
         pieces += [re.escape(text[end : reference.start()]), topic.regex if reference[1] == "topic" else time]
         end = reference.end()
-    format_ = transform.option("timestamp.format", default="yyyyMMdd").replace("'", "")
-    before = topic.form or ("" if topic.is_pattern else topic.text)
+    format_ = raw.replace("'", "")
+    before = "" if is_open else topic.form or ("" if topic.is_pattern else topic.text)
     form = text.replace("${topic}", before).replace("${timestamp}", format_) if before else ""
     return [TopicName("".join([*pieces, re.escape(text[end:])]), is_pattern=True, form=form, time=format_)]
 
