@@ -31,12 +31,14 @@ _IN_NAME = re.compile(r"[*?|^\"`\\{}\x00-\x1f]|(?<!\w)'|'(?!\w)|\w\[(?:\d{1,9}|[
 _CONCATENATED = re.compile(r"[\"'] ?\+|\+ ?[\"']")
 """An expression that joins texts and variables: `"a" + b`."""
 _YOURS = (
-    r"(?i:(?<![a-z0-9])your(?:[-_](?:[a-z0-9]{1,40}[-_]){0,6})?"
+    r"(?i:(?<![a-z0-9])(?!your-server\.de\b)your(?:[-_](?:[a-z0-9]{1,40}[-_]){0,6})?"
     r"(?:account|address|bucket|catalog|cluster|collection|company|connection|container|database|dataset|db|dbname|dir|directory|domain|endpoint|file|folder|host"
     r"|hostname|index|instance|keyspace|lake|namespace|org|organization|path|project|queue|region|schema|server|site|storage|stream|subdomain"
     r"|subscription|table|tenant|topic|uri|url|user|vault|warehouse|workspace)s?(?:[-_]?(?:address|here|id|name|string|uri|url)){0,2}(?![a-z0-9]))"
 )
-"""What documentation writes in place of a name: `your-storage-account`, `your_bucket`, `YOUR_GCP_PROJECT_ID`, `yourdomain`."""
+"""What documentation writes in place of a name: `your-storage-account`, `your_bucket`, `YOUR_GCP_PROJECT_ID`, `yourdomain`. Not
+`your-server.de`, a domain of many servers.
+"""
 _FILLER = re.compile(
     r"(?:(?:^|(?<=[./:]))(?:[Xx]{3,}|TODO|TBD|\[\[[^\[\]]{0,255}\]\]|\[(?i:add|change|enter|insert|put|replace|your)[ _-][^\[\]]{0,255}\])"
     r"(?=$|[./:])|(?:^|(?<=/))(?i:path/to)(?=/)|" + _YOURS + ")"
