@@ -105,7 +105,7 @@ def mask_forms(patterns: Iterable[Rule], text: str, mask: Mask) -> str:
 
 
 def _masked(found: re.Match[str], mask: Mask) -> str:
-    group = next((name for name, value in found.groupdict().items() if value), None)
+    group = next((name for name in found.re.groupindex if found[name]), None)
     if group is None or found[group].startswith(MASK):
         return found[0]
     start, stop = (at - found.start() for at in found.span(group))

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from ahocorasick_rs import BytesAhoCorasick, Implementation
+
 from lineage_bridge.openlineage.json_text import PlainParts, Spend, is_json, masked_token, text_of
 from lineage_bridge.openlineage.secret_rules.companions import NAMING
 from lineage_bridge.openlineage.secret_rules.members import ENCODED_KEYS, NAMES_OF_VALUES, can_name_others, is_member_secret
@@ -17,9 +19,11 @@ from lineage_bridge.openlineage.secrets import mask_text
 
 _ESCAPE, _OPTION = b"\\", b'"-'
 """In JSON with these, more than the suspicious texts may matter."""
-_KEY_PARTS: Final = tuple(b'"%b"' % part.encode() for part in sorted(KEY_PARTS))
-"""The parts of JSON Web Keys are recognised by their values, whether they are suspicious or not."""
 _BEHIND_KEY: Final = (b":", b" ", b"\t", b"\n", b"\r")
+_KEY_PARTS: Final = BytesAhoCorasick(
+    [b'"%b"%b' % (part.encode(), sign) for part in sorted(KEY_PARTS) for sign in _BEHIND_KEY], implementation=Implementation.DFA
+)
+"""The parts of JSON Web Keys are recognised by their values, whether they are suspicious or not."""
 _PLAIN_KEY: Final = re.compile(rb'"[\w.\-]{1,100}"')
 _MEMBER: Final = re.compile(rb'(?P<key>"[^"]*"): ?(?P<value>"[^"]*"|[^\s"{}\[\]:,]+)')
 _MEMBER_NS: Final = 4_500
@@ -48,7 +52,7 @@ def edit_members(plain: PlainParts, editing: Editing, spend: Spend) -> bool | No
     all tokens have to be read instead, and nothing was edited.
     """
     raw, offsets = plain.raw, plain.offsets
-    if offsets is None or _ESCAPE in raw or _OPTION in raw or _has_key_part(raw) or not is_json(raw):
+    if offsets is None or _ESCAPE in raw or _OPTION in raw or _KEY_PARTS.find_matches_as_indexes(raw) or not is_json(raw):
         return None
     try:
         members = list(_members(raw, offsets))
@@ -63,11 +67,6 @@ def edit_members(plain: PlainParts, editing: Editing, spend: Spend) -> bool | No
     for start, end, name in texts:
         is_renamed |= edit_text(start, end, name) and name in NAMES_OF_VALUES
     return is_renamed
-
-
-def _has_key_part(raw: bytes) -> bool:
-    found = [part for part in _KEY_PARTS if part in raw]
-    return any(part + sign in raw for part in found for sign in _BEHIND_KEY)
 
 
 def _sorted(plain: PlainParts, members: Sequence[_Member]) -> tuple[list[tuple[int, int]], list[tuple[int, int, str]]]:
