@@ -38,9 +38,9 @@ def mask_name(name: str, key: bytes = b"") -> str:
         return mask_with(name, partial(_digest, key=key))
     for pattern in _CREDENTIALS if "@" in name else ():
         name = pattern.sub(lambda found: found[0] if is_reference(found["secret"]) else found[1], name)
-    if _CONNECTION.search(name):
+    if ("host" in name or "dbname" in name) and _CONNECTION.search(name):
         name = _CONNECTION_PASSWORD.sub("", name)
-    if any(mark in name for mark in "?&;"):
+    if "?" in name or "&" in name or ";" in name:
         name = _without_credentials(name)
     return mask_with(name, partial(_digest, key=key))
 

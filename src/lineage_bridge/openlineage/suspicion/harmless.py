@@ -108,7 +108,8 @@ def _member_texts(raw: bytes, offsets: Sequence[int]) -> list[_Text]:
             closes = raw.find(b'"', offset + _LONGEST)
             skipped = (closes if closes >= 0 else len(raw)) - _LONGEST
             closes = -1
-        text = _member_text(raw, opens, closes, offset) if 0 < opens < closes and raw[closes + 1 : closes + 2] in _BEHIND else None
+        is_value = 0 < opens < closes and raw[opens - 1] in _BEFORE and raw[closes + 1 : closes + 2] in _BEHIND
+        text = _member_text(raw, opens, closes, offset) if is_value else None
         if text:
             found.append(text)
         closes = max(closes, offset)
@@ -116,8 +117,6 @@ def _member_texts(raw: bytes, offsets: Sequence[int]) -> list[_Text]:
 
 
 def _member_text(raw: bytes, opens: int, closes: int, offset: int) -> _Text | None:
-    if raw[opens - 1] not in _BEFORE:
-        return None
     content = raw[opens + 1 : closes]
     if not _PLAIN.fullmatch(content):
         return None

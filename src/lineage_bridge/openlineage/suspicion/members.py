@@ -25,7 +25,8 @@ _KEY_PARTS: Final = BytesAhoCorasick(
 )
 """The parts of JSON Web Keys are recognised by their values, whether they are suspicious or not."""
 _PLAIN_KEY: Final = re.compile(rb'"[\w.\-]{1,100}"')
-_MEMBER: Final = re.compile(rb'(?P<key>"[^"]*"): ?(?P<value>"[^"]*"|[^\s"{}\[\]:,]+)')
+_MEMBER: Final = re.compile(rb'("[^"]*"): ?("[^"]*"|[^\s"{}\[\]:,]+)')
+"""A key and its value."""
 _MEMBER_NS: Final = 4_500
 _CACHED: Final = 8192
 _Member = tuple[bytes, int, int, bool]
@@ -124,8 +125,8 @@ def _members(raw: bytes, offsets: Sequence[int]) -> Iterator[_Member]:
             opens = raw.rfind(b'"', end, offset)  # the offset is that of the quote behind a string
         member = _MEMBER.match(raw, opens)
         if member:
-            start, end = member.span("value")
-            yield member["key"], start, end, True
+            start, end = member.span(2)
+            yield member[1], start, end, True
         else:
             end = raw.index(b'"', opens + 1) + 1
             yield _key_before(raw, opens), opens, end, False
