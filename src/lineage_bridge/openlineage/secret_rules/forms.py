@@ -105,11 +105,12 @@ def mask_forms(patterns: Iterable[Rule], text: str, mask: Mask) -> str:
 
 
 def _masked(found: re.Match[str], mask: Mask) -> str:
-    group = next((name for name in found.re.groupindex if found[name]), None)
-    if group is None or found[group].startswith(MASK):
+    group = 1 if found.re.groups == 1 else next((name for name, value in found.groupdict().items() if value), None)
+    secret = found[group] if group is not None else None
+    if group is None or not secret or secret.startswith(MASK):
         return found[0]
-    start, stop = (at - found.start() for at in found.span(group))
-    secret = found[group]
+    begins, (start, stop) = found.start(), found.span(group)
+    start, stop = start - begins, stop - begins
     if secret[:1] in "\"'" and secret[-1:] == secret[:1] and len(secret) > 1:
         start, stop, secret = start + 1, stop - 1, secret[1:-1]
     return found[0] if secret.startswith(MASK) or is_reference(secret.split(" ")[-1]) else found[0][:start] + mask(secret) + found[0][stop:]

@@ -19,14 +19,11 @@ from lineage_bridge.openlineage.secrets import mask_text
 
 _ESCAPE, _OPTION = b"\\", b'"-'
 """In JSON with these, more than the suspicious texts may matter."""
-_BEHIND_KEY: Final = (b":", b" ", b"\t", b"\n", b"\r")
-_KEY_PARTS: Final = BytesAhoCorasick(
-    [b'"%b"%b' % (part.encode(), sign) for part in sorted(KEY_PARTS) for sign in _BEHIND_KEY], implementation=Implementation.DFA
-)
+_KEY_PARTS: Final = BytesAhoCorasick([b'"%b"' % part.encode() for part in sorted(KEY_PARTS)], implementation=Implementation.DFA)
 """The parts of JSON Web Keys are recognised by their values, whether they are suspicious or not."""
+_BEHIND_KEY: Final = frozenset((b":", b" ", b"\t", b"\n", b"\r"))
 _PLAIN_KEY: Final = re.compile(rb'"[\w.\-]{1,100}"')
-_MEMBER: Final = re.compile(rb'("[^"]*"): ?("[^"]*"|[^\s"{}\[\]:,]+)')
-"""A key and its value."""
+_MEMBER: Final = re.compile(rb'(?P<key>"[^"]*"): ?(?P<value>"[^"]*"|[^\s"{}\[\]:,]+)')
 _MEMBER_NS: Final = 4_500
 _CACHED: Final = 8192
 _Member = tuple[bytes, int, int, bool]
@@ -53,7 +50,7 @@ def edit_members(plain: PlainParts, editing: Editing, spend: Spend) -> bool | No
     all tokens have to be read instead, and nothing was edited.
     """
     raw, offsets = plain.raw, plain.offsets
-    if offsets is None or _ESCAPE in raw or _OPTION in raw or _KEY_PARTS.find_matches_as_indexes(raw) or not is_json(raw):
+    if offsets is None or _ESCAPE in raw or _OPTION in raw or _has_key_part(raw) or not is_json(raw):
         return None
     try:
         members = list(_members(raw, offsets))
@@ -68,6 +65,10 @@ def edit_members(plain: PlainParts, editing: Editing, spend: Spend) -> bool | No
     for start, end, name in texts:
         is_renamed |= edit_text(start, end, name) and name in NAMES_OF_VALUES
     return is_renamed
+
+
+def _has_key_part(raw: bytes) -> bool:
+    return any(raw[end : end + 1] in _BEHIND_KEY for _, _, end in _KEY_PARTS.find_matches_as_indexes(raw))
 
 
 def _sorted(plain: PlainParts, members: Sequence[_Member]) -> tuple[list[tuple[int, int]], list[tuple[int, int, str]]]:
@@ -125,8 +126,8 @@ def _members(raw: bytes, offsets: Sequence[int]) -> Iterator[_Member]:
             opens = raw.rfind(b'"', end, offset)  # the offset is that of the quote behind a string
         member = _MEMBER.match(raw, opens)
         if member:
-            start, end = member.span(2)
-            yield member[1], start, end, True
+            start, end = member.span("value")
+            yield member["key"], start, end, True
         else:
             end = raw.index(b'"', opens + 1) + 1
             yield _key_before(raw, opens), opens, end, False
