@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from itertools import count, islice
+from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
@@ -80,15 +80,18 @@ def run(work: Path, size: int = SIZE) -> Result:
 
 def _figures(where: str, size: int, cost: Cost) -> Result:
     """One entry for each kind of body, each measured between payloads of ordinary events of its size that were not sent before."""
-    ordinary = _ordinary(size)
-    payloads = max(1, _LEAST_ORDINARY // size)
-    base = [_mean(cost, islice(ordinary, payloads)) for _ in range(_WARM)][-1:]
+    events = _ordinary(size)
+    base = [_mean(cost, _arrays(events, size)) for _ in range(_WARM)][-1:]
     shapes: Result = {}
     for name, make in SHAPES.items():
         report(f"bodies: {where}: {name}")
-        spent = _per_byte(cost, make(size))
-        base.append(_mean(cost, islice(ordinary, payloads)))
-        near = (base[-1] + base[-2]) / 2
+        payload = make(size)
+        bytes_ = _bytes(payload)
+        is_smaller = bytes_ < size // 2  # it cannot be larger, and requests cost something whatever is in them
+        before = _mean(cost, _arrays(events, bytes_)) if is_smaller else base[-1]
+        spent = cost(payload) / bytes_
+        base.append(_mean(cost, _arrays(events, size)))
+        near = (before + (_mean(cost, _arrays(events, bytes_)) if is_smaller else base[-1])) / 2
         shapes[name] = {"ns_per_byte": round(spent, 1), "times_ordinary": round(spent / near, 2)}
     times = [shape["times_ordinary"] for shape in shapes.values()]
     return {
@@ -99,18 +102,21 @@ def _figures(where: str, size: int, cost: Cost) -> Result:
     }
 
 
-def _ordinary(size: int) -> Iterator[Payload]:
-    """Arrays of about so many bytes of ordinary events, one after another: of a company, and recorded ones with other ids, in turns."""
-    events: list[bytes] = []
-    left = size
+def _ordinary(size: int) -> Iterator[bytes]:
+    """Enough ordinary events for bodies of this size: of a company, and recorded ones with other ids, in turns."""
     made = (sent.body for sent in generate(Corpus(4 * len(SHAPES) * max(size, _LEAST_ORDINARY) // _LEAST_BYTES)) if is_json(sent.body))
-    for pair in zip(made, _recorded(), strict=False):
-        for event in pair:
-            events.append(event)
+    return chain.from_iterable(zip(made, _recorded(), strict=False))
+
+
+def _arrays(events: Iterator[bytes], size: int) -> Iterator[Payload]:
+    """Arrays of about so many bytes of the next events; several if they are small."""
+    for _ in range(max(1, _LEAST_ORDINARY // size)):
+        array: list[bytes] = []
+        left = size
+        while left > 0 and (event := next(events, b"")):
+            array.append(event)
             left -= len(event)
-            if left <= 0:
-                yield Payload(b"[" + b",".join(events) + b"]")
-                events, left = [], size
+        yield Payload(b"[" + b",".join(array) + b"]")
 
 
 def _recorded() -> Iterator[bytes]:
@@ -126,9 +132,9 @@ def _mean(cost: Cost, payloads: Iterator[Payload]) -> float:
     return sum(map(cost, sent)) / sum(len(payload.data) for payload in sent)
 
 
-def _per_byte(cost: Cost, payload: Payload) -> float:
-    """Nanoseconds per byte, unpacked."""
-    return cost(payload) / max(len(payload.data), len(gzip.decompress(payload.data)) if payload.compressed else 0)
+def _bytes(payload: Payload) -> int:
+    """How many bytes a payload has, packed or unpacked, whichever is more."""
+    return max(len(payload.data), len(gzip.decompress(payload.data)) if payload.compressed else 0)
 
 
 def _ingested(payload: Payload) -> float:

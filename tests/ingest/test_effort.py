@@ -189,3 +189,23 @@ def test_the_longest_query_whose_expressions_are_read_is_not_too_costly() -> Non
     query = b"with a as (select b from c) select " + b"b," * ((MAX_QUERY - 100) // 2)
     event = EVENT.replace(b"QUERY", query).replace(b'"facets": {}', b'"facets":' + COLUMNS)
     assert ingested(event).accepted == 1
+
+
+@pytest.mark.parametrize("secret", ["", "password=hunter2Xyzzy42 "])
+def test_of_an_event_that_was_cut_off_values_that_are_left_open_are_masked(secret: str) -> None:
+    body = f'{{"a": "{secret}token", "b": [{{"value": "hunter3Xyzzy42", "c": ["hunter4Xyzzy42", "words"'.encode()
+    log = Kept()
+    (event,) = ingested(body, log).events
+    assert isinstance(event.verdict, Rejected)
+    assert event.verdict.code == "not_json"
+    kept = log.records[0].body
+    assert (b"Xyzzy42" in body, b"Xyzzy42" in kept, kept.count(b"********")) == (True, False, 2 + bool(secret))
+    assert kept.endswith(b'"b": [{"value": "********", "c": ["********", "words"')
+
+
+def test_an_event_that_was_cut_off_and_costs_too_much_is_kept_in_part() -> None:
+    log = Kept()
+    ingested(b'{"a": [' + b'"token a", ' * 4_000, log)
+    assert len(log.records[0].body) < 2_000
+    ingested(b"token " * 2_000, log)
+    assert len(log.records[1].body) <= len(b"token " * 2_000)

@@ -63,6 +63,7 @@ def efforts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Effort, int]]:
 
     noted(ingesting, "judging_effort")
     noted(ingesting, "payload_masking_effort")
+    noted(ingesting, "masking_effort")
     noted(masking, "masking_effort")
     return made
 

@@ -26,6 +26,16 @@ def test_columns_that_are_called_like_secrets_are_left_out() -> None:
     assert left({"fields": COLUMNS[:2]}) != [], "of a few, each is read"
 
 
+@pytest.mark.parametrize("length", [1, 100, 240, 256, 300, 511, 513, 600, 5_000])
+def test_a_long_text_full_of_suspicion_changes_nothing_about_what_is_beside_it(length: int) -> None:
+    long = ("token is " * length)[:length]
+    body = {"a": [long], "fields": COLUMNS, "b": [f"{long}token"], "last": COLUMNS, "description": f"token {long}"}
+    raw = json.dumps(body).encode()
+    assert not set(left(body)) & {offset for offset in suspicious_offsets(raw) if b"_access_tok" in raw[max(0, offset - 10) : offset + 5]}
+    texts = [raw.index(b'"a"'), raw.index(b'"b"')]
+    assert all(any(start < offset < start + 6 + length + 5 for offset in left(body)) for start in (texts if length > 4 else texts[1:]))
+
+
 BESIDE: list[Any] = [
     {"description": f"the password is {SECRET}"},
     {"description": f"password={SECRET}"},

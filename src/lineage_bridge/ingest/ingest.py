@@ -19,10 +19,11 @@ from lineage_bridge.ingest.effort import (
     Effort,
     TooCostlyError,
     judging_effort,
+    masking_effort,
     payload_masking_effort,
     too_costly,
 )
-from lineage_bridge.ingest.masking import mask_event, masked_beginning, masked_sample
+from lineage_bridge.ingest.masking import mask_cut_event, mask_event, masked_beginning, masked_sample
 from lineage_bridge.ingest.own_publication import PUBLICATION_BYTES, own_publication
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, split_payload
 from lineage_bridge.model.access import Principal
@@ -188,14 +189,15 @@ def _judge_event(raw: bytes, effort: Effort, masking: Effort, sender: Sender, ar
             kept = masked_sample(raw, key) if refused.code == "too_deep" else masked_beginning(raw, SAMPLE_BYTES, key)
         return _rejected(kept, refused, sender, arrival_us, is_whole=kept is raw)
     effort.spend(raw.count(b"{") * OBJECT_NS)
-    masked = mask_event(raw, masking, key)
+    own = masking_effort(raw)
+    masked = mask_event(raw, masking, key, own)
     if masked is None:
         return _rejected(masked_sample(raw, key), unreadable(raw) or too_costly(1, len(raw)), sender, arrival_us)
     verdict = judge(masked, arrival_us, effort.spend)
     if isinstance(verdict, Rejected):
         kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked
         if verdict.code == "not_json":  # its sender may have cut it
-            kept = masked_beginning(kept, len(kept), key)
+            kept = mask_cut_event(raw, masked, key, own)
         return _rejected(kept, verdict, sender, arrival_us, is_whole=kept == raw)
     note = sender.note if sender.first or sender.origin or sender.principal.namespaces else NO_NOTE
     if not_taken := _not_taken(verdict.event, masked, sender, note, key):

@@ -1,7 +1,7 @@
 """Removes credentials from names and namespaces. These identify datasets and jobs, so different names must stay different."""
 
 import re
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2s
 
 from lineage_bridge.openlineage.secret_rules.names import names_secret
@@ -24,6 +24,8 @@ _QUERY_PART = re.compile(
     r"(?P<mark>[?&;])(?P<name>[\w.\-]{1,300})=(?:(?<=[Dd]=)\{[^{}\n]{0,300}\}|(?<=[Dd]=)\"[^\"\n]{0,300}\"|(?<=wd=)[^\s;\"'?]*(?=;)|(?<=word=)[^\s;\"'?]*(?=;)|[^\s;&\"']*)"
 )
 
+_CACHED = 8192
+
 
 def mask_name(name: str, key: bytes = b"") -> str:
     """Remove credentials from a name or namespace of a dataset or job.
@@ -36,9 +38,9 @@ def mask_name(name: str, key: bytes = b"") -> str:
         return mask_with(name, partial(_digest, key=key))
     for pattern in _CREDENTIALS if "@" in name else ():
         name = pattern.sub(lambda found: found[0] if is_reference(found["secret"]) else found[1], name)
-    if _CONNECTION.search(name):
+    if ("host" in name or "dbname" in name) and _CONNECTION.search(name):
         name = _CONNECTION_PASSWORD.sub("", name)
-    if any(mark in name for mark in "?&;"):
+    if "?" in name or "&" in name or ";" in name:
         name = _without_credentials(name)
     return mask_with(name, partial(_digest, key=key))
 
@@ -48,13 +50,17 @@ def _without_credentials(name: str) -> str:
     is_signed = bool(_SIGNED.search(name))
 
     def kept(part: "re.Match[str]") -> str:
-        parameter = part["name"]
-        if (is_signed and _ROTATING.fullmatch(parameter)) or names_secret(parameter) or parameter.lower() in SIGNATURES:
+        if _is_credential(part["name"], is_signed=is_signed):
             return part["mark"] if part["mark"] == "?" else ""
         return part[0]
 
     changed = _QUERY_PART.sub(kept, name)
     return name if changed == name else changed.replace("?&", "?").rstrip("?&")
+
+
+@lru_cache(_CACHED)
+def _is_credential(parameter: str, *, is_signed: bool) -> bool:
+    return bool(is_signed and _ROTATING.fullmatch(parameter)) or names_secret(parameter) or parameter.lower() in SIGNATURES
 
 
 def _digest(secret: str, key: bytes) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation
@@ -24,6 +25,8 @@ _AT_ONCE = 1 << 16
 _ORDINARY = "".join(map(chr, range(32, 127))) * 4
 """A text of more than SHORT characters, with which rules are prepared."""
 _CACHED = 8192
+_NUMBER, _START = itemgetter(0), itemgetter(1)
+"""Which text was found, and where."""
 
 
 class Texts:
@@ -41,14 +44,23 @@ class Texts:
     def numbers(self, folded: str) -> frozenset[int]:
         """The numbers of those texts of the set that a folded text contains."""
         if len(folded) <= _AT_ONCE:
-            return frozenset([number for number, _, _ in self._automaton.find_matches_as_indexes(folded, overlapping=True)])
-        return frozenset({number for _, matches in self._matches(folded) for number, _, _ in matches})
+            return frozenset(map(_NUMBER, self._automaton.find_matches_as_indexes(folded, overlapping=True)))
+        return frozenset({number for _, matches in self._matches(folded) for number in map(_NUMBER, matches)})
 
     def starts(self, folded: str) -> Iterator[int]:
         """The offsets at which strings of the set begin in a folded text, ordered by where the strings end. Offsets may repeat."""
         for at, matches in self._matches(folded):
             for _, start, _ in matches:
                 yield at + start
+
+    def distinct_starts(self, folded: str, most: Callable[[int], int]) -> list[int] | None:
+        """The sorted offsets of `starts`, each once; None if in the first n characters there are more than `most(n)`."""
+        starts: set[int] = set()
+        for at, matches in self._matches(folded):
+            starts.update([at + start for start in map(_START, matches)] if at else map(_START, matches))
+            if len(starts) > most(min(at + _AT_ONCE, len(folded))):
+                return None
+        return sorted(starts)
 
     def _matches(self, folded: str) -> Iterator[tuple[int, list[tuple[int, int, int]]]]:
         """Yield the matches for one piece of a text after the other, so that the number of matches in memory is bounded."""
@@ -118,12 +130,7 @@ class Rule:
         """The offsets at which the pattern can match; None if it costs less to try everywhere."""
         if len(text) <= SHORT or (first := self._first) is None:
             return None
-        starts: set[int] = set()
-        for start in first.starts(fold(text)):
-            starts.add(start)
-            if len(starts) * _DENSE > start + _AT_ONCE or len(starts) > _MOST_STARTS:
-                return None
-        return sorted(starts)
+        return first.distinct_starts(fold(text), lambda characters: min((characters + _AT_ONCE) // _DENSE, _MOST_STARTS))
 
 
 class _WordRule(NamedTuple):

@@ -14,12 +14,14 @@ _MOST_REPEATS = 4
 """More repetitions than this are taken as any number, since RE2 would copy what is repeated."""
 _LAST = 0x10FFFF
 _SPACES = "\\t-\\r\\x{1c}-\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
+_OTHER = "\\x{80}-\\x{10ffff}"
+"""All characters outside of ASCII. Of the few ranges that are letters or digits, RE2 would make very large programs."""
 _WIDE = {
-    "CATEGORY_DIGIT": "\\p{N}",
+    "CATEGORY_DIGIT": f"0-9{_OTHER}",
     "CATEGORY_NOT_DIGIT": "\\x{0}-/:-\\x{10ffff}",
     "CATEGORY_SPACE": _SPACES,
     "CATEGORY_NOT_SPACE": "\\x{0}-\\x{8}\\x{e}-\\x{1f}!-\\x{10ffff}",
-    "CATEGORY_WORD": "\\p{L}\\p{N}\\p{M}_",
+    "CATEGORY_WORD": f"0-9A-Za-z_{_OTHER}",
     "CATEGORY_NOT_WORD": "\\x{0}-/:-@\\[-\\^`{-\\x{10ffff}",
 }
 """What each class of characters contains at least."""

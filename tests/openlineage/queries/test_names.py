@@ -129,6 +129,21 @@ def test_deep_nesting_is_not_read_again_for_each_level() -> None:
     assert origin_of(found, f"a{depth - 1}", "x") is None
 
 
+@pytest.mark.parametrize("repeated", ["[", '"[" ', "with ", "with as as (1), ", "(", "with as (", "''", "/*", "-- \n"])
+def test_what_repeats_is_not_read_again_for_each_repeat(repeated: str) -> None:
+    query = "with c as (select x from t) select " + repeated * 30_000
+    assert origin_of(expressions_of(query), "c", "x") == (("t",), "x")
+
+
+@pytest.mark.parametrize(
+    ("query", "name"), [('with "a[b" as (select x from t) select 1', "a[b"), ("with [c d] as (select x from t) select [", "c d")]
+)
+def test_brackets_in_names_are_kept(query: str, name: str) -> None:
+    found = expressions_of(query)
+    assert (list(found), len(found), name in found, "c" in found) == ([name], 1, True, False)
+    assert origin_of(found, name, "x") == (("t",), "x")
+
+
 def test_a_source_that_is_a_computed_expression_of_the_query_is_left_out() -> None:
     raw = model(
         {"fields": {"spent": {"inputFields": [source("Orders"), source("customers")]}, "other": {"inputFields": [source("orders")]}}},

@@ -3,27 +3,21 @@
 The time is proportional to the text, so this can be done for each event. Columns that an expression computes are only known to be computed.
 """
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-_TOKEN = re.compile(
-    r"""--[^\n]*|/\*.*?(?:\*/|\Z)|'[^']*(?:'|\Z)|"[^"]*"|`[^`]*`|\[[^\]]*\]|\w+|[^\s\w]""",
-    re.DOTALL,
+from lineage_bridge.openlineage.queries.tokens import (
+    Parentheses,
+    closed_brackets,
+    ends_of_with,
+    name_of,
+    starts_of,
+    token_at,
+    tokens_of,
 )
-"""The tokens of a query that are read: comments, literals, names, and punctuation marks. A doubled quote in a string literal begins another
-literal.
-"""
-_COMMENTS = ("--", "/*")
-_SIGNPOST = re.compile(
-    r"""--[^\n]*|/\*.*?(?:\*/|\Z)|'[^']*(?:'|\Z)|"[^"]*"|`[^`]*`|\[[^\]]*\]|(?P<open>\()|(?P<close>\))"""
-    r"""|(?P<with>w(?<!\ww)[iI][tT][hH](?!\w)|W(?<!\wW)[iI][tT][hH](?!\w))""",
-    re.DOTALL,
-)
-"""What decides where common table expressions are, and what may contain its signs. Each alternative begins with a certain character, which
-`re` looks for fast.
-"""
-_PARENTHESES = frozenset({"(", ")"})
+
 _MODIFIERS = frozenset({"as", "not", "materialized"})
 _CLAUSES = frozenset({"where", "qualify", "order", "limit"})
 """Clauses after FROM that leave the columns as they are."""
@@ -58,23 +52,9 @@ _MOST_HOPS = 50
 """The maximum depth of nested expressions that is followed."""
 _NESTING = 4
 """How many times the tokens of a query may be read again as parts of nested expressions."""
+_LONGEST_PLAIN = 3
+"""The tokens of a column under another name: `a as b`."""
 TableName = tuple[str, ...]
-
-
-class _Token(NamedTuple):
-    """A token of a query: a name without its quotes, a punctuation mark, or something else. `word` is an unquoted name in lower case."""
-
-    name: str = ""
-    mark: str = ""
-    word: str = ""
-
-
-class _Tokens(dict[str, _Token]):
-    """The tokens by their texts, each made once, because words and marks repeat."""
-
-    def __missing__(self, text: str) -> _Token:
-        token = self[text] = _token(text)
-        return token
 
 
 class Expression(NamedTuple):
@@ -92,21 +72,50 @@ class Expression(NamedTuple):
 _COMPUTED = Expression((), {}, rest=False)
 
 
-def expressions_of(query: str) -> dict[str, Expression]:
+class _Body(NamedTuple):
+    """The name of an expression, and where its query starts and ends; its end is its start if the clause renames its columns."""
+
+    name: str
+    start: int
+    end: int
+
+
+class _Expressions(Mapping[str, Expression]):
+    """The expressions of a query by their names in lower case. An expression is read when it is first asked for."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+        self._read: dict[str, Expression] = {}
+
+    def __getitem__(self, name: str) -> Expression:
+        found = self._read.get(name)
+        if found is None:
+            found = self._read[name] = _selected(self._texts[name])
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._texts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+def expressions_of(query: str) -> Mapping[str, Expression]:
     """The common table expressions of a query that have unqualified names, nested ones included, by their names in lower case.
 
     A name that is defined twice stands for a computed expression.
     """
-    closing, begins = _signposts(query)
-    found: dict[str, Expression] = {}
-    tokens, left = _Tokens(), _NESTING * len(query)
-    for start in begins:
-        for name, first, end in _listed(query, closing, start):
-            key = name.casefold()
-            left -= end - first
-            if name and "." not in name:
-                found[key] = _COMPUTED if key in found or left < 0 else _selected([tokens[text] for text in _texts(query[first:end])])
-    return found
+    text = closed_brackets(query)
+    bodies = list(_bodies(text))
+    found: dict[str, str] = {}
+    for body, is_read in zip(bodies, _read_ones(text, bodies), strict=True):
+        key = body.name.casefold()
+        if "." not in body.name:
+            found[key] = text[body.start : body.end] if is_read and key not in found else ""
+    return _Expressions(found)
 
 
 def origin_of(expressions: Mapping[str, Expression], name: str, field: str) -> tuple[TableName, str] | None:
@@ -126,140 +135,140 @@ def origin_of(expressions: Mapping[str, Expression], name: str, field: str) -> t
     return None
 
 
-def _texts(query: str) -> list[str]:
-    """The texts of a query's tokens, without comments."""
-    found: list[str] = _TOKEN.findall(query)
-    return [text for text in found if not text.startswith(_COMMENTS)] if any(sign in query for sign in _COMMENTS) else found
+def _bodies(text: str) -> Iterator[_Body]:
+    """The expressions that the WITH clauses of a query define, in the order of the clauses."""
+    parentheses = Parentheses(text)
+    seen, repeated = set[int](), set[int]()  # a name of an expression can itself be the word WITH
+    for at in ends_of_with(text):
+        for start, body in _listed(text, parentheses, at):
+            if start in repeated:
+                break
+            (repeated if start in seen else seen).add(start)
+            yield body
 
 
-def _token(text: str) -> _Token:
-    first = text[0]
-    if first == "'" or first.isdecimal():
-        return _Token()
-    if first in '"`[' and len(text) > 1:
-        return _Token(text[1:-1])
-    return _Token(text, "", text.casefold()) if first.isalnum() or first == "_" else _Token("", text)
-
-
-def _signposts(query: str) -> tuple[dict[int, int], list[int]]:
-    """The position behind each opening parenthesis with that of the one that closes it, and the positions behind each WITH."""
-    opened, closing, begins = list[int](), dict[int, int](), list[int]()
-    for sign in _SIGNPOST.finditer(query):
-        kind = sign.lastgroup
-        if kind == "open":
-            opened.append(sign.end())
-        elif kind == "close" and opened:
-            closing[opened.pop()] = sign.start()
-        elif kind == "with":
-            begins.append(sign.end())
-    return closing, begins
-
-
-def _listed(query: str, closing: Mapping[int, int], at: int) -> Iterator[tuple[str, int, int]]:
-    """The names that a WITH clause defines, each with the positions of its query. These are equal if the clause renames the columns."""
-    token, at = _token_at(query, at)
-    if token.word == "recursive":
-        token, at = _token_at(query, at)
-    while token.name:
-        name = token.name
-        token, at = _token_at(query, at)
-        renamed = at in closing
+def _listed(text: str, parentheses: Parentheses, at: int) -> Iterator[tuple[int, _Body]]:
+    """The expressions that a WITH clause defines, each with the position of its name. `at` is the position behind WITH."""
+    part, start, end = token_at(text, at)
+    if part.casefold() == "recursive":
+        part, start, end = token_at(text, end)
+    while name := name_of(part):
+        part, opens, end = token_at(text, end)
+        renamed = parentheses.closing(opens)
         if renamed:
-            token, at = _token_at(query, closing[at] + 1)
-        is_defined = token.word in _MODIFIERS
-        while token.word in _MODIFIERS:
-            token, at = _token_at(query, at)
-        if not is_defined or at not in closing:
+            part, opens, end = token_at(text, renamed + 1)
+        words = opens
+        while part.casefold() in _MODIFIERS:
+            part, opens, end = token_at(text, end)
+        closes = parentheses.closing(opens) if opens != words else 0
+        if not closes:
             return
-        yield name, at, at if renamed else closing[at]
-        token, at = _token_at(query, closing[at] + 1)
-        if token.mark != ",":
+        yield start, _Body(name, end, end if renamed else closes)
+        part, _, end = token_at(text, closes + 1)
+        if part != ",":
             return
-        token, at = _token_at(query, at)
+        part, start, end = token_at(text, end)
 
 
-def _token_at(query: str, at: int) -> tuple[_Token, int]:
-    """The next token of a query from a position that is not inside one, and the position behind it."""
-    while found := _TOKEN.search(query, at):
-        at = found.end()
-        if not found[0].startswith(_COMMENTS):
-            return _token(found[0]), at
-    return _Token(), len(query)
+def _read_ones(text: str, bodies: Sequence[_Body]) -> Iterable[bool]:
+    """For each expression, whether it is read: the tokens of a query are only read again so many times as parts of nested expressions."""
+    if _depth(bodies) <= _NESTING:
+        return [True] * len(bodies)
+    starts = starts_of(text)
+    left = _NESTING * len(starts)
+    found: list[bool] = []
+    for body in bodies:
+        left -= bisect_left(starts, body.end) - bisect_left(starts, body.start)
+        found.append(left >= 0)
+    return found
 
 
-def _selected(body: Sequence[_Token]) -> Expression:
+def _depth(bodies: Iterable[_Body]) -> int:
+    """How many expressions are within each other at most."""
+    deepest = 0
+    ends: list[int] = []
+    for _, start, end in sorted(bodies, key=lambda body: (body.start, -body.end)):
+        while ends and ends[-1] <= start:
+            ends.pop()
+        ends.append(end)
+        deepest = max(deepest, len(ends))
+    return deepest
+
+
+def _selected(text: str) -> Expression:
     """The columns that a query of the form SELECT ... FROM one table selects."""
-    tokens = list(_outside(body)) if any(token.mark in _PARENTHESES for token in body) else body
-    words = [token.word for token in tokens]
-    if words[:1] != ["select"] or "from" not in words or not _SET_OPERATIONS.isdisjoint(words):
+    tokens = list(_outside(tokens_of(text))) if "(" in text else tokens_of(text)
+    words = {part: part.casefold() for part in set(tokens)}
+    found = [tokens.index(part) for part, word in words.items() if word == "from"]
+    if not found or words[tokens[0]] != "select" or not _SET_OPERATIONS.isdisjoint(words.values()):
         return _COMPUTED
-    at = words.index("from")
+    at = min(found)
     table, alias = _source(tokens[at + 1 :])
     if not table:
         return _COMPUTED
-    columns, rest = _projected(tokens[2 if words[1] in ("distinct", "all") else 1 : at], {alias.casefold(), table[-1].casefold()})
+    first = 2 if words[tokens[1]] in ("distinct", "all") else 1
+    columns, rest = _projected(tokens[first:at], {alias.casefold(), table[-1].casefold()})
     return Expression(table, columns, rest)
 
 
-def _outside(body: Sequence[_Token]) -> Iterator[_Token]:
+def _outside(tokens: Iterable[str]) -> Iterator[str]:
     """The tokens that are not in parentheses. Each pair of parentheses is represented by the opening one."""
     depth = 0
-    for token in body:
-        depth -= token.mark == ")"
-        if not depth and token.mark != ")":
-            yield token
-        depth += token.mark == "("
+    for part in tokens:
+        depth -= part == ")"
+        if not depth and part != ")":
+            yield part
+        depth += part == "("
 
 
-def _source(tokens: Sequence[_Token]) -> tuple[TableName, str]:
+def _source(tokens: Sequence[str]) -> tuple[TableName, str]:
     """The table after FROM and its alias; an empty name if anything follows that changes columns."""
     table: list[str] = []
     at = 0
-    while at < len(tokens) and tokens[at].name and tokens[at].word not in _RESERVED:
-        table.append(tokens[at].name)
+    while at < len(tokens) and (name := name_of(tokens[at])) and tokens[at].casefold() not in _RESERVED:
+        table.append(name)
         at += 1
-        if at >= len(tokens) or tokens[at].mark != ".":
+        if at >= len(tokens) or tokens[at] != ".":
             break
         at += 1
-    at += at < len(tokens) and tokens[at].word == "as"
+    at += at < len(tokens) and tokens[at].casefold() == "as"
     alias = ""
-    if at < len(tokens) and tokens[at].name and tokens[at].word not in _RESERVED:
-        alias, at = tokens[at].name, at + 1
-    over = at == len(tokens) or tokens[at].word in _CLAUSES
+    if at < len(tokens) and (name := name_of(tokens[at])) and tokens[at].casefold() not in _RESERVED:
+        alias, at = name, at + 1
+    over = at == len(tokens) or tokens[at].casefold() in _CLAUSES
     return (tuple(table), alias) if table and over else ((), "")
 
 
-def _projected(tokens: Sequence[_Token], relations: set[str]) -> tuple[dict[str, str], bool]:
+def _projected(tokens: Sequence[str], relations: set[str]) -> tuple[dict[str, str], bool]:
     """The columns of a SELECT list, and whether it contains `*`. If the name of one column is not known, there are no columns."""
     columns: dict[str, str] = {}
     rest = False
-    commas = [at for at, token in enumerate(tokens) if token.mark == ","]
-    for before, end in zip([-1, *commas], [*commas, len(tokens)], strict=True):
-        if end - before == 2 and (word := tokens[end - 1].word) and word not in _NO_COLUMNS:
-            columns[word] = tokens[end - 1].name
-            continue
-        name, column = _column(tokens[before + 1 : end], relations)
+    known: dict[str, tuple[str, str]] = {}  # most columns are a single token
+    commas = [-1, *(at for at, part in enumerate(tokens) if part == ","), len(tokens)]
+    for before, end in pairwise(commas):
+        part = tokens[before + 1] if end - before == 2 else ""
+        name, column = known.get(part) or _column(tokens[before + 1 : end], relations)
         if column == "*":
             rest = True
         elif not name:
             return {}, False
         else:
             columns[name.casefold()] = column
+        if part:
+            known[part] = name, column
     return columns, rest
 
 
-def _column(projection: Sequence[_Token], relations: set[str]) -> tuple[str, str]:
+def _column(projection: Sequence[str], relations: set[str]) -> tuple[str, str]:
     """The name of a projected column (empty if unknown), and the source column (empty if computed; `*` for a star)."""
-    bare = list(projection)
-    if len(bare) > 2 and bare[1].mark == "." and bare[0].name.casefold() in relations:
+    bare = projection
+    if len(bare) > 2 and bare[1] == "." and name_of(bare[0]).casefold() in relations:
         bare = bare[2:]
-    plain = bool(bare) and bare[0].word not in _NO_COLUMNS
-    shape = ["*" if token.mark == "*" else "name" if token.name else token.mark for token in bare]
-    if shape == ["*"]:
+    if list(bare) == ["*"]:
         return "", "*"
-    if plain and shape == ["name"]:
-        return bare[0].name, bare[0].name
-    if plain and (shape == ["name", "name"] or (shape == ["name"] * 3 and bare[1].word == "as")):
-        return bare[-1].name, bare[0].name
-    named = len(bare) > 2 and bare[-2].word == "as"
-    return (bare[-1].name if named or shape in (["name"], ["name", "name"]) else ""), ""
+    names = [name_of(part) for part in bare] if len(bare) <= _LONGEST_PLAIN else []
+    is_short = 0 < len(names) < _LONGEST_PLAIN and all(names)
+    is_named = len(bare) > 2 and bare[-2].casefold() == "as"
+    if (is_short or (is_named and names and all(names))) and bare[0].casefold() not in _NO_COLUMNS:
+        return names[-1], names[0]
+    return (name_of(bare[-1]) if is_short or is_named else ""), ""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import pairwise
 
-from lineage_bridge.openlineage.json_text import SMALL, text_of
+from lineage_bridge.openlineage.json_text import SMALL, compiled_re2, text_of
 
 Span = tuple[int, int]
 NAMING = re.compile(
@@ -15,10 +15,14 @@ NAMING = re.compile(
 _VALUES = re.compile(r"(?:v|val|vals|argument|\w{0,40}values?)", re.IGNORECASE)
 _TEXTS = re.compile(r"(?:content|contents|data|text|default|default_?value|current|setting|plaintext|secret)", re.IGNORECASE)
 """Keys of members whose content another member names: any content with a key of `_VALUES`, secret-looking content with one of `_TEXTS`."""
-_VALUED = re.compile(
-    rb'(?i)"(?:v|val|vals|argument|content|contents|data|text|default|current|setting|plaintext|\w{0,40}values?)"\s*:|\\u00[2-7][0-9a-f]\w{0,60}"\s*:'
+_VALUED = (
+    r'(?i)"(?:v|val|vals|argument|content|contents|data|text|default|current|setting|plaintext|\w{0,40}values?)"[\s\x0b]*:'
+    r'|\\u00[2-7][0-9a-f]\w{0,60}"[\s\x0b]*:'
 )
 """Such a key, also one with an escape in it."""
+_VALUED_IN_SHORT, _VALUED_IN_LONG = re.compile(_VALUED.encode()), compiled_re2(_VALUED)
+_LONG = 1024
+"""From which length on RE2 costs less."""
 _BRACKET = re.compile(rb"[{}\[\]]")
 _MOST_BLANKS = 64
 _UNENDED = re.compile(rb'"(?:[^"\\]|\\.)*\\?\Z', re.DOTALL)
@@ -32,7 +36,7 @@ SEVERAL = re.compile(r"(?i:\w{0,40}(?:(?:api|access|secret|private|auth)[_\-.]?k
 
 def is_valued(raw: bytes, start: int, end: int) -> bool:
     """Whether an object has a member whose meaning another member may state (`value` beside `name`)."""
-    return bool(_VALUED.search(raw, start, end))
+    return bool((_VALUED_IN_LONG if end - start > _LONG else _VALUED_IN_SHORT).search(raw, start, end))
 
 
 def named_values(raw: bytes, start: int, end: int, looks_secret: Callable[[str], bool], *, only_random: bool) -> Iterator[Span]:

@@ -22,6 +22,8 @@ _KEYS = _NAMING_KEYS | frozenset((b'"description', b'"transformationDescription'
 _LONGEST_KEY, _LONGEST_COLON = 40, 4
 _COLONS = frozenset(b'"%b:%b' % (before, behind) for before in _BLANKS for behind in _BLANKS)
 """What is between a key and the quote of its value, with the key's last quote."""
+_BEFORE = frozenset(b": \t\n\r")
+"""What is before the quote of a member's value."""
 _PLAIN = re.compile(rb"[^=:>{}\[\]'`\"\\\x00-\x1f\x7f-\xff]*")
 """Text in which nothing is assigned, and no JSON, literal or escape begins."""
 _BEHIND = frozenset((b",", b"}", b" ", b"\n", b"\r"))
@@ -91,15 +93,23 @@ def _has_secret(content: bytes) -> bool:
 def _member_texts(raw: bytes, offsets: Sequence[int]) -> list[_Text]:
     """The short plain texts with suspicious offsets in members whose keys are known to be harmless."""
     found: list[_Text] = []
-    closes, text = 0, None
+    closes, skipped, text = 0, 0, None
     for offset in offsets:
         if offset < closes:
             if text:
                 text.offsets.append(offset)
             continue
+        if offset < skipped:
+            closes = offset
+            continue
         opens = raw.rfind(b'"', max(closes, offset - _LONGEST), offset)
         closes = raw.find(b'"', offset, offset + _LONGEST)
-        text = _member_text(raw, opens, closes, offset) if 0 < opens < closes and raw[closes + 1 : closes + 2] in _BEHIND else None
+        if closes < 0:  # nothing up to the last bytes of this text can be in a short one
+            closes = raw.find(b'"', offset + _LONGEST)
+            skipped = (closes if closes >= 0 else len(raw)) - _LONGEST
+            closes = -1
+        is_value = 0 < opens < closes and raw[opens - 1] in _BEFORE and raw[closes + 1 : closes + 2] in _BEHIND
+        text = _member_text(raw, opens, closes, offset) if is_value else None
         if text:
             found.append(text)
         closes = max(closes, offset)

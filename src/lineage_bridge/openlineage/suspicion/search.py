@@ -24,6 +24,8 @@ _MASKED = re.compile(rb"(?<![\w.\-])[\w.\-]+=\*{8}(?:(?:[0-9a-f]{8}){1,2})?(?=[\
 _BETWEEN_FACETS = b'"_producer"'
 _CACHED = 8192
 _CACHED_BYTES = 2048
+_BEGINNING = 512
+"""So many bytes are searched for marks before the rest: what is full of them need not be searched as a whole."""
 
 
 def is_suspicious(piece: bytes) -> bool:
@@ -49,7 +51,13 @@ def _is_suspicious(piece: bytes) -> bool:
         return True
     lower = text.lower()
     # The marks are looked for first: it costs least, and most of what is suspicious has one.
-    return bool(_ANY_MARK.find_matches_as_indexes(lower)) or next(_formats(text, lower), -1) >= 0 or bool(foreign_offsets(text))
+    return _has_mark(lower) or next(_formats(text, lower), -1) >= 0 or bool(foreign_offsets(text))
+
+
+def _has_mark(lower: bytes) -> bool:
+    if len(lower) > _BEGINNING and _ANY_MARK.find_matches_as_indexes(lower[:_BEGINNING]):
+        return True
+    return bool(_ANY_MARK.find_matches_as_indexes(lower))
 
 
 _is_suspicious_cached = lru_cache(_CACHED)(_is_suspicious)
