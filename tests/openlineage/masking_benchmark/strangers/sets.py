@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .carriers import Event, event_between, event_with
-from .values import Filled, Values
+from tests.openlineage.masking_benchmark.strangers.carriers import Event, event_between, event_with
+from tests.openlineage.masking_benchmark.strangers.values import Filled, Values
 
 _FOLDER = Path(__file__).parent
 _ESCAPED = re.compile(r"\\([\\nt])")

@@ -23,12 +23,13 @@ _ALPHABETS = {
     "b": string.ascii_letters + string.digits + "+/",
     "s": string.ascii_letters + string.digits + "-_",
 }
-_WORDS = tuple(
-    """
-    orders customers invoices parcels claims sensors tickets lessons pupils flights rooms meters wages stock prices
-    baskets payments refunds vendors routes fleets patients wards tests trials visits clicks pages songs films
-    """.split()
+_WORDS = (
+    *("orders", "customers", "invoices", "parcels", "claims", "sensors", "tickets", "lessons", "pupils", "flights", "rooms", "meters"),
+    *("wages", "stock", "prices", "baskets", "payments", "refunds", "vendors", "routes", "fleets", "patients", "wards", "tests"),
+    *("trials", "visits", "clicks", "pages", "songs", "films"),
 )
+_PASSWORD_WORDS = ("Falcon", "Meadow", "Copper", "Violet", "Harbor", "Tundra", "Walnut", "Zephyr")
+"""Words that no text of the set contains, so that what is left of a password is seen."""
 _PART = re.compile(r"<(?:([AaUBGLlhHdbs])(\d+)|(uuid|pwu|pwe|pw|pem1|pem|date|w|W))(~?)>")
 
 
@@ -86,7 +87,7 @@ class Values:
         """A password as people and generators choose them; a mark stands inside, never first."""
         form = self._number(1, 3)
         if form == 1:
-            return self._pick(_WORDS).capitalize() + self._pick(marks) + self._letters("d", 4) + self._letters("A", 3)
+            return self._pick(_PASSWORD_WORDS) + self._pick(marks) + self._letters("d", 4) + self._letters("A", 3)
         if form == 2:
             return self._letters("A", 6) + self._pick(marks) + self._letters("A", 5) + last + self._letters("A", 2)
         return self._letters("A", 16)
