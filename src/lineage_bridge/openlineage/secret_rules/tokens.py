@@ -3,8 +3,17 @@
 _WORD = r"[A-Za-z0-9_\-]"
 _BASE64 = r"[A-Za-z0-9+/]{30,}(?:\n[A-Za-z0-9+/]{20,})*(?:\n[A-Za-z0-9+/]{2,19}=)?={0,2}"
 """In one line or in several."""
+_RANDOM = r"(?=[^\d\s]{0,40}\d)(?=[^A-Z\s]{0,40}[A-Z])(?=[^a-z\s]{0,40}[a-z])"
+"""Looks ahead for letters of both cases and a digit."""
+_MORE_RANDOM = r"(?=[A-Za-z]{0,30}\d{1,9}[A-Za-z]{1,30}\d)" + _RANDOM
+"""Also for a second number, which names written in camel case hardly have."""
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_END = r"(?![A-Za-z0-9])"
+_RANDOM_TAIL = rf"[_\-]{_MORE_RANDOM}[A-Za-z0-9]{{30,}}{_END}"
+_LABELLED_TAIL = rf"_{_MORE_RANDOM}[A-Za-z0-9]{{20,}}{_END}"
+"""What follows a prefix that says whose token it is, and one that says what it is."""
 TOKENS = (
-    rf"gh[pousr]_[A-Za-z0-9]{{20,}}|github_pat_\w{{20,}}|gl(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent)-{_WORD}{{16,}}",
+    rf"gh[pousr]_[A-Za-z0-9]{{20,}}|github_pat_\w{{20,}}|gl(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent|ffct|oas|wt)-{_WORD}{{16,}}",
     rf"xox[a-z](?:\.xox[a-z])?-{_WORD}{{8,}}|xapp-{_WORD}{{10,}}",
     rf"sk-(?:(?:ant|proj|svcacct|admin|None|or|lf)-{_WORD}{{16,}}|{_WORD}{{0,8}}[A-Za-z0-9]{{20,}}{_WORD}*)|(?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{{10,}}|whsec_[A-Za-z0-9+/=]{{16,}}",
     rf"AIza{_WORD}{{30,}}|ya29\.{_WORD}{{20,}}|GOCSPX-{_WORD}{{20,}}",
@@ -12,14 +21,14 @@ TOKENS = (
     rf"SG\.{_WORD}{{16,}}\.{_WORD}{{16,}}|key-[0-9a-f]{{32}}|SK[0-9a-f]{{32}}|xkeysib-[0-9a-f]{{32,}}(?:-\w+)?|[0-9a-f]{{32}}-us\d{{1,2}}",
     rf"shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{{32}}|do[oprt]_v1_[a-f0-9]{{32,}}|dckr_pat_{_WORD}{{20,}}|hv[sbr]\.{_WORD}{{20,}}|{_WORD}{{14}}\.atlasv1\.{_WORD}{{40,}}",
     rf"gl(?:sa|c)_[A-Za-z0-9+/=_]{{20,}}|NRAK-[A-Z0-9]{{20,}}|PMAK-{_WORD}{{40,}}|figd_{_WORD}{{30,}}|lin_api_[A-Za-z0-9]{{30,}}|ntn_[A-Za-z0-9]{{30,}}",
-    rf"sq0(?:atp|csp)-{_WORD}{{20,}}|EAAC{_WORD}{{30,}}|sntry[su]_{_WORD}{{30,}}|pscale_(?:tkn|pw|oauth)_{_WORD}{{20,}}|lsv2_(?:pt|sk)_\w{{20,}}",
+    rf"sq0(?:atp|csp)-{_WORD}{{20,}}|EAAC{_WORD}{{30,}}|sntryu_{_WORD}{{30,}}|pscale_(?:tkn|pw|oauth)_{_WORD}{{20,}}|lsv2_(?:pt|sk)_\w{{20,}}",
     rf"rubygems_[a-f0-9]{{40,}}|oy2[a-z0-9]{{43}}|tfp_{_WORD}{{20,}}|sgp_[A-Za-z0-9_]{{30,}}|ATATT3[A-Za-z0-9_\-=]{{30,}}|ATCTT3[A-Za-z0-9_\-=]{{30,}}",
     rf"AGE-SECRET-KEY-1[A-Z0-9]{{40,}}|LTAI[A-Za-z0-9]{{16,24}}|nvapi-{_WORD}{{30,}}",
     rf"r8_[A-Za-z0-9]{{30,}}|gsk_[A-Za-z0-9]{{30,}}|pplx-[A-Za-z0-9]{{30,}}|phc_[A-Za-z0-9]{{30,}}|CCIPAT_{_WORD}{{20,}}|fo1_{_WORD}{{30,}}|dp\.pt\.\w{{30,}}",
     rf"ABSK[A-Za-z0-9+/]{{60,}}={{0,2}}|HRKU-AA{_WORD}{{30,}}|cflt[A-Za-z0-9+/]{{56,}}|dbt[cu]_{_WORD}{{30,}}|AKCp[A-Za-z0-9]{{60,}}|cmVmd[A-Za-z0-9]{{55,}}",
     rf"pat[A-Za-z0-9]{{14}}\.[a-f0-9]{{64}}|pat-(?:na|eu)\d-[0-9a-f\-]{{36}}|sbp_[a-f0-9]{{40}}|pul-[a-f0-9]{{40}}|pn[ub]_[a-zA-Z0-9]{{30,}}|tskey-[a-z]{{2,10}}-{_WORD}{{16,}}",
     rf"CFPAT-{_WORD}{{40,}}|napi_[a-z0-9]{{40,}}|FlyV1 fm\d_[A-Za-z0-9+/=,_]{{40,}}|fm[12]_[A-Za-z0-9+/=_]{{40,}}",
-    r"nfp_[A-Za-z0-9]{30,}|xai-[A-Za-z0-9]{70,}|lb_[a-z2-7]{8}_[a-z2-7]{59}",
+    r"nf[bcopu]_[A-Za-z0-9]{30,}|xai-[A-Za-z0-9]{70,}|lb_[a-z2-7]{8}_[a-z2-7]{59}",
     rf"bkua_[a-z0-9]{{40}}|rdme_[a-z0-9]{{60,}}|duffel_(?:test|live)_{_WORD}{{40,}}|shippo_(?:live|test)_[a-f0-9]{{40}}|aio_[A-Za-z0-9]{{28}}|FLWSECK(?:_TEST)?-{_WORD}{{12,}}",
     rf"AKID[A-Za-z0-9]{{32}}|AQVN{_WORD}{{35,}}|EZ[AT]K[A-Za-z0-9]{{54}}|sl\.(?:u\.)?{_WORD}{{100,}}|1//0{_WORD}{{40,}}|mdb_sa_sk_{_WORD}{{30,}}|GOOG1E[A-Z0-9]{{50,60}}",
     rf"ATBB[A-Za-z0-9]{{28,}}|HRKU-[0-9a-f\-]{{36}}|phx_[A-Za-z0-9]{{30,}}|secret_[A-Za-z0-9]{{40,}}|xau_{_WORD}{{30,}}|pcsk_{_WORD}{{40,}}|ls__[a-f0-9]{{32}}",
@@ -30,6 +39,22 @@ TOKENS = (
     r"vercel_blob_rw_\w{30,}|vc[pkiar]_[A-Za-z0-9]{24,}|rpa_[A-Z0-9]{40,}\w{0,10}|tvly-[A-Za-z0-9\-]{20,}|fw_[A-Za-z0-9]{22,}|v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}|cio_[A-Za-z0-9]{30,}",
     r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.\-]{31,34}|dt0[a-z]\d\d\.[A-Z0-9]{20,}\.[A-Z0-9]{40,}|ops_eyJ[A-Za-z0-9+/=]{40,}",
     r"(?:IQoJb3JpZ2luX2Vj|F[wQ]oGZXIvYXdzE|FQoDYXdzE)[A-Za-z0-9+/]{80,}={0,2}",
+    rf"da2-[a-z0-9]{{26}}{_END}|A3-[A-Z0-9]{{6}}-(?:[A-Z0-9]{{6}}-[A-Z0-9]{{5}}|[A-Z0-9]{{11}})(?:-[A-Z0-9]{{5}}){{3}}|SCW(?=[A-Z]{{0,16}}\d)[A-Z0-9]{{17}}{_END}",
+    rf"API-(?=[A-Z]{{0,25}}\d)[A-Z0-9]{{26}}{_END}|DO00[A-Z0-9]{{16}}{_END}|pk_\d{{6,9}}_[A-Z0-9]{{32}}{_END}|4b1d(?=[a-z0-9]{{0,37}}[A-Z])[A-Za-z0-9]{{38}}{_END}",
+    r"[A-Za-z0-9+/]{76}(?:APIM|ACDb|\+(?:ABa|AMC|ASt))[A-Za-z0-9+/]{5}[AQgw]==|[A-Za-z0-9+/]{33}(?:AIoT|AzCa|\+(?:ASb|AEh|ARm))[A-P][A-Za-z0-9+/]{5}=",
+    r"[A-Za-z0-9]{52}AzSe[A-D][A-Za-z0-9]{5}|[A-Za-z0-9+/_\-]{44}AzFu[A-P][A-Za-z0-9+/_\-]{5}[AQgw]==?|[A-Za-z0-9+/]{42}\+ACR[A-D][A-Za-z0-9+/]{5}",
+    rf"[A-Za-z0-9]{{52}}JQQJ9[9DH][A-Za-z0-9]{{24,32}}|{_WORD}{{11}}:APA91b{_WORD}{{60,}}|A[A-Za-z0-9_+/]{{3}}(?:ASQg|AAIncD)[A-Za-z0-9+/_=\-]{{40,}}",
+    rf"re_{_RANDOM}[A-Za-z0-9]{{8}}_[A-Za-z0-9]{{24}}{_END}|dose[0-9a-f]{{32}}{_END}|rnd_{_RANDOM}[A-Za-z0-9]{{28,}}|cio{_MORE_RANDOM}[A-Za-z0-9]{{32}}{_END}",
+    rf"AVNS_{_WORD}{{16,}}|CCDB1_{_WORD}{{40,}}|(?i:clojars)_[A-Za-z0-9]{{40,}}|sb_secret_{_WORD}{{20,}}|sq[apu]_[a-f0-9]{{40}}|hc[a-z](?:ik|lk|mk)_[a-z0-9]{{32,}}",
+    rf"[1-3](?=[^_\s]{{0,25}}[A-Z])(?=[^_\s]{{0,25}}[a-z])[A-Za-z0-9]{{26}}_[1-7][A-Za-z0-9]{{20}}{_END}|(?:p|sk|tk)\.eyJ{_WORD}{{20,}}\.{_WORD}{{20,}}",
+    rf"(?:pat|sat)\.{_WORD}{{22}}\.[A-Za-z0-9]{{24}}\.[A-Za-z0-9]{{20}}|NR(?:II|IQ|RA|SP|JS|BR)-{_WORD}{{18,}}|SSWS\s{{1,3}}00{_WORD}{{30,}}",
+    rf"[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk|sdk-{_UUID}|access-(?:sandbox|development|production)-{_UUID}|waka_{_UUID}|sha256~{_WORD}{{43}}(?![\w\-])",
+    rf"AAAAAAAAAAAAAAAAAAAAA{{0,2}}(?!A){_RANDOM}[A-Za-z0-9%]{{60,120}}(?![A-Za-z0-9%+/=])|p8e-{_WORD}{{32}}(?![\w\-])|ico-[A-Za-z0-9]{{32}}{_END}|tk-(?:us|eu)-{_WORD}{{48}}",
+    rf"fio-u-{_WORD}{{60,}}|fc-[0-9a-f]{{32}}{_END}|csk-[a-z0-9]{{48}}{_END}|e2b_[0-9a-f]{{40}}|jina_[a-f0-9]{{32}}{_WORD}{{20,}}|tgp_v1_{_WORD}{{40,}}",
+    rf"amzn\.mws\.{_UUID}|amzn1\.oa2-cs\.v1\.[a-f0-9]{{64}}|Atz[ar]\|[\w\-]{{60,}}|ALTAK-[A-Za-z0-9]{{20,}}/[a-f0-9]{{40}}|SWMTKN-1-[a-z0-9\-]{{70,}}",
+    rf"GR1348941{_WORD}{{20,}}|(?:live|test)_[a-f0-9]{{35}}{_END}|sk_[0-9a-f]{{48}}{_END}|dckr_oat_{_WORD}{{20,}}|snyk_(?:uat|sat|pat)\.{_WORD}{{6,}}\.{_WORD}{{20,}}",
+    rf"(?:ddp|ddo|ctp|cti|ovsxp|vtwn|ddapp|lin_oauth|zpka|tgpak|tgpat|dkuaps|pina|ion){_RANDOM_TAIL}",
+    rf"[a-z][a-z0-9]{{1,15}}(?:_[a-z0-9]{{2,12}}){{0,2}}_(?:api|apikey|key|secret|pat|oat|sat|uat|token|tkn|live|prod|test|oauth|sk){_LABELLED_TAIL}",
     rf"(?:eyJ0eXBlIjogInNlcnZpY2VfYWNjb3VudC|eyJ0eXBlIjoic2VydmljZV9hY2NvdW50|ewogICJ0eXBlIjogInNlcnZpY2VfYWNjb3VudC){_BASE64}",
     rf"MII[A-Za-z0-9+/]{{2}}[AQgw]IBA(?:DANBgkqhkiG9w0BAQEFAASC|AKCA[QgwY]EA){_BASE64}",
     rf"M(?:HcCAQEEI|IGkAgEBBD[A-D]|IHcAgEBBEI|I[GH][A-Za-z0-9+/]M[EF][A-Za-z0-9+/]GCSqGSIb3DQEFDT){_BASE64}",

@@ -5,7 +5,7 @@ position of a body takes ten times as long.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS
@@ -29,15 +29,20 @@ _NO_WORD: Final = tuple(sign for sign in _SIGNS if not re.match(rb"[\wA-Z]", sig
 _BEFORE_OPTION: Final = tuple(b" \t\n\r\x0b\x0c\"'(")
 _KEY_OF: Final = b"ss nt pi on re er te et ed ng ge sh pg gp sa pp se ac wt ok th oy ls vt dk in".split()
 """The last letters of words before `key` in names of secrets."""
-_GITLAB: Final = b"pat dt rt ptt cbt soat ft imt agent".split()
+_GITLAB: Final = b"pat dt rt ptt cbt soat ft imt agent ffct oas wt".split()
 _MARKED: Final = (
-    b"hf r8 lb phx xau npm ntn tfp sgp gsk phc fo1 glc _v1 pat _pt sbp pnu pnb nfp aio fm1 fm2 glsa figd lsv2 dbtc dbtu napi bkua rdme"
+    b"hf r8 lb phx xau npm ntn tfp sgp gsk phc fo1 glc _v1 pat _pt sbp pnu pnb nfb nfc nfo nfp nfu aio fm1 fm2 glsa figd lsv2 dbtc dbtu napi bkua rdme"
     b" po_live po_test el_live el_test whsec shpaa shpat shpas shpca shpct shpcs shppa shppt shpps shpsa shpst shpss sa_sk sntrys sntryu"
     b" ccipat lin_api rubygems"
 ).split()
 """Beginnings of tokens, before an underscore."""
 _NAMES_IN_URLS: Final = b"key auth appid code session_id sessionid sid".split()
 _HASHES: Final = b"2a$ 2b$ 2x$ 2y$ apr1$ 1$ 5$ 6$ 7$ y$ argon2".split()
+_LABELLED: Final = tuple(b"_%b_" % label for label in b"api apikey key secret pat oat sat uat token tkn live prod test oauth sk".split())
+_NUMBERS: Final = tuple(
+    first + second for first in b"mt mj mz nd nt nj nz od ot".split() for second in b"a e i m q u y c g k".split()
+)
+"""Beginnings of base64 of a decimal number."""
 _BEHIND_KEY: Final = tuple(b"\\\"' \t\n\r\x0b\x0c:=")
 
 
@@ -56,6 +61,12 @@ def _format(texts: str, pattern: bytes = b"", skipped: int = 0) -> Format:
 
 def _cased(texts: str, pattern: bytes) -> Format:
     return Format(tuple(texts.encode().split()), re.compile(pattern), is_cased=True)
+
+
+def _words(text: str, pattern: bytes) -> Iterator[Format]:
+    """The format of secrets that begin with this text at the beginning of a word."""
+    for before in (_NO_WORD, (b"\\n", b"\\r", b"\\t")):
+        yield Format(_joined(before, [text.encode()]), re.compile(pattern), len(before[0]))
 
 
 _MAKE: Final = b"|".join(rb"(?<=%b\.[a-z0-9]{%d})" % (end, length) for end in (b"k", b"ks") for length in range(1, 11))
@@ -98,7 +109,7 @@ FORMATS: Final = (
     _format("ls__", rb"ls__[a-f0-9]{20}[a-z0-9_\-]{6}"),
     _format("sg. sl.", rb"(?<=\W)s[gl]\."),
     _format("dp.", rb"dp\.[a-z][a-z]\."),
-    Format(tuple(sign + b"s." for sign in _NO_WORD), re.compile(rb"s\.[a-z0-9]{24}\b"), 1),
+    *_words("s.", rb"s\.[a-z0-9]{24}\b"),
     _format("dt0", rb"dt0[a-z]\d\d\."),
     _format("hmac", rb"hmac\d{3}\("),
     Format(_joined([b"$"], _HASHES), re.compile(rb"(?:(?<![a-z0-9_])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))\$")),
@@ -110,14 +121,41 @@ FORMATS: Final = (
     _cased("akia asia abia acca", rb"A(?:[KSB]I|CC)A[0-9A-Z]{16}"),
     _cased("aiza atatt3 atctt3 ezak eztk ltai", rb"AIza|AT[AC]TT3|EZ[AT]K|LTAI"),
     _cased(
-        "absk akcp akid aqvn eaa", rb"A(?:BSK[A-Za-z0-9]{10}|KCp[A-Za-z0-9]{10}|KID[A-Za-z0-9]{20}|QVN[A-Za-z0-9]{10})|EAA[A-Za-z0-9]{20}"
+        "absk akcp akid aqvn eaa", rb"A(?:BSK[A-Za-z0-9]{10}|KCp[A-Za-z0-9]{10}|KID[A-Za-z0-9]{20}|QVN[\w\-]{10})|EAA[\w\-]{20}"
     ),
     _cased("q~", rb"Q~"),
+    _format("avns_ ccdb1_ clojars_ :apa91b ssws sha256~ amzn.mws. amzn1.oa2 atza| atzr| altak- swmtkn- gr1348941 aaincd"),
+    _format("nrii- nriq- nrra- nrsp- nrjs- nrbr- jina_ tgp_v1_ fio-u- dckr_oat_ snyk_uat. snyk_sat. snyk_pat. _mmk waka_ ddapp_ e2b_"),
+    _format("lin_oauth_ ovsxp_ vtwn_ zpka_ tgpak_ tgpat_ dkuaps- pina_"),
+    _format("access-sandbox- access-development- access-production-"),
+    _format("asqg", rb"(?<=a[a-z0-9_+/]{3})asqg[a-z0-9+/_=\\\-]{30}"),
+    _format("da2- p8e- ico- tk-us- tk-eu- csk- sdk-", rb"[a-z0-9]{2,3}(?:-us|-eu)?-[a-z0-9_\-]{26}"),
+    _format("a3-", rb"a3-[a-z0-9]{6}-[a-z0-9]{6}"),
+    _format("rnd_ ddp_ ddo_ ctp_ cti_ ion_", rb"[a-z]{3}_[a-z0-9]{28}"),
+    _format("sqa_ sqp_ squ_", rb"sq[apu]_[a-f0-9]{40}"),
+    _format("ik_ lk_ mk_", rb"(?<=hc[a-z])[ilm]k_[a-z0-9]{32}"),
+    Format(_joined([b"pk_"], _bytes(b"0123456789")), re.compile(rb"pk_\d{6,9}_[a-z0-9]{32}")),
+    Format(_joined([b"sk_", b"dose"], _bytes(b"0123456789abcdef")), re.compile(rb"(?:sk_[a-f0-9]{16}|dose)[a-f0-9]{32}")),
+    Format(
+        tuple(b"+ast +aba +amc +asb +aeh +arm +acr acdb apim aiot azca azse azfu jqqj9".split()),
+        re.compile(rb"(?<=[a-z0-9+/\\_\-]{30})[+aj][a-z0-9+/\\_\-]{7}"),
+    ),
+    _format("_1 _2 _3 _4 _5 _6 _7", rb"(?<=[1-3][a-z0-9]{26})_[1-7][a-z0-9]{20}(?![a-z0-9])"),
+    _cased("api-", rb"API-[A-Z0-9]{26}"),
+    _cased("4b1d", rb"4b1d[A-Za-z0-9]{38}(?![A-Za-z0-9])"),
+    _cased("do00 scw", rb"(?:DO00|SCW)[A-Z0-9]{16}"),
+    *_words("re_", rb"re_[a-z0-9]{8}_[a-z0-9]{24}"),
+    *_words("cio", rb"cio[a-z0-9]{32}(?![a-z0-9])"),
+    *_words("fc-", rb"fc-[a-f0-9]{32}"),
+    *_words("sat.", rb"sat\.[a-z0-9_\-]{22}\."),
+    *_words("aaaaaaaaaaaaaaaaaaaa", rb"a{20,22}[a-z0-9%]{60}"),
+    Format(_joined(_bytes(b"\"' /=:(,"), _NUMBERS), re.compile(rb"[mno][a-z0-9]{23,27}\.[a-z0-9_\-]{6}\.[a-z0-9_\-]{27}"), 1),
+    Format(_LABELLED, re.compile(rb"_[a-z]{2,6}_[A-Za-z0-9]{20}"), is_cased=True),
     Format(_joined([b"sk"], _bytes(b"0123456789abcdef")), re.compile(rb"SK[0-9a-f]{32}"), is_cased=True),
     _cased(":aa", rb":AA[A-Za-z0-9]"),
 )
 FREQUENT: Final = (
-    (b"pat", re.compile(rb"pat[a-z0-9]{14}\.")),
+    (b"pat", re.compile(rb"pat(?:[a-z0-9]{14}|\.[a-z0-9_\-]{22})\.")),
     (b"\\u00", re.compile(rb"\\u00[2-7][0-9a-f](?:\\u00[2-7][0-9a-f]){0,99}")),
 )
 """Patterns with the text that they begin with, which is frequent: `re` looks for such a text as fast."""
