@@ -6,7 +6,7 @@ MASK = "********"
 """The text that replaces a secret."""
 
 _NO_VALUE = re.compile(
-    r"(?:\d{1,2}|(?:string|id|int|boolean)[!?]|str|string|secretstr|text|varchar|char|int|bytes|none|null|nil|true|false|yes|no|required|optional|undefined|inherit|column|relation|hidden|masked|redacted"
+    r"(?:\d{1,2}|(?:string|id|int|boolean)[!?]|str|string|secretstr|text|varchar|char|int|bytes|none|null|nil|true|false|yes|no|required|optional|undefined|inherit|bool|integer|bigint|smallint|tinyint|long|double|float|decimal|numeric|number|timestamp\w{0,4}|date|datetime|binary|varbinary|bytea|blob|clob|uuid|jsonb?|array|struct|object|boolean|column|relation|hidden|masked|redacted"
     r"|x{4,}|[\W_]+|\[(?:redacted|hidden|masked|filtered)\]|read-host|(?:bearer|basic|token)\s{0,3}|(?:bearer|basic|token|apikey)\s{1,3}(?:[$<{%]|YOUR).*)\Z",
     re.IGNORECASE,
 )

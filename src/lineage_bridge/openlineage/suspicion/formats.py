@@ -43,6 +43,7 @@ _NUMBERS: Final = tuple(
     first + second for first in b"mt mj mz nd nt nj nz od ot".split() for second in b"a e i m q u y c g k".split()
 )
 """Beginnings of base64 of a decimal number."""
+_DISCORD: Final = re.compile(rb"[mno][a-z0-9]{23,27}\.[a-z0-9_\-]{6}\.[a-z0-9_\-]{27}")
 _BEHIND_KEY: Final = tuple(b"\\\"' \t\n\r\x0b\x0c:=")
 
 
@@ -78,8 +79,8 @@ FORMATS: Final = (
     _format("<<< ;p= @tcp( @unix( /hook/ pwd%3d ya29. hvs. hvb. hvr. .atlasv1. .logon"),
     _format("v1.local. v2.local. v3.local. v4.local. v1.public. v2.public. v3.public. v4.public."),
     Format(_joined([b"?", b"&"], [name + b"=" for name in _NAMES_IN_URLS])),
-    _format("sk-", rb"(?<=\W)sk-"),
-    Format((b"sk ",), re.compile(rb"(?<=\W)sk [a-z0-9+/]{20}")),
+    _format("sk-", rb"(?:(?<=\W)|(?<=\\[nrt]))sk-"),
+    Format((b"sk ",), re.compile(rb"(?:(?<=\W)|(?<=\\[nrt]))sk [a-z0-9+/]{20}")),
     _format(".make", _MAKE),
     _format("ks/", rb"ks/\d"),
     _format("key-", rb"key-[0-9a-f]{32}"),
@@ -107,7 +108,7 @@ FORMATS: Final = (
     Format(tuple(name + b"_" for name in _MARKED), re.compile(rb"(?:%b)_[a-z0-9_\-]{6}" % b"|".join(_MARKED))),
     _format("pcsk_ live_ test_", rb"[a-z]{4}_(?=[a-z0-9]{30})"),
     _format("ls__", rb"ls__[a-f0-9]{20}[a-z0-9_\-]{6}"),
-    _format("sg. sl.", rb"(?<=\W)s[gl]\."),
+    _format("sg. sl.", rb"(?:(?<=\W)|(?<=\\[nrt]))s[gl]\."),
     _format("dp.", rb"dp\.[a-z][a-z]\."),
     *_words("s.", rb"s\.[a-z0-9]{24}\b"),
     _format("dt0", rb"dt0[a-z]\d\d\."),
@@ -149,7 +150,8 @@ FORMATS: Final = (
     *_words("fc-", rb"fc-[a-f0-9]{32}"),
     *_words("sat.", rb"sat\.[a-z0-9_\-]{22}\."),
     *_words("aaaaaaaaaaaaaaaaaaaa", rb"a{20,22}[a-z0-9%]{60}"),
-    Format(_joined(_bytes(b"\"' /=:(,"), _NUMBERS), re.compile(rb"[mno][a-z0-9]{23,27}\.[a-z0-9_\-]{6}\.[a-z0-9_\-]{27}"), 1),
+    Format(_joined(_bytes(b"\"' /=:(,"), _NUMBERS), _DISCORD, 1),
+    Format(_joined([b"\\n", b"\\t"], _NUMBERS), _DISCORD, 2),
     Format(_LABELLED, re.compile(rb"_[a-z]{2,6}_[A-Za-z0-9]{20}"), is_cased=True),
     Format(_joined([b"sk"], _bytes(b"0123456789abcdef")), re.compile(rb"SK[0-9a-f]{32}"), is_cased=True),
     _cased(":aa", rb":AA[A-Za-z0-9]"),
