@@ -10,8 +10,6 @@ _MORE_RANDOM = r"(?=[A-Za-z]{0,30}\d{1,9}[A-Za-z]{1,30}\d)" + _RANDOM
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _END = r"(?![A-Za-z0-9])"
 _RANDOM_TAIL = rf"[_\-]{_MORE_RANDOM}[A-Za-z0-9]{{30,}}{_END}"
-_LABELLED_TAIL = rf"_{_MORE_RANDOM}[A-Za-z0-9]{{20,}}{_END}"
-"""What follows a prefix that says whose token it is, and one that says what it is."""
 TOKENS = (
     rf"gh[pousr]_[A-Za-z0-9]{{20,}}|github_pat_\w{{20,}}|gl(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent|ffct|oas|wt)-{_WORD}{{16,}}",
     rf"xox[a-z](?:\.xox[a-z])?-{_WORD}{{8,}}|xapp-{_WORD}{{10,}}",
@@ -46,7 +44,7 @@ TOKENS = (
     rf"[A-Za-z0-9]{{52}}JQQJ9[9DH][A-Za-z0-9]{{24,32}}|{_WORD}{{11}}:APA91b{_WORD}{{60,}}|A[A-Za-z0-9_+/]{{3}}(?:ASQg|AAIncD)[A-Za-z0-9+/_=\-]{{40,}}",
     rf"re_{_RANDOM}[A-Za-z0-9]{{8}}_[A-Za-z0-9]{{24}}{_END}|dose[0-9a-f]{{32}}{_END}|rnd_{_RANDOM}[A-Za-z0-9]{{28,}}|cio{_MORE_RANDOM}[A-Za-z0-9]{{32}}{_END}",
     rf"AVNS_{_WORD}{{16,}}|CCDB1_{_WORD}{{40,}}|(?i:clojars)_[A-Za-z0-9]{{40,}}|sb_secret_{_WORD}{{20,}}|sq[apu]_[a-f0-9]{{40}}|hc[a-z](?:ik|lk|mk)_[a-z0-9]{{32,}}",
-    rf"[1-3](?=[^_\s]{{0,25}}[A-Z])(?=[^_\s]{{0,25}}[a-z])[A-Za-z0-9]{{26}}_[1-7][A-Za-z0-9]{{20}}{_END}|(?:p|sk|tk)\.eyJ{_WORD}{{20,}}\.{_WORD}{{20,}}",
+    rf"(?:p|sk|tk)\.eyJ{_WORD}{{20,}}\.{_WORD}{{20,}}",
     rf"(?:pat|sat)\.{_WORD}{{22}}\.[A-Za-z0-9]{{24}}\.[A-Za-z0-9]{{20}}|NR(?:II|IQ|RA|SP|JS|BR)-{_WORD}{{18,}}|SSWS\s{{1,3}}00{_WORD}{{30,}}",
     rf"[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk|sdk-{_UUID}|access-(?:sandbox|development|production)-{_UUID}|waka_{_UUID}|sha256~{_WORD}{{43}}(?![\w\-])",
     rf"AAAAAAAAAAAAAAAAAAAAA{{0,2}}(?!A){_RANDOM}[A-Za-z0-9%]{{60,120}}(?![A-Za-z0-9%+/=])|p8e-{_WORD}{{32}}(?![\w\-])|ico-[A-Za-z0-9]{{32}}{_END}|tk-(?:us|eu)-{_WORD}{{48}}",
@@ -54,7 +52,6 @@ TOKENS = (
     rf"amzn\.mws\.{_UUID}|amzn1\.oa2-cs\.v1\.[a-f0-9]{{64}}|Atz[ar]\|[\w\-]{{60,}}|ALTAK-[A-Za-z0-9]{{20,}}/[a-f0-9]{{40}}|SWMTKN-1-[a-z0-9\-]{{70,}}",
     rf"GR1348941{_WORD}{{20,}}|(?:live|test)_[a-f0-9]{{35}}{_END}|sk_[0-9a-f]{{48}}{_END}|dckr_oat_{_WORD}{{20,}}|snyk_(?:uat|sat|pat)\.{_WORD}{{6,}}\.{_WORD}{{20,}}",
     rf"(?:ddp|ddo|ctp|cti|ovsxp|vtwn|ddapp|lin_oauth|zpka|tgpak|tgpat|dkuaps|pina|ion){_RANDOM_TAIL}",
-    rf"[a-z][a-z0-9]{{1,15}}(?:_[a-z0-9]{{2,12}}){{0,2}}_(?:api|apikey|key|secret|pat|oat|sat|uat|token|tkn|live|prod|test|oauth|sk){_LABELLED_TAIL}",
     rf"(?:eyJ0eXBlIjogInNlcnZpY2VfYWNjb3VudC|eyJ0eXBlIjoic2VydmljZV9hY2NvdW50|ewogICJ0eXBlIjogInNlcnZpY2VfYWNjb3VudC){_BASE64}",
     rf"MII[A-Za-z0-9+/]{{2}}[AQgw]IBA(?:DANBgkqhkiG9w0BAQEFAASC|AKCA[QgwY]EA){_BASE64}",
     rf"M(?:HcCAQEEI|IGkAgEBBD[A-D]|IHcAgEBBEI|I[GH][A-Za-z0-9+/]M[EF][A-Za-z0-9+/]GCSqGSIb3DQEFDT){_BASE64}",
@@ -64,6 +61,11 @@ TOKENS = (
 
 A token begins at the beginning of a word.
 """
+SECOND_PARTS = (
+    rf"_(?:api|apikey|key|secret|pat|oat|sat|uat|token|tkn|live|prod|test|oauth|sk)_(?P<secret>{_MORE_RANDOM}[A-Za-z0-9]{{20,}}{_END})",
+    rf"_(?P<secret>\d[A-Za-z0-9]{{20}}{_END})(?<=[1-3][A-Za-z0-9]{{26}}_[A-Za-z0-9]{{21}})",
+)
+"""What follows the issuer and the kind of a token, as in `polar_oat_`, or the number of the token."""
 HASHES = (
     r"\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}|\$(?:apr1|[1567y]|sha1|argon2\w{1,2}|scrypt)\$[^\s:\"'\\]{20,300}",
     r"(?:pbkdf2|bcrypt|scrypt|argon2)[_\-]?\w{0,12}\$\d{1,9}\$[^\s:\"'$]{1,100}\$[A-Za-z0-9+/=.]{20,200}|SCRAM-SHA-\d{1,3}\$\d{1,9}:[A-Za-z0-9+/=]{8,200}\$[A-Za-z0-9+/=:]{20,400}",

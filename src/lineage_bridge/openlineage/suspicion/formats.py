@@ -38,7 +38,15 @@ _MARKED: Final = (
 """Beginnings of tokens, before an underscore."""
 _NAMES_IN_URLS: Final = b"key auth appid code session_id sessionid sid".split()
 _HASHES: Final = b"2a$ 2b$ 2x$ 2y$ apr1$ 1$ 5$ 6$ 7$ y$ argon2".split()
-_LABELLED: Final = tuple(b"_%b_" % label for label in b"api apikey key secret pat oat sat uat token tkn live prod test oauth sk".split())
+_LABELS: Final = b"api apikey key secret pat oat sat uat token tkn live prod test oauth _sk".split()
+_ISSUERS: Final = b"rnd|ddp|ddo|ctp|cti|ion|sxp|twn|pka|ina|pak|pat|uth|sqa|sqp|squ|[a-z][ilm]k"
+"""The last three letters of tokens before an underscore."""
+_BEHIND_UNDERSCORE: Final = re.compile(
+    rb"_[a-z0-9]{20}(?:[a-z0-9]{28}|(?<=[1-3][a-z0-9]{26}_[1-7][a-z0-9]{19})[a-z0-9](?![a-z0-9])|[a-z0-9]{8}(?<=(?:%b)_[a-z0-9]{28})"
+    rb"|(?<=re_[a-z0-9]{8}_[a-z0-9]{20})|[a-z0-9]{12}(?<=\d{6}_[a-z0-9]{32})|%b)"
+    % (_ISSUERS, b"|".join(rb"(?<=%b_[a-z0-9]{20})" % label for label in _LABELS))
+)
+"""Long words behind an underscore; what is before them is looked at only then."""
 _NUMBERS: Final = tuple(
     first + second for first in b"mt mj mz nd nt nj nz od ot".split() for second in b"a e i m q u y c g k".split()
 )
@@ -126,37 +134,30 @@ FORMATS: Final = (
     ),
     _cased("q~", rb"Q~"),
     _format("avns_ ccdb1_ clojars_ :apa91b ssws sha256~ amzn.mws. amzn1.oa2 atza| atzr| altak- swmtkn- gr1348941 aaincd"),
-    _format("nrii- nriq- nrra- nrsp- nrjs- nrbr- jina_ tgp_v1_ fio-u- dckr_oat_ snyk_uat. snyk_sat. snyk_pat. _mmk waka_ ddapp_ e2b_"),
-    _format("lin_oauth_ ovsxp_ vtwn_ zpka_ tgpak_ tgpat_ dkuaps- pina_"),
+    _format("nrii- nriq- nrra- nrsp- nrjs- nrbr- jina_ tgp_v1_ fio-u- dckr_oat_ snyk_uat. snyk_sat. snyk_pat. _mmk waka_ ddapp_ e2b_ dkuaps-"),
     _format("access-sandbox- access-development- access-production-"),
     _format("asqg", rb"(?<=a[a-z0-9_+/]{3})asqg[a-z0-9+/_=\\\-]{30}"),
     _format("da2- p8e- ico- tk-us- tk-eu- csk- sdk-", rb"[a-z0-9]{2,3}(?:-us|-eu)?-[a-z0-9_\-]{26}"),
     _format("a3-", rb"a3-[a-z0-9]{6}-[a-z0-9]{6}"),
-    _format("rnd_ ddp_ ddo_ ctp_ cti_ ion_", rb"[a-z]{3}_[a-z0-9]{28}"),
-    _format("sqa_ sqp_ squ_", rb"sq[apu]_[a-f0-9]{40}"),
-    _format("ik_ lk_ mk_", rb"(?<=hc[a-z])[ilm]k_[a-z0-9]{32}"),
-    Format(_joined([b"pk_"], _bytes(b"0123456789")), re.compile(rb"pk_\d{6,9}_[a-z0-9]{32}")),
-    Format(_joined([b"sk_", b"dose"], _bytes(b"0123456789abcdef")), re.compile(rb"(?:sk_[a-f0-9]{16}|dose)[a-f0-9]{32}")),
+    Format(_joined([b"dose"], _bytes(b"0123456789abcdef")), re.compile(rb"dose[a-f0-9]{32}")),
     Format(
         tuple(b"+ast +aba +amc +asb +aeh +arm +acr acdb apim aiot azca azse azfu jqqj9".split()),
         re.compile(rb"(?<=[a-z0-9+/\\_\-]{30})[+aj][a-z0-9+/\\_\-]{7}"),
     ),
-    _format("_1 _2 _3 _4 _5 _6 _7", rb"(?<=[1-3][a-z0-9]{26})_[1-7][a-z0-9]{20}(?![a-z0-9])"),
     _cased("api-", rb"API-[A-Z0-9]{26}"),
     _cased("4b1d", rb"4b1d[A-Za-z0-9]{38}(?![A-Za-z0-9])"),
     _cased("do00 scw", rb"(?:DO00|SCW)[A-Z0-9]{16}"),
-    *_words("re_", rb"re_[a-z0-9]{8}_[a-z0-9]{24}"),
     *_words("cio", rb"cio[a-z0-9]{32}(?![a-z0-9])"),
     *_words("fc-", rb"fc-[a-f0-9]{32}"),
     *_words("sat.", rb"sat\.[a-z0-9_\-]{22}\."),
     *_words("aaaaaaaaaaaaaaaaaaaa", rb"a{20,22}[a-z0-9%]{60}"),
     Format(_joined(_bytes(b"\"' /=:(,"), _NUMBERS), _DISCORD, 1),
     Format(_joined([b"\\n", b"\\t"], _NUMBERS), _DISCORD, 2),
-    Format(_LABELLED, re.compile(rb"_[a-z]{2,6}_[A-Za-z0-9]{20}"), is_cased=True),
     Format(_joined([b"sk"], _bytes(b"0123456789abcdef")), re.compile(rb"SK[0-9a-f]{32}"), is_cased=True),
     _cased(":aa", rb":AA[A-Za-z0-9]"),
 )
 FREQUENT: Final = (
+    (b"_", _BEHIND_UNDERSCORE),
     (b"pat", re.compile(rb"pat(?:[a-z0-9]{14}|\.[a-z0-9_\-]{22})\.")),
     (b"\\u00", re.compile(rb"\\u00[2-7][0-9a-f](?:\\u00[2-7][0-9a-f]){0,99}")),
 )
