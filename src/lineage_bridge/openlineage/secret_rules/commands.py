@@ -27,7 +27,8 @@ COMMANDS = (
     re.compile(rf"\b{_MYSQL}\b{_REST}{_FIRST}-p(?P<secret>'[^']+'|\"[^\"]+\"|[^\s\-'\"`][^\s'\"]*)"),
     re.compile(rf"\b7za?\s{_REST}\s-p(?P<secret>'[^']+'|\"[^\"]+\"|[^\s\-'\"][^\s'\"]*)"),
     re.compile(
-        r"(?<![\w\-])(?<!grep )(?<!(?:docker|podman) run )(?<!(?:docker|podman) exec )(?<!--rm )(?<!-it )(?:-u|-U|--user|--proxy-user)(?:\s{1,3}|=)?[\"']?(?!\d+:\d+\b|[\w+\-]{1,30}:(?:[\w+\-]{1,30}:)?//)"
+        r"(?<![\w\-])(?<!grep )(?<!(?:docker|podman) run )(?<!(?:docker|podman) exec )(?<!--rm )(?<!-it )"
+        r"(?:-u|-U|--user|--proxy-user)(?:\s{1,3}|=)?[\"']?(?!\d+:\d+\b|[\w+\-]{1,30}:(?:[\w+\-]{1,30}:)?//)"
         r"[^\s:\"'@/\-$][^\s:\"'@/]{0,63}:(?P<secret>[^\s\"']{1,300})"
     ),
     re.compile(rf"\bhttps?\b{_REST}\s(?:-a|--auth)[\s=][\"']?[^\s:\"']{{1,64}}:(?P<secret>[^\s\"']{{1,300}})"),

@@ -31,9 +31,9 @@ _KEY_OF: Final = b"ss nt pi on re er te et ed ng ge sh pg gp sa pp se ac wt ok t
 """The last letters of words before `key` in names of secrets."""
 _GITLAB: Final = b"pat dt rt ptt cbt soat ft imt agent ffct oas wt".split()
 _MARKED: Final = (
-    b"hf r8 lb phx xau npm ntn tfp sgp gsk phc fo1 glc _v1 pat _pt sbp pnu pnb nfb nfc nfo nfp nfu aio fm1 fm2 glsa figd lsv2 dbtc dbtu napi bkua rdme"
-    b" po_live po_test el_live el_test whsec shpaa shpat shpas shpca shpct shpcs shppa shppt shpps shpsa shpst shpss sa_sk sntrys sntryu"
-    b" ccipat lin_api rubygems"
+    b"hf r8 lb phx xau npm ntn tfp sgp gsk phc fo1 glc _v1 pat _pt sbp pnu pnb nfb nfc nfo nfp nfu aio fm1 fm2 glsa figd lsv2"
+    b" dbtc dbtu napi bkua rdme po_live po_test el_live el_test whsec shpaa shpat shpas shpca shpct shpcs shppa shppt shpps"
+    b" shpsa shpst shpss sa_sk sntrys sntryu ccipat lin_api rubygems"
 ).split()
 """Beginnings of tokens, before an underscore."""
 _NAMES_IN_URLS: Final = b"key auth appid code session_id sessionid sid".split()
@@ -47,9 +47,7 @@ _BEHIND_UNDERSCORE: Final = re.compile(
     % (_ISSUERS, b"|".join(rb"(?<=%b_[a-z0-9]{20})" % label for label in _LABELS))
 )
 """Long words behind an underscore; what is before them is looked at only then."""
-_NUMBERS: Final = tuple(
-    first + second for first in b"mt mj mz nd nt nj nz od ot".split() for second in b"a e i m q u y c g k".split()
-)
+_NUMBERS: Final = tuple(first + second for first in b"mt mj mz nd nt nj nz od ot".split() for second in b"a e i m q u y c g k".split())
 """Beginnings of base64 of a decimal number."""
 _DISCORD: Final = re.compile(rb"[mno][a-z0-9]{23,27}\.[a-z0-9_\-]{6}\.[a-z0-9_\-]{27}")
 _BEHIND_KEY: Final = tuple(b"\\\"' \t\n\r\x0b\x0c:=")
@@ -129,12 +127,12 @@ FORMATS: Final = (
     _format("!", rb"(?:(?<=00d[a-z0-9]{12})|(?<=00d[a-z0-9]{15}))!"),
     _cased("akia asia abia acca", rb"A(?:[KSB]I|CC)A[0-9A-Z]{16}"),
     _cased("aiza atatt3 atctt3 ezak eztk ltai", rb"AIza|AT[AC]TT3|EZ[AT]K|LTAI"),
-    _cased(
-        "absk akcp akid aqvn eaa", rb"A(?:BSK[A-Za-z0-9]{10}|KCp[A-Za-z0-9]{10}|KID[A-Za-z0-9]{20}|QVN[\w\-]{10})|EAA[\w\-]{20}"
-    ),
+    _cased("absk akcp akid aqvn eaa", rb"A(?:BSK[A-Za-z0-9]{10}|KCp[A-Za-z0-9]{10}|KID[A-Za-z0-9]{20}|QVN[\w\-]{10})|EAA[\w\-]{20}"),
     _cased("q~", rb"Q~"),
     _format("avns_ ccdb1_ clojars_ :apa91b ssws sha256~ amzn.mws. amzn1.oa2 atza| atzr| altak- swmtkn- gr1348941 aaincd"),
-    _format("nrii- nriq- nrra- nrsp- nrjs- nrbr- jina_ tgp_v1_ fio-u- dckr_oat_ snyk_uat. snyk_sat. snyk_pat. _mmk waka_ ddapp_ e2b_ dkuaps-"),
+    _format(
+        "nrii- nriq- nrra- nrsp- nrjs- nrbr- jina_ tgp_v1_ fio-u- dckr_oat_ snyk_uat. snyk_sat. snyk_pat. _mmk waka_ ddapp_ e2b_ dkuaps-"
+    ),
     _format("access-sandbox- access-development- access-production-"),
     _format("asqg", rb"(?<=a[a-z0-9_+/]{3})asqg[a-z0-9+/_=\\\-]{30}"),
     _format("da2- p8e- ico- tk-us- tk-eu- csk- sdk-", rb"[a-z0-9]{2,3}(?:-us|-eu)?-[a-z0-9_\-]{26}"),

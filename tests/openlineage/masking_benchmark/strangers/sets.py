@@ -30,6 +30,10 @@ class Planted:
     def event(self) -> Event:
         return event_with(self.carrier, self.text)
 
+    def leaked(self, accepted: str) -> bool:
+        """Whether a readable piece of the secret is left in these strings of an event."""
+        return any(leaks(secret, accepted) for secret in self.secrets)
+
 
 @dataclass(frozen=True, slots=True)
 class Innocent:
@@ -59,7 +63,12 @@ class Pair:
 
 def planted() -> tuple[Planted, ...]:
     """Every planted secret: tokens by their shape, settings by their name, and texts by what is around them."""
-    return (*_tokens(), *_settings(), *_texts())
+    return (*_tokens("tokens.txt"), *_settings(), *_texts())
+
+
+def later() -> tuple[Planted, ...]:
+    """Tokens of further shapes, which were added with their rules."""
+    return tuple(_tokens("later_tokens.txt"))
 
 
 def innocents() -> tuple[Innocent, ...]:
@@ -105,9 +114,9 @@ def strings(value: object) -> Iterator[str]:
             yield from strings(member)
 
 
-def _tokens() -> Iterator[Planted]:
-    values, contexts = Values("tokens"), _lines("contexts.txt", 2)
-    for place, (kind, shape) in enumerate(_lines("tokens.txt", 2)):
+def _tokens(name: str) -> Iterator[Planted]:
+    values, contexts = Values(name.removesuffix(".txt")), _lines("contexts.txt", 2)
+    for place, (kind, shape) in enumerate(_lines(name, 2)):
         for turn in range(_CONTEXTS_PER_TOKEN):
             carrier, text = contexts[(place * _CONTEXTS_PER_TOKEN + turn) % len(contexts)]
             yield _planted(kind, carrier, text, values.fill(shape))
