@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from lineage_bridge.openlineage.prefilter import Prefilter, Rule, Texts, rules
 from lineage_bridge.openlineage.required_text import fold
-from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, called, is_port, is_prompt
+from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, called, is_port, is_prompt, is_variable, makes_token
 from lineage_bridge.openlineage.secret_rules.foreign import NAMES
 from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_forms
 from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, is_weak, names_secret
@@ -249,17 +249,19 @@ def _value_at(text: str, found: re.Match[str], *, sql: bool) -> tuple[int, int] 
         group = next((key for key in "abcde" if quoted[key]), None)
         harmless = group is None or is_harmless(quoted[group]) or extends(found["name"], quoted[group])
         return None if harmless or group is None else quoted.span(group)
-    if sql:
+    indented = _INDENTED.match(text, at)
+    if sql or (indented and not {"'", '"'}.isdisjoint(found["sign"])):
         return None
-    if indented := _INDENTED.match(text, at):
-        at = indented.end()
+    at = indented.end() if indented else at
     return None if begins_reference(text[at : at + 100]) else _bare_value(text, at, found)
 
 
 def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | None:
     """The position of an unquoted value, or of the string that a function is called with."""
     if (call := _FUNCTION.match(text, at)) is not None:
-        return None if looks_up(call["function"]) or not call["value"] or is_harmless(call["value"]) else call.span("value")
+        value = call["value"]
+        is_none = not value or looks_up(call["function"]) or makes_token(call["function"], value) or is_harmless(value)
+        return None if is_none else call.span("value")
     # In a path (`events/token=abc/x`) the value ends with its segment.
     segment = "=" in found["sign"] and (text[found.start() - 1] == "/" if found.start() else bool(_PATH.fullmatch(text)))
     bare = _BRACED.match(text, at) or (_SEGMENT if segment else _BARE).match(text, at)
@@ -267,12 +269,13 @@ def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | N
         return None
     if (segment and len(bare["value"]) < _SHORTEST_SEGMENT) or is_harmless(bare["value"]) or is_expression(found["name"], bare["value"]):
         return None
-    names_another = extends(found["name"], bare["value"]) or (found["name"].lower().endswith("key") and is_secrets_name(bare["value"]))
-    if (
-        names_another
-        or (is_weak(found["name"]) and bare["value"].isdigit())
-        or (segment and bare["value"].isalpha() and "pass" not in found["name"].lower())
-    ):
+    names_another = (
+        extends(found["name"], bare["value"])
+        or is_variable(text, found, bare.end("value"))
+        or (found["name"].lower().endswith("key") and is_secrets_name(bare["value"]))
+    )
+    is_word_of_path = segment and bare["value"].isalpha() and "pass" not in found["name"].lower()
+    if names_another or is_word_of_path or (is_weak(found["name"]) and bare["value"].isdigit()):
         return None
     is_word = bare["value"].rstrip(".").isalpha() and ":" in found["sign"]
     behind = text[bare.end() : bare.end() + 100].lstrip(" \t") if text[bare.end() : bare.end() + 1] in " \t" else ""

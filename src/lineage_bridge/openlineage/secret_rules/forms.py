@@ -82,7 +82,11 @@ FORMS = (
     re.compile(r"(?<![\w\-])(?P<secret>eyJ[\w\-]{5,}\.[\w\-]{0,4000}(?:\.[\w\-]*){1,3})"),
     *map(re.compile, SECOND_PARTS),
     *WEBHOOKS,
-    re.compile(rf"(?i:\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?)(?:{_LITERAL}|{_UNQUOTED})", re.DOTALL),
+    re.compile(rf"(?i:\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+|values\s+)?){_LITERAL}", re.DOTALL),
+    re.compile(
+        r"(?i:\b(?:user|role|to|link)\s+(?:if\s+(?:not\s+)?exists\s+)?(?!(?:is|are|was|were|be|can|and|or)\s)[^\s;]{1,200}\s+identified\s+"
+        rf"(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+|values\s+)?)(?!values\s|['\"]){_UNQUOTED}"
+    ),
     re.compile(rf"(?i:\bidentified\s+by\s+\S{{1,200}}\s+replace\s+)(?:{_LITERAL}|{_UNQUOTED})", re.DOTALL),
     *STATEMENTS,
     re.compile(
