@@ -53,12 +53,12 @@ class Pair:
     """Two datasets, by namespace and name, that are not one."""
 
     family: str
-    one: tuple[str, str]
+    first: tuple[str, str]
     other: tuple[str, str]
 
     @property
     def events(self) -> tuple[Event, Event]:
-        return event_between(self.one), event_between(self.other)
+        return event_between(self.first), event_between(self.other)
 
 
 def planted() -> tuple[Planted, ...]:
@@ -87,9 +87,9 @@ def pairs() -> tuple[Pair, ...]:
     found: dict[Pair, None] = {}
     for family, namespace, name in _lines("pairs.txt", 3):
         for _ in range(_PAIRS):
-            one, other = ((values.fill(namespace).text, values.fill(name).text) for _ in range(2))
-            if one != other:
-                found[Pair(family, one, other)] = None
+            first, other = ((values.fill(namespace).text, values.fill(name).text) for _ in range(2))
+            if first != other:
+                found[Pair(family, first, other)] = None
     return tuple(found)
 
 

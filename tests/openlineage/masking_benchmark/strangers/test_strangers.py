@@ -44,7 +44,7 @@ def test_innocent_texts_stay() -> None:
 
 def test_different_datasets_stay_different() -> None:
     taken = ((pair, [accepted(event)["inputs"][0] for event in pair.events]) for pair in pairs())
-    assert [pair for pair, (one, other) in taken if (one["namespace"], one["name"]) == (other["namespace"], other["name"])] == []
+    assert [pair for pair, (first, other) in taken if (first["namespace"], first["name"]) == (other["namespace"], other["name"])] == []
 
 
 def test_parts_of_a_secret_are_leaks() -> None:
