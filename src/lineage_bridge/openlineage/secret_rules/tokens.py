@@ -37,7 +37,7 @@ TOKENS = (
     r"dp\.(?:st|ct|sa|scim|audit)\.(?:[a-z0-9_\-]{2,35}\.)?[A-Za-z0-9]{40,}|sntrys_[A-Za-z0-9+/=_]{40,}|access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[a-f0-9]{32}",
     rf"(?:live|test)_(?:[A-Za-z0-9]{{30}}(?!\w)|[a-f0-9]{{35}}{_END})|00D[A-Za-z0-9]{{12}}(?:[A-Za-z0-9]{{3}})?![A-Za-z0-9._]{{60,}}|[0-9a-f]{{32,36}}(?:FFFF)?NRAL|v[1-4]\.(?:local|public)\.{_WORD}{{40,}}(?:\.{_WORD}+)?",
     rf"EAA[A-Z]{_MIXED}{_WORD}{{50,}}|EAA[a-z0-9]{_WORD}{{90,}}|s\.(?=[A-Za-z]{{0,23}}\d)(?=[^A-Z]{{0,23}}[A-Z])(?=[^a-z]{{0,23}}[a-z])[A-Za-z0-9]{{24}}(?![\w.])",
-    rf"[MNO](?=[A-Za-z]{{0,25}}\d)[A-Za-z0-9]{{23,27}}\.{_WORD}{{6}}\.{_WORD}{{27,38}}|(?:ST|TGT|PT)-\d{{1,9}}-[A-Za-z0-9]{{20,}}",
+    rf"(?:M[Tjz]|N[DTjz]|O[DT])[AEIMQUYcgk](?=[A-Za-z]{{0,23}}\d)[A-Za-z0-9]{{21,25}}\.{_WORD}{{6}}\.{_WORD}{{27,38}}|(?:ST|TGT|PT)-\d{{1,9}}-[A-Za-z0-9]{{20,}}",
     r"vercel_blob_rw_\w{30,}|vc[pkiar]_[A-Za-z0-9]{24,}|rpa_[A-Z0-9]{40,}\w{0,10}|tvly-[A-Za-z0-9\-]{20,}|fw_[A-Za-z0-9]{22,}|v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}|cio_[A-Za-z0-9]{30,}",
     r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.\-]{31,34}|dt0[a-z]\d\d\.[A-Z0-9]{20,}\.[A-Z0-9]{40,}|ops_eyJ[A-Za-z0-9+/=]{40,}",
     rf"sha256~{_WORD}{{43}}(?!\w)|ico-{_MIXED}[A-Za-z0-9]{{32}}{_END}|(?i:clojars)_[A-Za-z0-9]{{40,}}|API-(?=[A-Z]{{0,25}}\d)[A-Z0-9]{{26}}{_END}|tk-(?:us|eu)-{_MIXED}{_WORD}{{48}}",

@@ -69,8 +69,16 @@ def _cased(texts: str, pattern: bytes) -> Format:
 
 _BEGINS: Final = rb"(?:(?<![a-z0-9_])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))"
 """A word begins here: after a sign, or after an escape of JSON, such as that of a line break."""
-_WORDS: Final = {b"s.": rb"s\.[a-z0-9]{24}\b", b"a" * 20: rb"a{20,22}[a-z0-9%]{60}"}
-"""Patterns of secrets, with texts that they begin with and that are frequent inside of words: they are looked at behind signs only."""
+_NUMBERS: Final = _joined(b"mt mj mz nd nt nj nz od ot".split(), b"a e i m q u y c g k".split())
+"""Beginnings of base64 of a decimal number."""
+_WORDS: Final = (
+    (_NO_WORD, (b"s.",), rb"s\.[a-z0-9]{24}\b"),
+    (_NO_WORD, (b"a" * 20,), rb"a{20,22}[a-z0-9%]{60}"),
+    (_bytes(b"\"' \t=:/(,<>[{;|-`"), _NUMBERS, rb"[mno][a-z0-9]{23,27}\.[a-z0-9_\-]{6}\.[a-z0-9_\-]{27}"),
+)
+"""Patterns of secrets, with texts that they begin with and that are frequent inside of words: they are looked at behind these signs, and
+behind escapes.
+"""
 _ESCAPES: Final = (b"\\b", b"\\f", b"\\n", b"\\r", b"\\t")
 _MAKE: Final = b"|".join(rb"(?<=%b\.[a-z0-9]{%d})" % (end, length) for end in (b"k", b"ks") for length in range(1, 11))
 FORMATS: Final = (
@@ -114,8 +122,8 @@ FORMATS: Final = (
     _format("dp.", rb"dp\.(?:[a-z]{2}|scim|audit)\."),
     Format((b"flyv1 fm",)),
     Format(_joined([b"st-", b"pt-", b"gt-"], _bytes(b"0123456789")), re.compile(rb"[spg]t-\d{1,9}-[a-z0-9]{20}")),
-    *(Format(_joined(_NO_WORD, [word]), re.compile(pattern), 1) for word, pattern in _WORDS.items()),
-    *(Format(_joined(_ESCAPES, [word]), re.compile(pattern), 2) for word, pattern in _WORDS.items()),
+    *(Format(_joined(signs, words), re.compile(pattern), 1) for signs, words, pattern in _WORDS),
+    *(Format(_joined(_ESCAPES, words), re.compile(pattern), 2) for _, words, pattern in _WORDS),
     _format("sha256~ gr1348941 fio-u- dnkey- p8e- xsmtpsib- tk-us- tk-eu- s-s4t2 amzn.mws. oa2-cs.v1. atza| atzr| altak- swmtkn-"),
     _format("aaincd :apa91b ssws nrii- nriq- nrra- nrsp- nrjs- nrbr- snyk_uat. snyk_sat. snyk_pat. dkuaps-"),
     _format("access-sandbox- access-development- access-production- xaat- xapt-", rb"[a-z]{4,6}(?:-[a-z]{4,11})?-[0-9a-f]{8}"),
@@ -158,9 +166,12 @@ FORMATS: Final = (
 )
 FREQUENT: Final = (
     (b"_", _BEHIND_UNDERSCORE),
-    (b".", re.compile(rb"\.(?<=[a-z0-9]{24}\.)[a-z0-9_\-]{6}\.[a-z0-9_\-]{27}")),
     (b"pat", re.compile(rb"pat(?:[a-z0-9]{14}|\.[a-z0-9_\-]{22})\.")),
-    (b"\\u", re.compile(rb"\\u[0-9a-f]{4}(?:%b)" % b"|".join(_WORDS.values()))),
-    (b"\\u00", re.compile(rb"\\u00[2-7][0-9a-f](?:\\u00[2-7][0-9a-f]){0,99}")),
+    (
+        b"\\u",
+        re.compile(
+            rb"\\u(?:00[2-7][0-9a-f](?:\\u00[2-7][0-9a-f]){0,99}|[0-9a-f]{4}(?:%b))" % b"|".join(pattern for _, _, pattern in _WORDS)
+        ),
+    ),
 )
 """Patterns with the text that they begin with, which is frequent: `re` looks for such a text as fast."""
