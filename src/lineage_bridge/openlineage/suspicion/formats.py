@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from lineage_bridge.openlineage.json_text import compiled_re2
 from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS
 
 
@@ -37,7 +38,6 @@ _MARKED: Final = (
 ).split()
 """Beginnings of tokens, before an underscore."""
 _NAMES_IN_URLS: Final = b"key auth appid code session_id sessionid sid".split()
-_HASHES: Final = b"2a$ 2b$ 2x$ 2y$ apr1$ 1$ 5$ 6$ 7$ y$ argon2 sha1$ scrypt$".split()
 _LABELS: Final = b"api apikey key secret pat oat sat uat token tkn live prod test oauth _sk".split()
 _ISSUERS: Final = b"rnd|ddp|ddo|ctp|cti|ion|sxp|twn|ina|pak|pat|uth|sqa|sqp|squ|[a-z][ilm]k"
 """The last three letters of tokens before an underscore."""
@@ -149,14 +149,11 @@ FORMATS: Final = (
     _format("sts.", rb"sts\.[a-z0-9]{20}"),
     _cased("4b1d", rb"4b1d[A-Za-z0-9]{38}"),
     _format("dose dkea", rb"d(?:ose|kea)[a-f0-9]{32}"),
+    _format("pbkdf2 bcrypt scrypt argon2", rb"(?:pbkdf2|bcrypt|scrypt|argon2)[_\-]?\w{0,12}\$\d{1,9}\$"),
     _format("dt0", rb"dt0[a-z]\d\d\."),
     _format("hmac", rb"hmac\d{3}\("),
-    Format(_joined([b"$"], _HASHES), re.compile(_BEGINS + rb"\$")),
-    _format("$0 $1 $2 $3 $4 $5 $6 $7 $8 $9", rb"(?<=[a-z0-9_\-])\$\d{1,9}\$"),
-    _format("|", rb"\|\s{0,3}(?:sudo|su\b|ktutil|gpg|gcloud)"),
     _format("/hooks/", rb"/hooks/[a-z0-9]{26}"),
     _format("/p/", rb"/p/[a-z0-9_\-]{40}"),
-    _format("!", rb"(?:(?<=00d[a-z0-9]{12})|(?<=00d[a-z0-9]{15}))!"),
     _cased("akia asia abia acca", rb"A(?:[KSB]I|CC)A[0-9A-Z]{16}"),
     _cased("aiza atatt3 atctt3 ezak eztk ltai", rb"AIza|AT[AC]TT3|EZ[AT]K|LTAI"),
     _cased("absk akcp akid aqvn eaa", rb"A(?:BSK[A-Za-z0-9]{10}|KCp[A-Za-z0-9]{10}|KID[A-Za-z0-9]{20}|QVN[\w\-]{10})|EAA[\w\-]{20}"),
@@ -164,14 +161,36 @@ FORMATS: Final = (
     Format(_joined([b"sk"], _bytes(b"0123456789abcdef")), re.compile(rb"SK[0-9a-f]{32}"), is_cased=True),
     _cased(":aa", rb":AA[A-Za-z0-9]"),
 )
+
+
+class Frequent(NamedTuple):
+    """A format that begins with a text which is frequent, and so short that looking at each would cost much.
+
+    `widened`: for RE2; it matches wherever the pattern does.
+    """
+
+    text: bytes
+    widened: str
+    pattern: "re.Pattern[bytes]"
+
+
 FREQUENT: Final = (
-    (b"_", _BEHIND_UNDERSCORE),
-    (b"pat", re.compile(rb"pat(?:[a-z0-9]{14}|\.[a-z0-9_\-]{22})\.")),
-    (
+    Frequent(b"_", r"_[a-z0-9]{20}", _BEHIND_UNDERSCORE),
+    Frequent(b"pat", r"pat(?:[a-z0-9]{14}|\.[a-z0-9_\-]{22})\.", re.compile(rb"pat(?:[a-z0-9]{14}|\.[a-z0-9_\-]{22})\.")),
+    Frequent(
         b"\\u",
+        r"\\u(?:00[2-7]|[0-9a-f]{4}(?:s\.|aaaa|[mno][dtjz]))",
         re.compile(
             rb"\\u(?:00[2-7][0-9a-f](?:\\u00[2-7][0-9a-f]){0,99}|[0-9a-f]{4}(?:%b))" % b"|".join(pattern for _, _, pattern in _WORDS)
         ),
     ),
+    Frequent(
+        b"$",
+        r"\$(?:2[abxy]|apr1|[1567y]|sha1|scrypt)\$|\$argon2",
+        re.compile(rb"%b\$(?:(?:2[abxy]|apr1|[1567y]|sha1|scrypt)\$|argon2)" % _BEGINS),
+    ),
+    Frequent(b"|", r"\|[\s\v]{0,3}(?:su|ktutil|gpg|gcloud)", re.compile(rb"\|\s{0,3}(?:sudo|su\b|ktutil|gpg|gcloud)")),
+    Frequent(b"!", r"00d[a-z0-9]{12,15}!", re.compile(rb"!(?:(?<=00d[a-z0-9]{12}!)|(?<=00d[a-z0-9]{15}!))")),
 )
-"""Patterns with the text that they begin with, which is frequent: `re` looks for such a text as fast."""
+MAY_HAVE_FREQUENT: Final = compiled_re2("|".join(frequent.widened for frequent in FREQUENT))
+"""Whether a body in lower case may have any of these formats, found out in one pass."""
