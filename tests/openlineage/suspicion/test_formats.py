@@ -4,7 +4,7 @@ import json
 from random import Random
 
 import pytest
-from tests.openlineage.regex_samples import samples
+from tests.openlineage.suspicion.regex_samples import samples
 
 from lineage_bridge.openlineage.secret_rules.tokens import HASHES, SECOND_PARTS, TOKENS
 from lineage_bridge.openlineage.secrets import mask_text
