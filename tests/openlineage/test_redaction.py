@@ -13,6 +13,7 @@ from tests.openlineage.support import SAMPLES, event, sample_lines, text
 from lineage_bridge.openlineage import masked_names, redaction, secrets
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.secret_rules import (
+    assigned,
     code,
     commands,
     companions,
@@ -24,9 +25,9 @@ from lineage_bridge.openlineage.secret_rules import (
     prose,
     sql,
     statements,
+    tokens,
     values,
     weak_names,
-    webhooks,
 )
 from lineage_bridge.openlineage.secret_rules.names import names_secret
 from lineage_bridge.openlineage.secret_rules.values import MASK
@@ -225,7 +226,7 @@ ANCHORED = {"_SQL", "_WHOLE", "_NO_VALUE", "_REFERENCE", "_FORMAT", "_QUOTED", "
     "_VALUES",
 }
 ANCHORED |= {
-    "_FUNCTION",
+    "FUNCTION",
     "_LEADING",
     "_WHOLE_REFERENCE",
     "_FILE",
@@ -234,15 +235,15 @@ ANCHORED |= {
     "_ATTACHED",
     "_ATTACHING",
     "_NEXT_ROW",
-    "_PATH",
+    "PATH",
     "_KEYTAB",
     "_CIPHER",
 }
 """Patterns that are matched at one place only."""
 BOUNDED = {"_BEHIND", "_COMPARED", "_SETS", "_ROTATING"}
 """Patterns that only see a few hundred characters."""
-MODULES: tuple[ModuleType, ...] = (masked_names, redaction, secrets, code, commands, companions, embedded)
-MODULES += (formats, search, foreign, forms, members, names, prose, sql, statements, values, weak_names, webhooks)
+MODULES: tuple[ModuleType, ...] = (masked_names, redaction, secrets, assigned, code, commands, companions, embedded)
+MODULES += (formats, search, foreign, forms, members, names, prose, sql, statements, tokens, values, weak_names)
 PATTERNS = {pattern: name for module in MODULES for text, value in vars(module).items() for name, pattern in patterns_in(value, text)}
 
 

@@ -7,15 +7,15 @@ from operator import itemgetter
 
 from lineage_bridge.openlineage.prefilter import Prefilter, Rule, Texts, rules
 from lineage_bridge.openlineage.required_text import fold
-from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, called, is_port, is_prompt, is_secrets_name
+from lineage_bridge.openlineage.secret_rules.assigned import FUNCTION, PATH, value_at
+from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, called, is_port
 from lineage_bridge.openlineage.secret_rules.foreign import NAMES
 from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_forms
-from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, is_weak, names_secret
+from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, names_secret
 from lineage_bridge.openlineage.secret_rules.prose import PROSE, SENTENCES
 from lineage_bridge.openlineage.secret_rules.sql import (
     CONNECTIONS,
     WITH_LITERALS,
-    is_comparison,
     is_sql,
     mask_arguments,
     mask_comments,
@@ -23,12 +23,9 @@ from lineage_bridge.openlineage.secret_rules.sql import (
 )
 from lineage_bridge.openlineage.secret_rules.values import (
     MASK,
-    begins_reference,
-    extends,
     is_expression,
     is_harmless,
     looks_secret,
-    looks_up,
 )
 from lineage_bridge.openlineage.secret_rules.weak_names import WEAK_WORDS, holds_weakly
 
@@ -40,19 +37,6 @@ _ASSIGNED = re.compile(r"""(?<![\w.\-])(?P<name>[\w.\-]{1,300})(?P<sign>[\\"'`\]
 _NAME_BACKWARDS = re.compile(r"[\w.\-]*")
 _LONGEST_NAME = 300
 _SIGNS_OF_NAMES = frozenset("_.-")
-_INDENTED = re.compile(r"\s*(?:[>|][+\-]?[ \t]{0,8})?\r?\n[ \t]+(?![\w.\-]+:)")
-_QUOTED = re.compile(
-    r"""\s*(?:!unsafe\s{1,3})?[@bBfFnNrRuU]{0,2}(?:(?P<escaped>\\+["'])(?P<a>.{0,65536}?)(?P=escaped)|''(?P<d>[^'\n]+)''"""
-    r"""|"(?P<b>[^"\\]*(?:\\.[^"\\]*)*)"|'(?P<c>[^'\\]*(?:(?:\\.|'')[^'\\]*)*)'|`(?P<e>[^`\n]*)`)""",
-    re.DOTALL,
-)
-_BRACED = re.compile(r"\{(?P<value>[^{}\s]+)\}(?=[;\s]|\Z)")
-_BARE = re.compile(r"""(?P<value>[^\s;,&"'(){}\[\]<>\\]+)""")
-_FUNCTION = re.compile(
-    r"""(?P<function>[A-Za-z_][\w.]{0,200}(?:::[\w.]{1,100}){0,4})[(\[]\s{0,4}(?:[bru]?(?P<quote>["'])(?P<value>[^"'\n]*)(?P=quote))?"""
-)
-_SEGMENT = re.compile(r"""(?P<value>[^\s;,&"'(){}\[\]<>\\/?]+)""")
-_PATH = re.compile(r"[\w.\-]{1,300}=[A-Za-z]{1,60}/[^\s?&]*")
 _WHOLE = re.compile(r"\s*(?P<name>[\w.\-]{1,300})\s*=(?![ \t]*\r?\n[\w.\-]{1,300}=)\s*(?P<value>.+)", re.DOTALL)
 _BEFORE_A_WORD = re.compile(r"(?:secret|credential)s?[_\-](?!key|value|access|token|text|string)[a-z]{3,}\Z")
 _COMMENT = re.compile(r"(?<!\s)\s{1,20}(?:#|//)\s.*", re.DOTALL)
@@ -65,10 +49,7 @@ _PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.\-]{1,300})=(?P<value>(?!\{)[^\
 _CALL = re.compile(r"""\(\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
 _LATER_ARGUMENT = re.compile(r""",\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
 """Two arguments of a function, or elements of a list: a name and its value."""
-_SHORTEST_SEGMENT = 3
-_LINE_BREAK = re.compile(r"\\{1,8}n")
 _UNEXPECTED = re.compile(r"(?:unexpected|expected|mismatched|illegal)\s\Z", re.IGNORECASE)
-_VERSION = re.compile(r"\d+(?:\.\d+)+\Z")
 _OPTION_OF_SQL = re.compile(r"\s'")
 """The text between the name of a statement's option and its value."""
 _WORDS = SECRET_WORDS | NAMES | WEAK_WORDS
@@ -116,7 +97,7 @@ def mask_with(text: str, mask: Mask) -> str:
     if "=" not in text and not any(_BESIDE_FORMS(worth_trying)):
         return text
     sql = is_sql(text)
-    whole = None if sql or "=" not in text or _PATH.fullmatch(text) else _WHOLE.fullmatch(text)
+    whole = None if sql or "=" not in text or PATH.fullmatch(text) else _WHOLE.fullmatch(text)
     if whole and names_secret(whole["name"]) and not _FOLLOWED.search(whole["value"]) and not _is_code(whole):
         return _replaced(whole, mask)
     text = _masked_statement(text, mask, worth_trying) if sql else _masked_functions(text, mask, worth_trying)
@@ -175,7 +156,7 @@ def _is_code(whole: re.Match[str]) -> bool:
     if whole["name"].isupper() and re.search(r"\s", whole["value"]):
         return True
     value = _COMMENT.sub("", whole["value"])
-    return is_expression(whole["name"], value.rstrip(";")) or bool(_FUNCTION.match(whole["value"]))
+    return is_expression(whole["name"], value.rstrip(";")) or bool(FUNCTION.match(whole["value"]))
 
 
 def _masked_named(found: re.Match[str], mask: Mask) -> str:
@@ -208,7 +189,7 @@ def _masked_assignments(text: str, mask: Mask, *, sql: bool) -> str:
             continue
         at = found.end()
         sure = _assigns_secret(found, text)
-        value = _value_at(text, found, sql=sql) if sure or not sql else None
+        value = value_at(text, found, sql=sql) if sure or not sql else None
         if value is None or not (sure or holds_weakly(found["name"], text[slice(*value)])):
             continue
         start, stop = value
@@ -239,54 +220,6 @@ def _assigns_secret(found: re.Match[str], text: str) -> bool:
     if name in WORKING_DIRECTORIES and "=" in found["sign"]:
         return not text[found.end() :].lstrip("{\"'").startswith(("/", "~", ".", "$", "C:", "\\"))
     return names_secret(name) or ("=" in found["sign"] and name.lower() in SIGNATURES)
-
-
-def _value_at(text: str, found: re.Match[str], *, sql: bool) -> tuple[int, int] | None:
-    """The position of an assignment's value; None if no value can be a secret."""
-    at = found.end()
-    if sql and is_comparison(text, found.start(), found["name"]):
-        return None
-    quoted = _QUOTED.match(text, at)
-    if is_prompt(text, found, quoted[0].lstrip()[:1]) if quoted else "!" in found["sign"]:
-        return None
-    if quoted:
-        group = next((key for key in "abcde" if quoted[key]), None)
-        harmless = group is None or is_harmless(quoted[group]) or extends(found["name"], quoted[group])
-        return None if harmless or group is None else quoted.span(group)
-    if sql:
-        return None
-    if indented := _INDENTED.match(text, at):
-        at = indented.end()
-    return None if begins_reference(text[at : at + 100]) else _bare_value(text, at, found)
-
-
-def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | None:
-    """The position of an unquoted value, or of the string that a function is called with."""
-    if (call := _FUNCTION.match(text, at)) is not None:
-        return None if looks_up(call["function"]) or not call["value"] or is_harmless(call["value"]) else call.span("value")
-    # In a path (`events/token=abc/x`) the value ends with its segment.
-    segment = "=" in found["sign"] and (text[found.start() - 1] == "/" if found.start() else bool(_PATH.fullmatch(text)))
-    bare = _BRACED.match(text, at) or (_SEGMENT if segment else _BARE).match(text, at)
-    if bare is None or _LINE_BREAK.match(text, at) or ("==" in found["sign"] and _VERSION.match(bare["value"])):
-        return None
-    if (
-        (segment and len(bare["value"]) < _SHORTEST_SEGMENT)
-        or is_harmless(bare["value"])
-        or is_expression(found["name"], bare["value"], found["sign"])
-    ):
-        return None
-    names_another = extends(found["name"], bare["value"]) or (found["name"].lower().endswith("key") and is_secrets_name(bare["value"]))
-    if (
-        names_another
-        or (is_weak(found["name"]) and bare["value"].isdigit())
-        or (segment and bare["value"].isalpha() and "pass" not in found["name"].lower())
-    ):
-        return None
-    is_word = bare["value"].rstrip(".").isalpha() and ":" in found["sign"]
-    behind = text[bare.end() : bare.end() + 100].lstrip(" \t") if text[bare.end() : bare.end() + 1] in " \t" else ""
-    if is_word and (behind[:1].isalnum() or begins_reference(behind.split('"')[0])):
-        return None
-    return bare.span("value")
 
 
 def _replaced(found: re.Match[str], mask: Mask) -> str:

@@ -141,6 +141,10 @@ _LONGEST_WORD = 40
 _CACHED = 8192
 _APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=[a-z])")
 _BEFORE_PROMPT = 200
+_ATTRIBUTE = re.compile(r"[A-Za-z_]{2,60}(?:\.[A-Za-z_]{2,60}){1,5}")
+_WORD_OF_PROGRAM = re.compile(r"[a-z]{1,30}(?:_[a-z]{1,30}){0,4}")
+_SHORTEST_TOKEN = 16
+_CALLED_LIKE_SECRET = re.compile(r"(?:[A-Za-z]{0,30}_){1,6}(?:token|secret|key|pass(?:word|wd|phrase)?|pwd|credentials?)")
 _PORT = re.compile(r"\d{1,5}(?:/[^\s@\"']*)?(?=[\s\"']|\Z)")
 
 
@@ -173,3 +177,30 @@ def is_port(text: str, found: re.Match[str]) -> bool:
 def is_secrets_name(value: str) -> bool:
     """Whether a value is the name of a secret, as under `secretKey` of Kubernetes."""
     return value.isalpha() and value.islower() and names_secret(value)
+
+
+def is_variable(text: str, found: re.Match[str], end: int) -> bool:
+    """Whether the unquoted value after a name, up to `end`, is a variable, an attribute, a constant or a type of a program.
+
+    Blanks around the sign of assignment show it, or a list of arguments, or a comparison: `password == other_password`.
+    """
+    value, sign = text[found.end() : end].rstrip(":"), found["sign"]
+    if not value.replace(".", "").replace("_", "").isalpha():
+        return False
+    is_argument = text[end : end + 1] in (",", ")")
+    if sign.startswith(":"):
+        return is_argument and value.lstrip("_")[:1].isupper() and "(" in text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+    if "==" in sign or (sign[:1] == " " and sign[-2:] == "= "):
+        is_token = found["name"].lower().endswith("token") and len(value) < _SHORTEST_TOKEN
+        is_same = "==" in sign and value.endswith(f"_{found['name'].rpartition('.')[2]}")
+        return is_same or is_token or ("_" in value and value.isupper()) or _names_variable(value)
+    return is_argument and _names_variable(value)
+
+
+def _names_variable(value: str) -> bool:
+    return bool(_ATTRIBUTE.fullmatch(value) or _CALLED_LIKE_SECRET.fullmatch(value))
+
+
+def makes_token(function: str, value: str) -> bool:
+    """Whether a call is a method that takes a word, and makes no secret of it: `stream.push("heading_open")`."""
+    return "." in function and bool(_WORD_OF_PROGRAM.fullmatch(value))

@@ -27,7 +27,8 @@ COMMANDS = (
     re.compile(rf"\b{_MYSQL}\b{_REST}{_FIRST}-p(?P<secret>'[^']+'|\"[^\"]+\"|[^\s\-'\"`][^\s'\"]*)"),
     re.compile(rf"\b7za?\s{_REST}\s-p(?P<secret>'[^']+'|\"[^\"]+\"|[^\s\-'\"][^\s'\"]*)"),
     re.compile(
-        r"(?<![\w\-])(?:-u|-U|--user|--proxy-user)(?:\s{1,3}|=)?[\"']?(?!\d+:\d+\b|[\w+\-]{1,30}:(?:[\w+\-]{1,30}:)?//)"
+        r"(?<![\w\-])(?<!grep )(?<!(?:docker|podman) run )(?<!(?:docker|podman) exec )(?<!--rm )(?<!-it )"
+        r"(?:-u|-U|--user|--proxy-user)(?:\s{1,3}|=)?[\"']?(?!\d+:\d+\b|[\w+\-]{1,30}:(?:[\w+\-]{1,30}:)?//)"
         r"[^\s:\"'@/\-$][^\s:\"'@/]{0,63}:(?P<secret>[^\s\"']{1,300})"
     ),
     re.compile(rf"\bhttps?\b{_REST}\s(?:-a|--auth)[\s=][\"']?[^\s:\"']{{1,64}}:(?P<secret>[^\s\"']{{1,300}})"),
@@ -86,6 +87,9 @@ COMMANDS = (
     re.compile(r"\bapi-key\s+store\s+\w{8,40}\s+(?P<secret>[^\s\-]\S{15,300})"),
     re.compile(r"\bactivate-refresh-token\s+\S{1,100}\s+(?P<secret>\S{16,400})"),
     re.compile(r"(?m)^[\w.\-*]{1,253}:(?:\d{4,5}|\*):[^:\s]{1,63}:[^:\s]{1,63}:(?P<secret>[^\s:/]{1,300})$"),
+    re.compile(
+        r"(?<=[\"'`\s])[\w.\-]{1,253}:(?:543[239]|6432):[^:\s]{1,63}:[^:\s]{1,63}:(?P<secret>(?=[^\s:/]{0,100}\d)[^\s:/\"'`]{4,300})"
+    ),
     re.compile(r"\bmachine\s+\S{1,253}\s+login\s+\S{1,100}\s+password\s+(?P<secret>\S{1,300})"),
 )
 """Each pattern has the secret in the group `secret`."""

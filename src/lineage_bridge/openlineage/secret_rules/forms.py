@@ -11,9 +11,8 @@ from lineage_bridge.openlineage.prefilter import SHORT, Rule
 from lineage_bridge.openlineage.secret_rules.code import CODE
 from lineage_bridge.openlineage.secret_rules.commands import COMMANDS
 from lineage_bridge.openlineage.secret_rules.statements import STATEMENTS
-from lineage_bridge.openlineage.secret_rules.tokens import HASHES, TOKENS
+from lineage_bridge.openlineage.secret_rules.tokens import HASHES, SECOND_PARTS, TOKENS, WEBHOOKS
 from lineage_bridge.openlineage.secret_rules.values import MASK, is_reference
-from lineage_bridge.openlineage.secret_rules.webhooks import WEBHOOKS
 
 Mask: TypeAlias = Callable[[str], str]
 """A function that returns what replaces a secret."""
@@ -82,8 +81,13 @@ FORMS = (
     re.compile(r"\b(?i:basic\s+)(?!base64\b)(?P<secret>(?=[A-Za-z0-9+/]{0,300}(?:[\d=+/]|[a-z][A-Z]))[A-Za-z0-9+/]{6,}={0,2})"),
     *(re.compile(rf"{_BEGINS}(?P<secret>{token})") for token in (*TOKENS, *HASHES)),
     re.compile(r"(?:(?<![A-Za-z0-9_\-])|(?<=\\[nrt]))(?P<secret>eyJ[\w\-]{5,}\.[\w\-]{0,4000}(?:\.[\w\-]*){1,3})"),
+    *map(re.compile, SECOND_PARTS),
     *WEBHOOKS,
-    re.compile(rf"(?i:\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?)(?:{_LITERAL}|{_UNQUOTED})", re.DOTALL),
+    re.compile(rf"(?i:\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+|values\s+)?){_LITERAL}", re.DOTALL),
+    re.compile(
+        r"(?i:\b(?:user|role|to|link)\s+(?:if\s+(?:not\s+)?exists\s+)?(?!(?:is|are|was|were|be|can|and|or)\s)[^\s;]{1,200}\s+identified\s+"
+        rf"(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+|values\s+)?)(?!values\s|['\"]){_UNQUOTED}"
+    ),
     re.compile(rf"(?i:\bidentified\s+by\s+\S{{1,200}}\s+replace\s+)(?:{_LITERAL}|{_UNQUOTED})", re.DOTALL),
     *STATEMENTS,
     re.compile(

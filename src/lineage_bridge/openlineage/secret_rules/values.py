@@ -6,7 +6,7 @@ MASK = "********"
 """The text that replaces a secret."""
 
 _NO_VALUE = re.compile(
-    r"(?:\d{1,2}|(?:string|id|int|boolean)[!?]|str|string|secretstr|text|varchar|char|int|bytes|none|null|nil|true|false|yes|no|required|optional|undefined|inherit|column|relation|hidden|masked|redacted"
+    r"(?:\d{1,2}|(?:string|id|int|boolean)[!?]|str|string|secretstr|text|varchar|char|int|bytes|none|null|nil|true|false|yes|no|required|optional|undefined|inherit|bool|integer|bigint|smallint|tinyint|long|double|float|decimal|numeric|number|timestamp\w{0,4}|date|datetime|binary|varbinary|bytea|blob|clob|uuid|jsonb?|array|struct|object|boolean|column|relation|hidden|masked|redacted"
     r"|x{4,}|[\W_]+|\[(?:redacted|hidden|masked|filtered)\]|read-host|(?:bearer|basic|token)\s{0,3}|(?:bearer|basic|token|apikey)\s{1,3}(?:[$<{%]|YOUR).*)\Z",
     re.IGNORECASE,
 )
@@ -64,16 +64,13 @@ def begins_reference(value: str) -> bool:
     return bool(_REFERENCE.match(value))
 
 
-def is_expression(name: str, value: str, sign: str = "=") -> bool:
-    """Whether an unquoted value is an expression of code: `config.password`, or a variable or parameter with the setting's own name; or, if
-    two values are compared, another variable of its kind: `password == other_password`.
-    """
+def is_expression(name: str, value: str) -> bool:
+    """Whether an unquoted value is an expression of code: `config.password`, or a variable or parameter with the setting's own name."""
     last = name.rpartition(".")[2]
     return (
         value.removeprefix(":") in {name, last}
         or bool(_CODE.fullmatch(value))
         or (value.endswith(f".{last}") and value.replace(".", "").isidentifier())
-        or ("==" in sign and value.endswith(f"_{last}") and value.replace("_", "").isalpha())
     )
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from lineage_bridge.openlineage.json_text import compiled_re2
 from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS
 
 
@@ -29,15 +30,23 @@ _NO_WORD: Final = tuple(sign for sign in _SIGNS if not re.match(rb"[\wA-Z]", sig
 _BEFORE_OPTION: Final = tuple(b" \t\n\r\x0b\x0c\"'(")
 _KEY_OF: Final = b"ss nt pi on re er te et ed ng ge sh pg gp sa pp se ac wt ok th oy ls vt dk in".split()
 """The last letters of words before `key` in names of secrets."""
-_GITLAB: Final = b"pat dt rt ptt cbt soat ft imt agent ffct".split()
+_GITLAB: Final = b"pat dt rt ptt cbt soat ft imt agent ffct oas wt".split()
 _MARKED: Final = (
-    b"hf r8 lb phx xau npm ntn tfp sgp gsk phc fo1 glc _v1 pat _pt sbp pnu pnb nfp aio fm1 fm2 glsa figd lsv2 dbtc dbtu napi bkua rdme"
-    b" po_live po_test el_live el_test whsec shpaa shpat shpas shpca shpct shpcs shppa shppt shpps shpsa shpst shpss sa_sk sntrys sntryu"
-    b" ccipat lin_api rubygems clojars squ sqa sqp y0 rnd ckr_oat gta zpka bkaj hcaik hcbik hccik hcxik mzp avns ccdb1 wandb_v1 sm_aat"
+    b"hf r8 lb phx xau npm ntn tfp sgp gsk phc fo1 glc _v1 pat _pt sbp pnu pnb nfb nfc nfo nfp nfu aio fm1 fm2 glsa figd lsv2 dbtc dbtu"
+    b" napi bkua rdme po_live po_test el_live el_test whsec shpaa shpat shpas shpca shpct shpcs shppa shppt shpps shpsa shpst shpss sa_sk"
+    b" sntrys sntryu ccipat lin_api rubygems clojars y0 ckr_oat gta zpka bkaj mzp avns ccdb1 sm_aat ddapp"
 ).split()
 """Beginnings of tokens, before an underscore."""
 _NAMES_IN_URLS: Final = b"key auth appid code session_id sessionid sid".split()
-_HASHES: Final = b"2a$ 2b$ 2x$ 2y$ apr1$ 1$ 5$ 6$ 7$ y$ argon2".split()
+_LABELS: Final = b"api apikey key secret pat oat sat uat token tkn live prod test oauth _sk".split()
+_ISSUERS: Final = b"rnd|ddp|ddo|ctp|cti|ion|sxp|twn|ina|pak|pat|uth|sqa|sqp|squ|[a-z][ilm]k"
+"""The last three letters of tokens before an underscore."""
+_BEHIND_UNDERSCORE: Final = re.compile(
+    rb"_[a-z0-9]{20}(?:[a-z0-9]{28}|(?<=[1-3][a-z0-9]{26}_[1-7][a-z0-9]{19})[a-z0-9](?![a-z0-9])|[a-z0-9]{8}(?<=(?:%b)_[a-z0-9]{28})"
+    rb"|(?<=re_[a-z0-9]{8}_[a-z0-9]{20})|[a-z0-9]{12}(?<=\d{6}_[a-z0-9]{32})|%b)"
+    % (_ISSUERS, b"|".join(rb"(?<=%b_[a-z0-9]{20})" % label for label in _LABELS))
+)
+"""Long words behind an underscore; what is before them is looked at only then."""
 _BEHIND_KEY: Final = tuple(b"\\\"' \t\n\r\x0b\x0c:=")
 
 
@@ -60,6 +69,17 @@ def _cased(texts: str, pattern: bytes) -> Format:
 
 _BEGINS: Final = rb"(?:(?<![a-z0-9_])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))"
 """A word begins here: after a sign, or after an escape of JSON, such as that of a line break."""
+_NUMBERS: Final = _joined(b"mt mj mz nd nt nj nz od ot".split(), b"a e i m q u y c g k".split())
+"""Beginnings of base64 of a decimal number."""
+_WORDS: Final = (
+    (_NO_WORD, (b"s.",), rb"s\.[a-z0-9]{24}\b"),
+    (_NO_WORD, (b"a" * 20,), rb"a{20,22}[a-z0-9%]{60}"),
+    (_bytes(b"\"' \t=:/(,<>[{;|-`"), _NUMBERS, rb"[mno][a-z0-9]{23,27}\.[a-z0-9_\-]{6}\.[a-z0-9_\-]{27}"),
+)
+"""Patterns of secrets, with texts that they begin with and that are frequent inside of words: they are looked at behind these signs, and
+behind escapes.
+"""
+_ESCAPES: Final = (b"\\b", b"\\f", b"\\n", b"\\r", b"\\t")
 _MAKE: Final = b"|".join(rb"(?<=%b\.[a-z0-9]{%d})" % (end, length) for end in (b"k", b"ks") for length in range(1, 11))
 FORMATS: Final = (
     _format("nrak- pmak- sk_live sk_prod sk_test rk_live rk_prod rk_test k.slack ks.slack k.zapier ks.zapier kb2/"),
@@ -95,48 +115,82 @@ FORMATS: Final = (
     _format("pul-", rb"pul-[a-f0-9]{8}"),
     _format("pat-", rb"pat-[ne][au]\d-"),
     _format("tskey- cfpat- csp- atp-", rb"[a-z]{3,5}-[a-z0-9_\-]{6}"),
-    Format(tuple(name + b"_" for name in _MARKED), re.compile(rb"(?:%b)_[a-z0-9_\-]{6}" % b"|".join(_MARKED))),
+    Format(tuple(name + b"_" for name in _MARKED), re.compile(rb"(?:%b)_[a-z0-9_+/=\\\-]{6}" % b"|".join(_MARKED))),
     _format("pcsk_ live_ test_", rb"[a-z]{4}_(?=[a-z0-9]{30})"),
     _format("ls__", rb"ls__[a-f0-9]{20}[a-z0-9_\-]{6}"),
     _format("sg. sl.", _BEGINS + rb"s[gl]\."),
-    _format("dp.", rb"dp\.[a-z][a-z]\."),
-    Format(tuple(sign + b"s." for sign in _NO_WORD), re.compile(rb"s\.[a-z0-9]{24}\b"), 1),
-    Format(_joined([b"\\n", b"\\r", b"\\t"], [b"s."]), re.compile(rb"s\.[a-z0-9]{24}\b"), 2),
-    _format("sha256~ gr1348941 fio-u- dnkey- p8e- xsmtpsib- tk-us- s-s4t2 amzn.mws. oa2-cs.v1. atza| atzr|"),
+    _format("dp.", rb"dp\.(?:[a-z]{2}|scim|audit)\."),
+    Format((b"flyv1 fm",)),
+    Format(_joined([b"st-", b"pt-", b"gt-"], _bytes(b"0123456789")), re.compile(rb"[spg]t-\d{1,9}-[a-z0-9]{20}")),
+    *(Format(_joined(signs, words), re.compile(pattern), 1) for signs, words, pattern in _WORDS),
+    *(Format(_joined(_ESCAPES, words), re.compile(pattern), 2) for _, words, pattern in _WORDS),
+    _format("sha256~ gr1348941 fio-u- dnkey- p8e- xsmtpsib- tk-us- tk-eu- s-s4t2 amzn.mws. oa2-cs.v1. atza| atzr| altak- swmtkn-"),
+    _format("aaincd :apa91b ssws nrii- nriq- nrra- nrsp- nrjs- nrbr- snyk_uat. snyk_sat. snyk_pat. dkuaps-"),
     _format("access-sandbox- access-development- access-production- xaat- xapt-", rb"[a-z]{4,6}(?:-[a-z]{4,11})?-[0-9a-f]{8}"),
     _format("ico-", rb"ico-[a-z0-9]{32}"),
-    _format("api-", rb"api-[a-z0-9]{26}"),
+    _cased("api-", rb"API-[A-Z0-9]{26}"),
+    _cased("do00 scw", rb"(?:DO00|SCW)[A-Z0-9]{16}"),
+    _format("cio", _BEGINS + rb"cio[a-z0-9]{32}"),
+    _format("fc-", _BEGINS + rb"fc-[a-f0-9]{32}"),
+    _format("da2-", rb"da2-[a-z0-9]{26}"),
+    _format("sdk-", rb"sdk-[0-9a-f]{8}-"),
+    _format("waka_ jina_ e2b_", rb"[a-z0-9]{3,4}_[0-9a-f]{8}"),
+    _format("asqg", rb"asqg[a-z0-9+/_=\\\-]{30}"),
+    _format(
+        "+ast +aba +amc +asb +aeh +arm +acr acdb apim aiot azca azse azfu jqqj9",
+        rb"(?<=[a-z0-9+/\\_\-]{30})[+aj][a-z0-9+/\\_\-]{7}",
+    ),
     _format("csk-", rb"csk-[a-z0-9]{40}"),
     _format("nf-", rb"nf-[a-z0-9]{32}"),
     _format("a3-", rb"a3-[a-z0-9]{6}-[a-z0-9]{5}"),
     _format("_mmk", rb"(?<=[a-z0-9]{29})_mmk"),
-    _format("pat. sat.", rb"[ps]at\.[a-z0-9_\-]{22}\."),
+    _format("sat.", rb"sat\.[a-z0-9_\-]{22}\."),
     _format("t1.", rb"t1\.[a-z0-9_\-]{8,200}={0,2}\.[a-z0-9_\-]{60}"),
     _format("sts.", rb"sts\.[a-z0-9]{20}"),
-    _format("4b1d", rb"4b1d[a-z0-9]{38}"),
+    _cased("4b1d", rb"4b1d[A-Za-z0-9]{38}"),
     _format("dose dkea", rb"d(?:ose|kea)[a-f0-9]{32}"),
-    Format(_joined([b"sk_"], _bytes(b"0123456789abcdef")), re.compile(rb"sk_[a-f0-9]{48}")),
-    Format(_joined([b"pk_"], _bytes(b"0123456789")), re.compile(rb"pk_\d{6,10}_")),
+    _format("pbkdf2 bcrypt scrypt argon2", rb"(?:pbkdf2|bcrypt|scrypt|argon2)[_\-]?\w{0,12}\$\d{1,9}\$"),
     _format("dt0", rb"dt0[a-z]\d\d\."),
     _format("hmac", rb"hmac\d{3}\("),
-    Format(_joined([b"$"], _HASHES), re.compile(_BEGINS + rb"\$")),
-    _format("$0 $1 $2 $3 $4 $5 $6 $7 $8 $9", rb"\$\d{3,7}\$"),
-    _format("|", rb"\|\s{0,3}(?:sudo|su\b|ktutil|gpg|gcloud)"),
     _format("/hooks/", rb"/hooks/[a-z0-9]{26}"),
     _format("/p/", rb"/p/[a-z0-9_\-]{40}"),
-    _format("!", rb"(?:(?<=00d[a-z0-9]{12})|(?<=00d[a-z0-9]{15}))!"),
     _cased("akia asia abia acca", rb"A(?:[KSB]I|CC)A[0-9A-Z]{16}"),
     _cased("aiza atatt3 atctt3 ezak eztk ltai", rb"AIza|AT[AC]TT3|EZ[AT]K|LTAI"),
-    _cased(
-        "absk akcp akid aqvn eaa",
-        rb"A(?:BSK[A-Za-z0-9]{10}|KCp[A-Za-z0-9]{10}|KID[A-Za-z0-9]{20}|QVN[A-Za-z0-9]{10})|EAA[A-Za-z0-9_\-]{20}",
-    ),
+    _cased("absk akcp akid aqvn eaa", rb"A(?:BSK[A-Za-z0-9]{10}|KCp[A-Za-z0-9]{10}|KID[A-Za-z0-9]{20}|QVN[\w\-]{10})|EAA[\w\-]{20}"),
     _cased("q~", rb"Q~"),
     Format(_joined([b"sk"], _bytes(b"0123456789abcdef")), re.compile(rb"SK[0-9a-f]{32}"), is_cased=True),
     _cased(":aa", rb":AA[A-Za-z0-9]"),
 )
+
+
+class Frequent(NamedTuple):
+    """A format that begins with a text which is frequent, and so short that looking at each would cost much.
+
+    `widened`: for RE2; it matches wherever the pattern does.
+    """
+
+    text: bytes
+    widened: str
+    pattern: "re.Pattern[bytes]"
+
+
 FREQUENT: Final = (
-    (b"pat", re.compile(rb"pat[a-z0-9]{14}\.")),
-    (b"\\u00", re.compile(rb"\\u00[2-7][0-9a-f](?:\\u00[2-7][0-9a-f]){0,99}")),
+    Frequent(b"_", r"_[a-z0-9]{20}", _BEHIND_UNDERSCORE),
+    Frequent(b"pat", r"pat(?:[a-z0-9]{14}|\.[a-z0-9_\-]{22})\.", re.compile(rb"pat(?:[a-z0-9]{14}|\.[a-z0-9_\-]{22})\.")),
+    Frequent(
+        b"\\u",
+        r"\\u(?:00[2-7]|[0-9a-f]{4}(?:s\.|aaaa|[mno][dtjz]))",
+        re.compile(
+            rb"\\u(?:00[2-7][0-9a-f](?:\\u00[2-7][0-9a-f]){0,99}|[0-9a-f]{4}(?:%b))" % b"|".join(pattern for _, _, pattern in _WORDS)
+        ),
+    ),
+    Frequent(
+        b"$",
+        r"\$(?:2[abxy]|apr1|[1567y]|sha1|scrypt)\$|\$argon2",
+        re.compile(rb"%b\$(?:(?:2[abxy]|apr1|[1567y]|sha1|scrypt)\$|argon2)" % _BEGINS),
+    ),
+    Frequent(b"|", r"\|[\s\v]{0,3}(?:su|ktutil|gpg|gcloud)", re.compile(rb"\|\s{0,3}(?:sudo|su\b|ktutil|gpg|gcloud)")),
+    Frequent(b"!", r"00d[a-z0-9]{12,15}!", re.compile(rb"!(?:(?<=00d[a-z0-9]{12}!)|(?<=00d[a-z0-9]{15}!))")),
 )
-"""Patterns with the text that they begin with, which is frequent: `re` looks for such a text as fast."""
+MAY_HAVE_FREQUENT: Final = compiled_re2("|".join(frequent.widened for frequent in FREQUENT))
+"""Whether a body in lower case may have any of these formats, found out in one pass."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from lineage_bridge.openlineage.secret_rules.foreign import foreign_offsets
-from lineage_bridge.openlineage.suspicion.formats import FORMATS, FREQUENT
+from lineage_bridge.openlineage.suspicion.formats import FORMATS, FREQUENT, MAY_HAVE_FREQUENT
 from lineage_bridge.openlineage.suspicion.marks import MARKS
 
 _ANY_MARK = BytesAhoCorasick(sorted(MARKS), implementation=Implementation.DFA)
@@ -21,6 +21,8 @@ _USER_INFO = re.compile(rb":\\?/\\?/[^\s\"/@]{0,300}@|:oracle:[^\s\"@]{0,300}@|[
 _LONGEST_USER_INFO, _DENSE = 320, 100
 """Where there is more than one `@` in so many bytes, it costs less to look from the beginning than back from each of them."""
 _MASKED = re.compile(rb"(?<![\w.\-])[\w.\-]+=\*{8}(?:(?:[0-9a-f]{8}){1,2})?(?=[\"\s/])|\"[\w.\-]+\"\s*:\s*\"\*{8}\"")
+_MASK = b"********"
+_LONGEST_SETTING, _LONGEST_DIGEST = 300, 16
 _BETWEEN_FACETS = b'"_producer"'
 _CACHED = 8192
 _CACHED_BYTES = 2048
@@ -46,12 +48,21 @@ def has_suspicious_piece(raw: bytes, *, looks_again: bool) -> bool:
 
 
 def _is_suspicious(piece: bytes) -> bool:
-    text = _MASKED.sub(b"", piece) if b"********" in piece else piece
+    text = _without_masked_settings(piece) if _MASK in piece else piece
     if b"@" in text and next(_user_infos(text), -1) >= 0:
         return True
     lower = text.lower()
     # The marks are looked for first: it costs least, and most of what is suspicious has one.
     return _has_mark(lower) or next(_formats(text, lower), -1) >= 0 or bool(foreign_offsets(text))
+
+
+def _without_masked_settings(piece: bytes) -> bytes:
+    kept: list[bytes] = []
+    at = 0
+    for begins, ends in _masked_settings(piece):
+        kept.append(piece[at:begins])
+        at = ends
+    return b"".join((*kept, piece[at:]))
 
 
 def _has_mark(lower: bytes) -> bool:
@@ -76,7 +87,7 @@ def _offsets(raw: bytes) -> Sequence[int]:
         offsets += _user_infos(raw)
     offsets += foreign_offsets(raw)
     offsets.sort()
-    return _unmasked(raw, offsets) if offsets and b"********" in raw else offsets
+    return _unmasked(raw, offsets) if offsets and _MASK in raw else offsets
 
 
 _offsets_cached = lru_cache(_CACHED)(_offsets)
@@ -86,11 +97,23 @@ def _unmasked(raw: bytes, offsets: list[int]) -> list[int]:
     """The positions among these (sorted) that are not in a setting whose value is already masked."""
     kept: list[int] = []
     at = 0
-    for found in _MASKED.finditer(raw):
-        start = bisect_left(offsets, found.start(), at)
+    for begins, ends in _masked_settings(raw):
+        start = bisect_left(offsets, begins, at)
         kept += offsets[at:start]
-        at = bisect_left(offsets, found.end(), start)
+        at = bisect_left(offsets, ends, start)
     return kept + offsets[at:]
+
+
+def _masked_settings(raw: bytes) -> Iterator[tuple[int, int]]:
+    """Where settings with masked values begin and end. Settings with very long names are left out."""
+    before, mask = 0, raw.find(_MASK)
+    while mask >= 0:
+        behind = mask + len(_MASK)
+        if raw[mask - 1 : mask] in (b"=", b'"') and raw[behind : behind + 1] != b"*":
+            found = _MASKED.search(raw, max(before, mask - _LONGEST_SETTING), behind + _LONGEST_DIGEST + 1)
+            if found and found.start() < mask:
+                yield found.span()
+        before, mask = behind, raw.find(_MASK, behind)
 
 
 def _formats(raw: bytes, lower: bytes) -> Iterator[int]:
@@ -100,9 +123,10 @@ def _formats(raw: bytes, lower: bytes) -> Iterator[int]:
             at = start + form.skipped
             if form.pattern is None or form.pattern.match(raw if form.is_cased else lower, at):
                 yield at
-    for text, pattern in FREQUENT:
-        if text in lower:
-            yield from (found.start() for found in pattern.finditer(lower))
+    if MAY_HAVE_FREQUENT.search(lower):
+        for text, _, pattern in FREQUENT:
+            if text in lower:
+                yield from (found.start() for found in pattern.finditer(lower))
 
 
 def _user_infos(raw: bytes) -> Iterator[int]:
