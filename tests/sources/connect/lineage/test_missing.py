@@ -161,3 +161,10 @@ def test_a_sink_behind_a_router_by_time_needs_the_format_of_the_time(form: str, 
         "transforms.t.timestamp.format": form,
     }
     assert [outside.dataset[1] for outside in resolve(config).datasets] == (["shop.public.orders_yyyy-MM"] if named else [])
+
+
+@pytest.mark.parametrize("template", ["__TEMPLATE__", "logs/{{topic}}-__TEMPLATE__"])
+def test_a_template_of_file_names_that_is_to_be_filled_in_names_no_files(template: str) -> None:
+    sink = {"connector.class": "io.aiven.kafka.connect.gcs.GcsSinkConnector", "topics": "orders", "gcs.bucket.name": "lake"}
+    assert resolve(sink | {"file.name.template": "logs/{{topic}}-{{partition}}.gz"}).datasets[0].dataset == ("gs://lake", "logs/orders")
+    assert resolve(sink | {"file.name.template": template}).datasets == ()

@@ -158,6 +158,7 @@ DEFAULTS = {
     "topics",
     "transaction",
     "true",
+    "tweets",
     "us-east-1",
     "us-west-2",
 }
@@ -294,6 +295,8 @@ def test_generated_records_are_not_named_without_a_kind() -> None:
         "yourbucket",
         "your-data-lake-bucket",
         "your-company-raw",
+        "your-source-or-sink",
+        "your-key-name",
     ],
 )
 def test_a_bucket_that_is_still_to_be_filled_in_is_none(bucket: str) -> None:
@@ -309,7 +312,7 @@ def test_a_bucket_with_an_everyday_name_is_one(bucket: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["192.168.xxx.xxx", "10.0.0.xxx", "db.xxxx.rds.amazonaws.com", "your-server", "your-db.internal", "yourdomain.com"]
+    "host", ["192.168.xxx.xxx", "10.0.0.xxx", "db.xxxx.rds.amazonaws.com", "your-server", "your-db.internal", "yourservice.com"]
 )
 def test_a_server_that_is_still_to_be_filled_in_is_none(host: str) -> None:
     settings = {"connector.class": JDBC, "topics": "orders", "connection.url": f"jdbc:postgresql://{host}:5432/shop"}
@@ -317,7 +320,7 @@ def test_a_server_that_is_still_to_be_filled_in_is_none(host: str) -> None:
     assert "connection.url" in " ".join(resolve(settings).unknown)
 
 
-@pytest.mark.parametrize("host", ["shop.xxx", "yours.internal", "yourstory.com"])
+@pytest.mark.parametrize("host", ["shop.xxx", "yours.internal", "yourstory.com", "yourapple.com"])
 def test_a_server_with_an_everyday_name_is_one(host: str) -> None:
     settings = {"connector.class": JDBC, "topics": "orders", "connection.url": f"jdbc:postgresql://{host}:5432/shop"}
     assert [outside.dataset[0] for outside in resolve(settings).datasets] == [f"postgres://{host}:5432"]

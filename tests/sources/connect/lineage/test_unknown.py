@@ -80,7 +80,18 @@ def test_side_topics_are_no_data() -> None:
 
 @pytest.mark.parametrize(
     "side",
-    ["errors.log.topic", "dlq.topic", "control.topic", "offset.topic.name", "confluent.license.topic", "heartbeat.topic", "producer.topic"],
+    [
+        "errors.log.topic",
+        "dlq.topic",
+        "LENGTH_CHECK_DEAD_LETTER_TOPIC",
+        "rejected-topic",
+        "failed.topic.name",
+        "control.topic",
+        "offset.topic.name",
+        "confluent.license.topic",
+        "heartbeat.topic",
+        "producer.topic",
+    ],
 )
 def test_side_topics_of_an_unknown_class_are_no_data(side: str) -> None:
     assert roles({"connector.class": "org.example.ThingSource", "output.topic": "orders", side: "aside"}) == {("data", "orders")}

@@ -233,7 +233,7 @@ def _filename(text: str, _argument: str, config: Scope, _scope: Scope) -> str | 
         return text
     lead, *more = _PART_OF_FILE.split(_TOPIC_OF_FILE.sub(lambda _: text, template), maxsplit=1)
     folder, _, name = lead.rpartition("/")
-    named = name.rstrip("-_.") if text in name or not more else ""
+    named = (name if TO_FILL_IN.search(name) else name.rstrip("-_.")) if text in name or not more else ""
     return "/".join(part for part in (folder, named) if part)
 
 

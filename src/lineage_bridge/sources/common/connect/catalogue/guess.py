@@ -55,15 +55,21 @@ _NO_DATA = frozenset(
     (
         "confluent",
         "control",
+        "dead",
         "deadletter",
         "deadletterqueue",
         "default",
         "dlq",
         "error",
         "errors",
+        "failed",
+        "failure",
         "internal",
         "offset",
         "offsets",
+        "poison",
+        "quarantine",
+        "rejected",
         "result",
     )
 )

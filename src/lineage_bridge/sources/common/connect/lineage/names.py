@@ -32,9 +32,12 @@ _CONCATENATED = re.compile(r"[\"'] ?\+|\+ ?[\"']")
 """An expression that joins texts and variables: `"a" + b`."""
 _YOURS = (
     r"(?i:(?<![a-z0-9])(?!your-server\.de\b)your(?:[-_](?:[a-z0-9]{1,40}[-_]){0,6})?"
-    r"(?:account|address|bucket|catalog|cluster|collection|company|connection|container|database|dataset|db|dbname|dir|directory|domain|endpoint|file|folder|host"
-    r"|hostname|index|instance|keyspace|lake|namespace|org|organization|path|project|queue|region|schema|server|site|storage|stream|subdomain"
-    r"|subscription|table|tenant|topic|uri|url|user|vault|warehouse|workspace)s?(?:[-_]?(?:address|here|id|name|string|uri|url)){0,2}(?![a-z0-9]))"
+    r"(?:account|address|api|app|application|broker|bucket|catalog|cluster|collection|company|connection|container"
+    r"|database|dataset|db|dbname|dir|directory|domain|endpoint|env|environment|file|folder|function|gateway|host"
+    r"|hostname|hub|index|instance|ip|key|keyspace|lake|machine|name|namespace|node|object|org|organization|password"
+    r"|path|port|prefix|project|queue|region|resource|schema|secret|server|service|sink|site|source|storage|stream"
+    r"|subdomain|subscription|system|table|target|tenant|topic|uri|url|user|username|value|vault|view|vm|warehouse"
+    r"|webhook|website|workspace|zone)s?(?:[-_]?(?:address|here|id|name|string|uri|url)){0,2}(?![a-z0-9]))"
 )
 """What documentation writes in place of a name: `your-storage-account`, `your_bucket`, `YOUR_GCP_PROJECT_ID`, `yourdomain`. Not
 `your-server.de`, a domain of many servers.
