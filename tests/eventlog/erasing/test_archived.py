@@ -56,3 +56,6 @@ def test_bytes_that_are_neither_are_damage(root: Path) -> None:
     first = files_in(OF.folder(root))[0].path
     first.write_bytes(files_in(OF.folder(root))[2].path.read_bytes())
     assert [item.kind for item in check_archive(root)[2]] == ["changed"]
+    erase(root, LocalDisk())
+    assert ADA.encode() not in first.read_bytes()
+    assert [(item.kind, item.file) for item in check_archive(root)[2]] == [("changed", str(first.relative_to(root)))]

@@ -77,11 +77,11 @@ class Manifest:
 
     def announce(self, folder: Path, file: ArchivedFile, checksum: int) -> None:
         """Note durably that a listed file is about to be rewritten, and the checksum that it will have. Then it counts as undamaged before
-        and after. Once it is rewritten, it is to be added again. Raises OSError.
+        and after. Once it is rewritten, it is to be added again. A damaged file is not announced, so it stays damaged. Raises OSError.
         """
-        listed = self.find(folder, file)
-        if listed is not None and listed.checksum is not None:
-            self._append([listed._replace(checksum=checksum, replaced=checksum_of(file.path))])
+        listed, present = self.find(folder, file), checksum_of(file.path)
+        if listed is not None and present in (listed.checksum, listed.replaced):
+            self._append([listed._replace(checksum=checksum, replaced=present)])
 
     def _append(self, added: Sequence[ListedFile]) -> None:
         for listed in added:

@@ -2,7 +2,7 @@
 
 import re
 
-from lineage_bridge.openlineage.secret_rules.code import is_prompt, is_secrets_name, is_variable, makes_token
+from lineage_bridge.openlineage.secret_rules.code import is_prompt, is_secrets_name, is_variable, takes_word
 from lineage_bridge.openlineage.secret_rules.names import is_weak
 from lineage_bridge.openlineage.secret_rules.sql import is_comparison
 from lineage_bridge.openlineage.secret_rules.values import begins_reference, extends, is_expression, is_harmless, looks_up
@@ -48,7 +48,7 @@ def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | N
     """The position of an unquoted value, or of the string that a function is called with."""
     if (call := FUNCTION.match(text, at)) is not None:
         value = call["value"]
-        is_none = not value or looks_up(call["function"]) or makes_token(call["function"], value) or is_harmless(value)
+        is_none = not value or looks_up(call["function"]) or takes_word(call["function"], value) or is_harmless(value)
         return None if is_none else call.span("value")
     # In a path (`events/token=abc/x`) the value ends with its segment.
     segment = "=" in found["sign"] and (text[found.start() - 1] == "/" if found.start() else bool(PATH.fullmatch(text)))

@@ -201,6 +201,6 @@ def _names_variable(value: str) -> bool:
     return bool(_ATTRIBUTE.fullmatch(value) or _CALLED_LIKE_SECRET.fullmatch(value))
 
 
-def makes_token(function: str, value: str) -> bool:
+def takes_word(function: str, value: str) -> bool:
     """Whether a call is a method that takes a word, and makes no secret of it: `stream.push("heading_open")`."""
     return "." in function and bool(_WORD_OF_PROGRAM.fullmatch(value))

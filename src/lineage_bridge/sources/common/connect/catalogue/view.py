@@ -28,13 +28,13 @@ _NAMES_ITSELF = re.compile(
     r"(?:(?:[A-Z0-9]+_)*(?:URL|URI|HOST|HOSTNAME|ENDPOINT|ADDRESS|IP)"
     r"|(?:[A-Z0-9]+_)+(?:SERVER|BUCKET|CONTAINER|NAME|LOCATOR|IDENTIFIER|ACCOUNT))(?=[:,/@.]|$)"
     r"|(?!localHost\b)[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*){0,9}(?:Url|Uri|Host|Hostname|Endpoint|Address|Ip)(?=[:,/@]|$)"
-    r"|(?:[A-Za-z0-9]+-)?[Xx]{3,}(?=[:,/@.]|$)|(?:[\w-]{1,63}[.]){1,9}(?:[A-Za-z0-9]{1,63}-){0,9}[Xx]{3,}(?=[.]\w)"
+    r"|(?:[A-Za-z0-9]+-)?[Xx]{3,}(?=[:,/@.]|$)"
     r"|(?:host|hostname|endpoint|ip[_-]?address)(?=[:,/@]|$)|(?:cluster|server|account)[_-]?name(?=[.:,/@]|$)"
     r"|YOUR[_-][A-Z0-9_-]+(?=[:,/@.]|$))"
     r"|^snowflake://(?:org(?:name)?[_-])?account(?:[_-]?(?:name|id|identifier))?$"
 )
 """A server or bucket that is only called what belongs there: `NEO4J_URI`, `IP`, `hostname`, `server_name`, `opensearchUrl`,
-`ACCOUNT_LOCATOR`, `XXXX`, `pkc-xxxxx`, `db.xxxx.rds.amazonaws.com`, `YOUR-QUERY-URL`.
+`ACCOUNT_LOCATOR`, `XXXX`, `pkc-xxxxx`, `YOUR-QUERY-URL`.
 """
 _MOST_BARS, _MOST_BRACKETS = 32, 3
 
