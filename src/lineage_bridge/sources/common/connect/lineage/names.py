@@ -51,7 +51,9 @@ _FILLED_LATER = re.compile(
     r"://(?:TODO|TBD)(?=$|[/:])|(?<=[.])(?:[A-Za-z0-9]{1,63}-){0,9}[Xx]{3,}(?=[.])|(?<=[0-9][.])[Xx]{3,}(?=[:,/]|$)|(?<=[.-])[Xx]{4,}(?=[:,/.-]|$)|"
     + _YOURS
 )
-"""An address whose server is a placeholder: `https://TODO`, `192.168.xxx.xxx`, `db.xxx.example.com`, `your-server`. The domain `.xxx` is none."""
+"""An address whose server is a placeholder: `https://TODO`, `192.168.xxx.xxx`, `db.xxx.example.com`, `your-server`. The domain
+`.xxx` is none.
+"""
 _PATHS = ("file", "sftp://", "ftp", "http", "ws", "hdfs://", "s3://", "gs://", "abfs", "wasb", "adl", "ibmcos", "smb")
 """The beginnings of namespaces whose names are paths, which may have quotes and brackets."""
 _IN_PATH = re.compile(r"[*?|\"`\x00-\x1f]|\{[\w .-]{0,100}\}|^\w+(?:\.\w+)*(?:[\[(]'|\[[^\]]*\]$|\([^)]*\)$)")
