@@ -167,9 +167,11 @@ def settled(page: Page) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("view", [name for name in VIEWS if name not in ("unknown", "events")])
 def test_an_address_shows_a_colleague_the_same(browser: Browser, page: Page, shown: Shown, view: str) -> None:
-    open_view(page, shown.url + VIEWS[view])
     context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
     other = context.new_page()
+    for each in (page, other):  # at one time, as a view without a time shows the present
+        each.clock.set_fixed_time(shown.now_us / 1_000_000)
+    open_view(page, shown.url + VIEWS[view])
     open_view(other, page.url)
     assert settled(other) == settled(page)
     context.close()

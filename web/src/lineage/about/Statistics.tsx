@@ -12,6 +12,7 @@ import { useNow } from "../../parts/useNow";
 import {
     barsOf,
     csvRows,
+    endOfBar,
     inWords,
     measuresOf,
     ordered,
@@ -24,15 +25,16 @@ import {
 
 /** How many charts are shown at first. */
 const SHOWN = 6;
-const MINUTE_MS = 60_000;
 
-/** How much was written to a dataset and read from it, or by a job, in bars over time. `at` is the end of the time; empty for now. */
+/** How much was written to a dataset and read from it, or by a job, in bars over time. `at` is the end of the time; empty for now: the bars
+ * are then whole hours or days of UTC, the last one not yet over, so that they are the same for everybody who looks at them.
+ */
 export default function Statistics({ node, at }: { node: NodeRef; at: string }) {
     const [span, setSpan] = useState<Span>(SPANS[0]);
     const [wished, setWished] = useState<Measure>("rows");
     const [isWhole, setWhole] = useState(false);
     const now = useNow(60);
-    const until = at === "" ? new Date(Math.ceil(now / MINUTE_MS) * MINUTE_MS).toISOString() : at;
+    const until = at === "" ? endOfBar(now, span) : at;
     const since = new Date(Date.parse(until) - span.seconds * 1000).toISOString();
     return (
         <>

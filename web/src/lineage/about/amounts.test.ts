@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { barsOf, csvRows, inWords, measuresOf, ordered, short, SPANS, type Series } from "./amounts";
+import { barsOf, csvRows, endOfBar, inWords, measuresOf, ordered, short, SPANS, type Series } from "./amounts";
 
 const [DAY] = SPANS;
 const SINCE = "2026-05-01T00:30:00Z";
@@ -21,6 +21,14 @@ test("there is a bar for every part of the time; where nothing was reported it i
     expect(bars).toHaveLength(24);
     expect(bars.map(({ amount }) => amount)).toEqual([0, ...Array<undefined>(22).fill(undefined), 7]);
     expect(bars[1]?.start).toBe("2026-05-01T01:30:00.000Z");
+});
+
+test("the last bar is the one that a time falls into; bars begin with the days of UTC", () => {
+    const ends = (time: string) => SPANS.map((span) => endOfBar(Date.parse(time), span));
+    expect(ends("2026-05-01T14:03:07Z")).toEqual([
+        ...["2026-05-01T15:00:00.000Z", "2026-05-01T18:00:00.000Z", "2026-05-02T00:00:00.000Z"],
+    ]);
+    expect(ends("2026-05-01T00:00:00Z")[0]).toBe("2026-05-01T01:00:00.000Z");
 });
 
 test("a chart in words has the whole, how much was reported, and the highest bar", () => {

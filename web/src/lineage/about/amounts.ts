@@ -21,6 +21,11 @@ export const SPANS: readonly [Span, ...Span[]] = [
     { words: "30 days", seconds: 30 * 24 * HOUR, bar: 24 * HOUR },
 ];
 
+/** When the bar ends that a time in milliseconds falls into, if bars begin with the days of UTC. RFC 3339. */
+export function endOfBar(time: number, { bar }: Span): string {
+    return new Date((Math.floor(time / 1000 / bar) + 1) * bar * 1000).toISOString();
+}
+
 export interface Bar {
     /** RFC 3339. */
     start: string;
