@@ -21,7 +21,7 @@ from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import RELATIONS
 from lineage_bridge.pipeline.fold import Refused, collect, fold_ranges
 from lineage_bridge.pipeline.merging import merge_rows, rows_of, unpack
-from lineage_bridge.pipeline.schemas import OFFSET_RANGES, RANGE
+from lineage_bridge.pipeline.schemas import OFFSET_RANGES, RANGE, partition_of_each
 from lineage_bridge.pipeline.source import FORMAT, ArchiveRangeReader, LogRangeReader, LogSource
 from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE, RangeReader
@@ -65,8 +65,8 @@ def replay(
         begin, end = store.position(of.source).get(of.partition, 0), archive.end(of.source, of.partition)
         for first, stop in archive.split(of.source, of.partition, begin, end, chunk.limit_bytes):
             parts = archive.split(of.source, of.partition, first, stop, chunk.part_bytes)
-            rows = session.createDataFrame([(of.source, of.partition, *part) for part in parts], OFFSET_RANGES)
-            _apply(store, rows.repartition(len(parts)), ArchiveRangeReader(folders.archive), key)
+            rows = partition_of_each(session, [(of.source, of.partition, *part) for part in parts], OFFSET_RANGES)
+            _apply(store, rows, ArchiveRangeReader(folders.archive), key)
             done += archive.size_between(of.source, of.partition, first, stop)
             on_progress(Progress(done, max(0, log.disk_bytes() + archive.disk_bytes() - done)))
     while store.settle(ALL):

@@ -1,6 +1,10 @@
 """The schemas of all data frames that pass through Spark."""
 
+from collections.abc import Iterable
+
 import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, StructField, StructType
 
 RECORDS = StructType(
@@ -34,3 +38,15 @@ FACTS_ARROW = pa.schema([pa.field("relation", pa.string(), False), pa.field("row
 
 RANGE = "offset_range"
 """The name of a relation for internal use, which is not stored. Its rows: (source, partition, start, end, process id of the worker)."""
+
+
+def partition_of_each(session: SparkSession, rows: Iterable[tuple[object, ...]], schema: StructType) -> DataFrame:
+    """A data frame with a partition for each of these rows.
+
+    They go to Java as Arrow batches. From a list of tuples, Spark would make them in Python workers, and start a daemon for these alone.
+    """
+    arrow = to_arrow_schema(schema)
+    names = schema.names
+    tables = [pa.Table.from_pylist([dict(zip(names, row, strict=True))], schema=arrow) for row in rows]
+    frame: DataFrame = session.createDataFrame(pa.concat_tables(tables), schema)
+    return frame

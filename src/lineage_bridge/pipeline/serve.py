@@ -15,7 +15,7 @@ from lineage_bridge.errors import CollisionError
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.pipeline.fold import Refused, collect, fold_ranges, fold_rows
-from lineage_bridge.pipeline.schemas import RECORDS
+from lineage_bridge.pipeline.schemas import RECORDS, partition_of_each
 from lineage_bridge.pipeline.source import FORMAT, LogRangeReader, LogSource
 from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE
@@ -134,6 +134,7 @@ class Serve:
 
 
 def warm_up(session: SparkSession, key: bytes) -> None:
-    """Fold one empty record, so that Spark's workers have started before the first real batch."""
+    """Have each of Spark's local workers fold one empty record, so that they have started before the first real batch."""
     row = (LOG_SOURCE, 0, 0, 0, 0, int(RecordKind.ERASED), bytes(16), 0, "", "", b"", b"")
-    collect(session.createDataFrame([row], RECORDS).transform(fold_rows, key=key))
+    rows = [row] * session.sparkContext.defaultParallelism
+    collect(partition_of_each(session, rows, RECORDS).transform(fold_rows, key=key))

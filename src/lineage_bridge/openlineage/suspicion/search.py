@@ -8,12 +8,16 @@ from functools import lru_cache
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from lineage_bridge.openlineage.secret_rules.foreign import foreign_offsets
-from lineage_bridge.openlineage.suspicion.formats import FORMATS, FREQUENT, MAY_HAVE_FREQUENT
+from lineage_bridge.openlineage.suspicion.formats import FORMATS, FREQUENT, MAY_HAVE_FREQUENT, Format
 from lineage_bridge.openlineage.suspicion.marks import MARKS
 
 _ANY_MARK = BytesAhoCorasick(sorted(MARKS), implementation=Implementation.DFA)
-_TEXTS = sorted({text for form in FORMATS for text in form.texts})
-_FORMATS = [[form for form in FORMATS if text in form.texts] for text in _TEXTS]
+_OF_TEXT: dict[bytes, list[Format]] = {}
+for _form in FORMATS:
+    for _text in dict.fromkeys(_form.texts):
+        _OF_TEXT.setdefault(_text, []).append(_form)
+_TEXTS = sorted(_OF_TEXT)
+_FORMATS = [_OF_TEXT[text] for text in _TEXTS]
 """The formats with each of these texts."""
 _ANY_TEXT = BytesAhoCorasick(_TEXTS, implementation=Implementation.DFA)
 _USER_INFO = re.compile(rb":\\?/\\?/[^\s\"/@]{0,300}@|:oracle:[^\s\"@]{0,300}@|[\w.\-]:[^\s\"/@:]{3,128}@|\w/[^\s\"/@:]{1,64}@")

@@ -21,7 +21,7 @@ from lineage_bridge.graph.record_origin import EventPosition, StreamPartition
 from lineage_bridge.model.sources import InputProgress
 from lineage_bridge.pipeline.fold import Refused, collect, fold_ranges, gather
 from lineage_bridge.pipeline.process import SPARK_ERRORS, gist, text_of
-from lineage_bridge.pipeline.schemas import OFFSET_RANGES
+from lineage_bridge.pipeline.schemas import OFFSET_RANGES, partition_of_each
 from lineage_bridge.pipeline.serve import Serve
 from lineage_bridge.pipeline.source import ArchiveRangeReader
 from lineage_bridge.pipeline.streams.folding import PART, PARTS, Part, fold_incoming
@@ -207,7 +207,7 @@ class SparkFeed:
 
     def _refold(self, ranges: Ranges, refused: Refused) -> tuple[Batch, list[int]]:
         rows = [(of.source, of.partition, start, end) for of, (start, end) in ranges.items()]
-        frame: DataFrame = self.session.createDataFrame(rows, OFFSET_RANGES)
+        frame = partition_of_each(self.session, rows, OFFSET_RANGES)
         return collect(frame.transform(fold_ranges, read=ArchiveRangeReader(self.root), key=self.key, refused=refused))
 
 
