@@ -10,7 +10,7 @@ from tests.events import KEY, RUNS, T0, dataset, run_event
 from tests.store.reading import listening_reader_of
 from tests.store.writing import add
 
-from lineage_bridge.errors import StoreMissingError, StoreVersionError
+from lineage_bridge.errors import NotFoundError, StoreError, StoreMissingError, StoreVersionError
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import WalkLimits
@@ -72,6 +72,33 @@ def test_a_reader_is_used_again_until_the_store_changes(tmp_path: Path) -> None:
     with pool.reader() as fresh:
         assert fresh is not first
         assert len(fresh.lineage.walk(node, "both", 5, WalkLimits(), now_us=T0).edges) == 2
+    pool.close()
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "is_kept"), [(NotFoundError("no such dataset"), True), (StoreError("broken"), False), (KeyError("x"), False)]
+)
+def test_a_connection_outlives_an_answer_that_is_an_error(tmp_path: Path, error: Exception, *, is_kept: bool) -> None:
+    writer = GraphWriter(tmp_path / "graph.db", NAMES)
+    add(writer, run_event(inputs=[dataset("a")]))
+    pool = ReaderPool(tmp_path / "graph.db")
+    asked = []
+
+    def ask() -> None:
+        with pool.reader() as reader:
+            asked.append((reader, reader._connection))
+            assert reader.nodes.find(NodeKind.DATASET, "ns", "a")
+            raise error
+
+    with pytest.raises(type(error)):
+        ask()
+    ((first, connection),) = asked
+    add(writer, run_event(inputs=[dataset("b")], run=RUNS[1]))
+    with pool.reader() as second:
+        assert (second._connection is connection) == is_kept
+        assert second is not first
+        assert second.nodes.find(NodeKind.DATASET, "ns", "b"), "it does not see an earlier moment"
     pool.close()
     writer.close()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from queue import Empty, Full, LifoQueue
 from typing import Protocol
 
-from lineage_bridge.errors import StoreUnreachableError
+from lineage_bridge.errors import AmbiguousError, GoneError, NotFoundError, RequestError, StoreUnreachableError
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.damage import file_identity, suspected_on_damage
 from lineage_bridge.store.history.questions import HistoryQuestions
@@ -24,6 +24,8 @@ from lineage_bridge.store.schema.sqlite import connect_reader, data_version
 from lineage_bridge.store.whole.inventory import Inventory
 from lineage_bridge.store.whole.reader import WholeGraph
 
+_ANSWERS = (AmbiguousError, GoneError, NotFoundError, RequestError)
+"""Errors that are answers to a question: the connection that was asked is as good as before."""
 REMEMBERED = 5_000
 """If a reader has loaded more nodes or names than this, it is not used for another question."""
 
@@ -146,15 +148,27 @@ class ReaderPool:
             begun = self._begun()
             try:
                 yield begun.reader_of(self.location.version(begun.connection))
-                begun.connection.execute("ROLLBACK")
+            except _ANSWERS:
+                begun.reader = None
+                self._end(begun)
+                raise
             except BaseException:
                 begun.connection.close()
                 raise
-        begun.forget(self._remembered)
+            begun.forget(self._remembered)
+            self._end(begun)
+
+    def _end(self, idle: _Idle) -> None:
+        """End the transaction of a connection, which is then idle, or closed if enough others are idle."""
         try:
-            self._idle.put_nowait(begun)
+            idle.connection.execute("ROLLBACK")
+        except BaseException:
+            idle.connection.close()
+            raise
+        try:
+            self._idle.put_nowait(idle)
         except Full:
-            begun.connection.close()
+            idle.connection.close()
 
     def _begun(self) -> _Idle:
         """A connection that has begun a read transaction: an idle connection if it is still connected to the store in use, otherwise a new
