@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from lineage_bridge.errors import CollisionError, LineageBridgeError, PositionError, UnavailableError, UnreachableError
 from lineage_bridge.eventlog.archive.files import ArchivedPartition
