@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from tests.openlineage.planted import planted
 
+from lineage_bridge.openlineage.prefilter import rules
 from lineage_bridge.openlineage.required_text import fold
 from lineage_bridge.openlineage.secret_rules.commands import COMMANDS
 from lineage_bridge.openlineage.secret_rules.forms import FORMS
@@ -31,12 +32,12 @@ def test_where_a_rule_matches_its_wider_pattern_does() -> None:
     odd = {text.replace("s", "\u017f").replace("i", "\u0130").replace(" ", "\u2003").replace("1", "\u0661") for text in planted_texts}
     texts = [(text, fold(text).encode()) for text in planted_texts | odd | {text.upper() for text in planted_texts}]
     matched = 0
-    for pattern in PATTERNS:
-        wider = wider_pattern(pattern)
+    for rule in rules(PATTERNS):
+        wider = wider_pattern(rule.pattern)
         for text, folded in texts:
-            if pattern.search(text):
+            if rule.pattern.search(text):
                 matched += 1
-                assert wider.search(folded), (pattern.pattern, text)
+                assert wider.search(folded), (rule.pattern.pattern, text)
     assert matched > 300
 
 

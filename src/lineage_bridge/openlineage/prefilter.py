@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
-from lineage_bridge.openlineage.required_text import Alternatives, first_texts, fold, required_texts
+from lineage_bridge.openlineage.required_text import Alternatives, AnyPattern, Pattern, first_texts, fold, required_texts
 from lineage_bridge.openlineage.wider_pattern import wider_pattern
 
 _LONG_ENOUGH = 3
@@ -75,15 +75,20 @@ class Rule:
     `also`: one more set of required strings, in addition to those derived from the pattern.
     """
 
-    def __init__(self, pattern: "re.Pattern[str]", also: Alternatives | None = None) -> None:
-        self.pattern, self._also = pattern, also
+    def __init__(self, pattern: AnyPattern, also: Alternatives | None = None) -> None:
+        self._given, self._also = pattern, also
+
+    @cached_property
+    def pattern(self) -> "re.Pattern[str]":
+        """The pattern, compiled when the first text arrives that it may match."""
+        return re.compile(*self._given) if isinstance(self._given, Pattern) else self._given
 
     @cached_property
     def required(self) -> list[Alternatives]:
         """Sets of strings; a text that matches contains at least one string of each set. Computed when the first text arrives: many
         processes load the rules and mask nothing.
         """
-        best, *others = required_texts(self.pattern) or [frozenset()]
+        best, *others = required_texts(self._given) or [frozenset()]
         # Two characters are in most texts, and looking for a single one is faster.
         distinctive = [texts for texts in others if set(map(len, texts)) == {1} or min(map(len, texts)) >= _LONG_ENOUGH]
         return [texts for texts in (best, *distinctive, self._also) if texts]
@@ -93,16 +98,17 @@ class Rule:
         """The texts with which matches begin; None if they are unknown. Computed when the first text arrives that is not short, because
         this takes a while.
         """
-        first = first_texts(self.pattern)
+        first = first_texts(self._given)
         return Texts(first) if first else None
 
     @cached_property
     def _wider(self) -> Any:  # noqa: ANN401  # re2 has no types
         """The wider pattern for RE2; None if there is none. Compiled when the first long text arrives, because this takes a while."""
-        return wider_pattern(self.pattern)
+        return wider_pattern(self._given)
 
     def prepare(self) -> None:
         """Compute now what is otherwise computed for the first longer text."""
+        self.pattern.search("")
         self._starts(_ORDINARY)
         self.may_match(_ORDINARY)
 
@@ -225,6 +231,6 @@ class Prefilter:
         return {**self.no_rules, **chosen} if chosen else self.no_rules
 
 
-def rules(patterns: Sequence["re.Pattern[str]"], also: Alternatives | None = None) -> list[Rule]:
+def rules(patterns: Sequence[AnyPattern], also: Alternatives | None = None) -> list[Rule]:
     """Make a rule of each pattern."""
     return [Rule(pattern, also) for pattern in patterns]

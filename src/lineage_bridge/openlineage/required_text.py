@@ -6,7 +6,7 @@ One search for the strings of many patterns shows which of the patterns may matc
 import re
 import sys
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 if sys.version_info >= (3, 11):
     from re import _parser as parser  # how `re` itself reads patterns
@@ -30,7 +30,17 @@ def fold(text: str) -> str:
     return text.lower()
 
 
-def required_texts(pattern: "re.Pattern[str]") -> list[Alternatives]:
+class Pattern(NamedTuple):
+    """A pattern for `re` that is not compiled: that takes a while, and many processes load patterns that they never try."""
+
+    pattern: str
+    flags: int = 0
+
+
+AnyPattern: TypeAlias = "Pattern | re.Pattern[str]"
+
+
+def required_texts(pattern: AnyPattern) -> list[Alternatives]:
     """Sets of texts, the most distinctive set first. Every folded text in which the pattern matches contains at least one text of each
     set.
     """
@@ -44,7 +54,7 @@ def _worth(texts: Alternatives) -> tuple[int, int]:
     return min(map(len, texts)), -len(texts)
 
 
-def first_texts(pattern: "re.Pattern[str]") -> Alternatives | None:
+def first_texts(pattern: AnyPattern) -> Alternatives | None:
     """A set of texts such that every (folded) match of the pattern begins with one of them; None if they are unknown or too many."""
     first = _parts(pattern).first
     if "" in first:
@@ -52,12 +62,12 @@ def first_texts(pattern: "re.Pattern[str]") -> Alternatives | None:
     return frozenset(text for text in first if not any(text.startswith(other) for other in first - {text}))
 
 
-def parsed(pattern: "re.Pattern[str]") -> Any:  # noqa: ANN401  # `re` has no types for the parts of a pattern
+def parsed(pattern: AnyPattern) -> Any:  # noqa: ANN401  # `re` has no types for the parts of a pattern
     """Parse a pattern as `re` does: pairs of an operation and its argument."""
     return parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
 
 
-def _parts(pattern: "re.Pattern[str]") -> "_Parts":
+def _parts(pattern: AnyPattern) -> "_Parts":
     return _Parts(parsed(pattern))
 
 

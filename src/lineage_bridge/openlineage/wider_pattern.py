@@ -2,13 +2,12 @@
 once, so a long text without a match of the wider pattern need not be searched with `re`.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import re2
 
-from lineage_bridge.openlineage.required_text import fold, parsed
+from lineage_bridge.openlineage.required_text import AnyPattern, fold, parsed
 
 _MOST_REPEATS = 4
 """More repetitions than this are taken as any number, since RE2 would copy what is repeated."""
@@ -30,7 +29,7 @@ _NARROW = {"CATEGORY_DIGIT": "0-9", "CATEGORY_SPACE": "\\t-\\r ", "CATEGORY_WORD
 _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 
 
-def wider_pattern(pattern: "re.Pattern[str]") -> Any:  # noqa: ANN401  # re2 has no types
+def wider_pattern(pattern: AnyPattern) -> Any:  # noqa: ANN401  # re2 has no types
     """Compile a wider pattern with RE2: it matches in every folded text (in UTF-8) in which the given pattern matches. None if it would
     match nearly everywhere, or cannot be expressed.
     """

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Final
 
-import numpy as np
-
 from lineage_bridge.openlineage.json_text import Spend
 
 _OFFSET_NS, _TEXT_NS = 2_000, 9_000
@@ -26,5 +24,7 @@ def expect_work(raw: bytes, offsets: Sequence[int], spend: Spend) -> None:
 
 def _texts_with(raw: bytes, offsets: Sequence[int]) -> int:
     """How many of the parts of a body between quotes contain any of the offsets."""
+    import numpy as np  # noqa: PLC0415  # takes longer to load than all of masking, and few bodies need it
+
     quotes = np.flatnonzero(np.frombuffer(raw, np.uint8) == ord('"'))
     return 1 + int(np.count_nonzero(np.diff(np.searchsorted(quotes, offsets))))
