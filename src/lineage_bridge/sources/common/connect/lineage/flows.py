@@ -13,8 +13,8 @@ from lineage_bridge.sources.common.connect.catalogue.readers import SINK_READERS
 from lineage_bridge.sources.common.connect.catalogue.templates import ANY_VALUE, holes, invert
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, literal
 from lineage_bridge.sources.common.connect.lineage.connection import ConnectorFlow, EvidenceKind, ExternalDataset, FoundObject, TopicUse
-from lineage_bridge.sources.common.connect.lineage.names import can_be_topic, is_dataset, is_left_open
-from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN
+from lineage_bridge.sources.common.connect.lineage.names import can_be_topic, is_dataset
+from lineage_bridge.sources.common.connect.placeholders import TO_FILL_IN, is_left_open
 from lineage_bridge.sources.common.connect.transforms.chain import TOPIC_STEPS, Chain, replay
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 from lineage_bridge.sources.common.connect.transforms.reverse import topics_before
