@@ -60,13 +60,13 @@ def changed(cases: Iterable[Innocent]) -> list[Innocent]:
 
 def joined(both: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """The pairs of datasets that have one name after masking."""
-    return [(one, other) for one, other in both if not is_apart(one, other)]
+    return [(first, second) for first, second in both if not is_apart(first, second)]
 
 
-def is_apart(one: str, other: str) -> bool:
+def is_apart(first: str, second: str) -> bool:
     """Whether the two datasets, each a namespace and a name, have different names after masking."""
-    first, second = (_names(masked(CARRIERS["dataset"](text))) for text in (one, other))
-    return first != second
+    left, right = (_names(masked(CARRIERS["dataset"](text))) for text in (first, second))
+    return left != right
 
 
 def _names(event: bytes) -> list[tuple[str, str]]:
@@ -89,8 +89,8 @@ def report() -> Iterator[str]:
         yield f"MISSED {case.kind} in {case.carrier}: {masked(case.event).decode()}"
     for innocent in touched:
         yield f"CHANGED {innocent.carrier}: {innocent.text!r}\n    {masked(innocent.event).decode()}"
-    for one, other in same:
-        yield f"JOINED {one} and {other}"
+    for first, second in same:
+        yield f"JOINED {first} and {second}"
     yield from _shares("Kinds", Counter(case.kind for case in cases), Counter(case.kind for case in left))
     yield from _shares("Carriers", Counter(case.carrier for case in cases), Counter(case.carrier for case in left))
     yield f"\n{len(cases) - len(left)} of {len(cases)} secrets masked ({1 - len(left) / len(cases):.2%})"
