@@ -9,7 +9,6 @@ from itertools import islice
 
 from lineage_bridge.openlineage.json_text import SMALL, PlainParts, Spend, edited, is_json, masked_token, no_limit, text_of, token_of
 from lineage_bridge.openlineage.masked_names import mask_name
-from lineage_bridge.openlineage.secret_rules.commands import masked_argument
 from lineage_bridge.openlineage.secret_rules.companions import is_valued
 from lineage_bridge.openlineage.secret_rules.embedded import mask_embedded
 from lineage_bridge.openlineage.secret_rules.members import (
@@ -26,7 +25,7 @@ from lineage_bridge.openlineage.secret_rules.members import (
 )
 from lineage_bridge.openlineage.secret_rules.names import refers
 from lineage_bridge.openlineage.secret_rules.values import MASK
-from lineage_bridge.openlineage.secrets import mask_text, mask_with
+from lineage_bridge.openlineage.secrets import mask_command, mask_text, mask_with
 from lineage_bridge.openlineage.suspicion.density import expect_work
 from lineage_bridge.openlineage.suspicion.harmless import Suspicion
 from lineage_bridge.openlineage.suspicion.members import edit_members
@@ -187,6 +186,8 @@ class _Scan:
         if len(self.frames) == 1:
             return
         frame = self.frames.pop()
+        if frame.program:
+            self.edit_arguments(frame, token.start() if token else len(self.raw))
         if frame.named or frame.weak_name:
             self.edit_values(frame)
         if frame.sink is not None:
@@ -217,8 +218,9 @@ class _Scan:
             self.edit_secret(*token.span())
             return
         is_first = not frame.is_object and not frame.program
-        if not frame.is_object and self.edit_argument(frame, token):
-            return
+        if not frame.is_object:
+            frame.before = text_of(token[0])
+            frame.program = frame.program or frame.before
         if not self.plain.is_plain(*token.span()):
             name_others(frame, token[0], self.raw)
         if frame.key == "value":
@@ -229,14 +231,16 @@ class _Scan:
             self.is_unsettled |= is_first
             self.is_renamed |= frame.key in NAMES_OF_VALUES
 
-    def edit_argument(self, frame: Container, token: "re.Match[bytes]") -> bool:
-        """Mask the secret in an element of an array, if the element is an argument of a command that contains one."""
-        argument = text_of(token[0])
-        masked = masked_argument(frame.program, frame.before, argument)
-        frame.program, frame.before = frame.program or argument, argument
-        if masked is not None and masked != argument:
-            self.edits[token.start()] = (token.end(), token_of(masked))
-        return masked is not None
+    def edit_arguments(self, frame: Container, end: int) -> None:
+        """In an array of scalars that has ended, mask the secrets that are known by the program, or by an option before them."""
+        tokens = [token for token in _TOKEN.finditer(self.raw, frame.start + 1, end) if token[0] != b","]
+        if end - frame.start > _LONG or any(token[0] in _STEPS for token in tokens):
+            return
+        self.spend((end - frame.start) * _TEXT_BYTE_NS)
+        arguments = [text_of(token[0]) for token in tokens]
+        for token, argument, masked in zip(tokens, arguments, mask_command(arguments), strict=True):
+            if masked != argument:
+                self.edits.setdefault(token.start(), (token.end(), token_of(masked)))
 
     def edit_secret(self, start: int, end: int) -> None:
         """Mask a scalar, or all the elements of a long array."""

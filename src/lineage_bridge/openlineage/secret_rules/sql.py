@@ -37,10 +37,12 @@ _CALL = re.compile(
     re.IGNORECASE,
 )
 CONNECTIONS = re.compile(
-    r"\b(?P<function>s3|s3cluster|mysql|postgresql|remotesecure|mongodb|materializedmysql|materializedpostgresql)\s*\((?=\s*')",
+    r"\b(?P<function>s3|s3cluster|mysql|postgresql|remotesecure|mongodb|materializedmysql|materializedpostgresql"
+    r"|(?:(?<=from )|(?<=join )|(?<=function ))(?:remote|gcs|oss|cosn)|pgp_sym_(?:en|de)crypt(?:_bytea)?|(?:en|de)cryptbypassphrase)"
+    r"\s*\((?:(?<=crypt\()|(?<=crypt_bytea\()|(?<=bypassphrase\()|(?=\s*'))",
     re.IGNORECASE,
 )
-"""Functions that take credentials and whose names no program's functions share; they also count outside of statements."""
+"""Functions that take credentials and whose names, or the words before them, no programs share; they also count outside of statements."""
 _ARGUMENT = re.compile(r"\s*(?:'(?P<text>(?:[^']|'')*)'|[^,'()]{1,300}(?:\([^()']{0,300}\))?)\s*(?P<end>[,)]?)")
 _COMMENTS = re.compile(
     r"(?:(?:'[^']*(?:''[^']*)*'(?!')|--[^\n=:>]*(?=\n|\Z)|/\*[^*=:>]*\*/)[^'/\-]*){1,256}"
