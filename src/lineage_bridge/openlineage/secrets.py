@@ -90,11 +90,11 @@ def mask_text(text: str) -> str:
     return _mask_text_cached(text) if len(text) <= _CACHED_CHARACTERS else _mask_text(text)
 
 
-def mask_command(arguments: Sequence[str]) -> list[str]:
+def mask_command(arguments: Sequence[str], mask: Mask) -> list[str]:
     """The arguments of a command, the program being the first, with their secrets masked as in a command line."""
     line = _BETWEEN_ARGUMENTS.join(argument.translate(_INSIDE) for argument in arguments)
     patterns = [rule for rule in RULES.worth_trying(line)["forms"] if rule.pattern in _COMMANDS]
-    masked = mask_forms(patterns, line, lambda _: MASK).split(_BETWEEN_ARGUMENTS)
+    masked = mask_forms(patterns, line, mask).split(_BETWEEN_ARGUMENTS)
     return [argument.translate(_OUTSIDE) for argument in masked] if len(masked) == len(arguments) else list(arguments)
 
 

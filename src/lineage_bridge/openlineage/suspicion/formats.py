@@ -26,7 +26,7 @@ class Format(NamedTuple):
 
 
 _SIGNS: Final = tuple(bytes((code,)) for code in range(256))
-_NO_WORD: Final = tuple(sign for sign in _SIGNS if not re.match(rb"[\wA-Z]", sign))
+_NO_WORD: Final = tuple(sign for sign in _SIGNS if not re.match(rb"[a-zA-Z0-9]", sign))
 _BEFORE_OPTION: Final = tuple(b" \t\n\r\x0b\x0c\"'(")
 _KEY_OF: Final = b"ss nt pi on re er te et ed ng ge sh pg gp sa pp se ac wt ok th oy ls vt dk in".split()
 """The last letters of words before `key` in names of secrets."""
@@ -67,14 +67,14 @@ def _cased(texts: str, pattern: bytes) -> Format:
     return Format(tuple(texts.encode().split()), re.compile(pattern), is_cased=True)
 
 
-_BEGINS: Final = rb"(?:(?<![a-z0-9_])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))"
+_BEGINS: Final = rb"(?:(?<![a-z0-9])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))"
 """A word begins here: after a sign, or after an escape of JSON, such as that of a line break."""
 _NUMBERS: Final = _joined(b"mt mj mz nd nt nj nz od ot".split(), b"a e i m q u y c g k".split())
 """Beginnings of base64 of a decimal number."""
 _WORDS: Final = (
     (_NO_WORD, (b"s.",), rb"s\.[a-z0-9]{24}\b"),
     (_NO_WORD, (b"a" * 20,), rb"a{20,22}[a-z0-9%]{60}"),
-    (_bytes(b"\"' \t=:/(,<>[{;|-`"), _NUMBERS, rb"[mno][a-z0-9]{23,27}\.[a-z0-9_\-]{6}\.[a-z0-9_\-]{27}"),
+    (_bytes(b"\"' \t=:/(,<>[{;|-`_"), _NUMBERS, rb"[mno][a-z0-9]{23,27}\.[a-z0-9_\-]{6}\.[a-z0-9_\-]{27}"),
 )
 """Patterns of secrets, with texts that they begin with and that are frequent inside of words: they are looked at behind these signs, and
 behind escapes.

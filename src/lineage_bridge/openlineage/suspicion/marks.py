@@ -13,6 +13,8 @@ _TEXTS = (
     b":6432:",
     b"account_add",
     b"alias set",
+    b'"mc"',
+    b"'mc'",
     b"private-mac",
     b"key '",
     b"sntrys_",
