@@ -67,7 +67,8 @@ def _cased(texts: str, pattern: bytes) -> Format:
     return Format(tuple(texts.encode().split()), re.compile(pattern), is_cased=True)
 
 
-_BEGINS: Final = rb"(?:(?<![a-z0-9])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))"
+_BEFORE_WORDS: Final = (rb"\\[bfnrt]", rb"\\u[0-9a-f]{4}")
+_BEGINS: Final = rb"(?:(?<![a-z0-9])|(?<=%b)|(?<=%b))" % _BEFORE_WORDS
 """A word begins here: after a sign, or after an escape of JSON, such as that of a line break."""
 _NUMBERS: Final = _joined(b"mt mj mz nd nt nj nz od ot".split(), b"a e i m q u y c g k".split())
 """Beginnings of base64 of a decimal number."""
@@ -89,11 +90,9 @@ FORMATS: Final = (
     _format("<<< ;p= @tcp( @unix( /hook/ pwd%3d ya29. hvs. hvb. hvr. .atlasv1. .logon"),
     _format("v1.local. v2.local. v3.local. v4.local. v1.public. v2.public. v3.public. v4.public."),
     Format(_joined([b"?", b"&"], [name + b"=" for name in _NAMES_IN_URLS])),
-    _format("sk-", _BEGINS + rb"sk-"),
     Format((b"sk ",), re.compile(_BEGINS + rb"sk [a-z0-9+/]{20}")),
     _format(".make", _MAKE),
     _format("ks/", rb"ks/\d"),
-    _format("key-", rb"key-[0-9a-f]{32}"),
     Format(
         _joined([b"key"], _bytes(_BEHIND_KEY)),
         re.compile(
@@ -111,7 +110,6 @@ FORMATS: Final = (
     _format("sid=", rb"sid=[a-z0-9]"),
     _format("--user --proxy-user", rb"--(?:proxy-)?user[ =n\"\\]"),
     Format(_joined(_bytes(_BEFORE_OPTION), _joined([b"-"], _bytes(b"upawbknxh"))), re.compile(rb"-(?:[upawbkn]\b|p|xp|hmac)"), 1),
-    _format("-us", rb"(?<=[0-9a-f]{4})-us\d"),
     _format("pul-", rb"pul-[a-f0-9]{8}"),
     _format("pat-", rb"pat-[ne][au]\d-"),
     _format("tskey- cfpat- csp- atp-", rb"[a-z]{3,5}-[a-z0-9_\-]{6}"),
@@ -130,8 +128,6 @@ FORMATS: Final = (
     _format("ico-", rb"ico-[a-z0-9]{32}"),
     _cased("api-", rb"API-[A-Z0-9]{26}"),
     _cased("do00 scw", rb"(?:DO00|SCW)[A-Z0-9]{16}"),
-    _format("cio", _BEGINS + rb"cio[a-z0-9]{32}"),
-    _format("fc-", _BEGINS + rb"fc-[a-f0-9]{32}"),
     _format("da2-", rb"da2-[a-z0-9]{26}"),
     _format("sdk-", rb"sdk-[0-9a-f]{8}-"),
     _format("waka_ jina_ e2b_", rb"[a-z0-9]{3,4}_[0-9a-f]{8}"),
@@ -140,7 +136,6 @@ FORMATS: Final = (
         "+ast +aba +amc +asb +aeh +arm +acr acdb apim aiot azca azse azfu jqqj9",
         rb"(?<=[a-z0-9+/\\_\-]{30})[+aj][a-z0-9+/\\_\-]{7}",
     ),
-    _format("csk-", rb"csk-[a-z0-9]{40}"),
     _format("nf-", rb"nf-[a-z0-9]{32}"),
     _format("a3-", rb"a3-[a-z0-9]{6}-[a-z0-9]{5}"),
     _format("_mmk", rb"(?<=[a-z0-9]{29})_mmk"),
@@ -174,7 +169,19 @@ class Frequent(NamedTuple):
     pattern: "re.Pattern[bytes]"
 
 
+def _behind(text: str) -> bytes:
+    """A pattern that begins with a text, so that `re` looks for it natively, and matches only where a word begins with it."""
+    begins = (rb"(?<![a-z0-9]%b)", *(rb"(?<=%b%%b)" % before for before in _BEFORE_WORDS))
+    return text.encode() + rb"(?:%b)" % b"|".join(pattern % text.encode() for pattern in begins)
+
+
 FREQUENT: Final = (
+    Frequent(b"sk-", r"sk-[a-z0-9_\-]{19}", re.compile(_behind("sk-") + rb"[a-z0-9_\-]{19}")),
+    Frequent(b"key-", r"key-[0-9a-f]{32}", re.compile(rb"key-[0-9a-f]{32}")),
+    Frequent(b"-us", r"[0-9a-f]{4}-us[0-9]", re.compile(rb"-us\d(?<=[0-9a-f]{4}-us\d)")),
+    Frequent(b"cio", r"cio[a-z0-9]{32}", re.compile(_behind("cio") + rb"[a-z0-9]{32}")),
+    Frequent(b"fc-", r"fc-[a-f0-9]{32}", re.compile(_behind("fc-") + rb"[a-f0-9]{32}")),
+    Frequent(b"csk-", r"csk-[a-z0-9]{40}", re.compile(rb"csk-[a-z0-9]{40}")),
     Frequent(b"_", r"_[a-z0-9]{20}", _BEHIND_UNDERSCORE),
     Frequent(b"pat", r"pat(?:[a-z0-9]{14}|\.[a-z0-9_\-]{22})\.", re.compile(rb"pat(?:[a-z0-9]{14}|\.[a-z0-9_\-]{22})\.")),
     Frequent(
