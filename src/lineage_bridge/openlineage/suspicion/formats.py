@@ -179,7 +179,7 @@ FREQUENT: Final = (
     Frequent(b"sk-", r"sk-[a-z0-9_\-]{19}", re.compile(_behind("sk-") + rb"[a-z0-9_\-]{19}")),
     Frequent(b"key-", r"key-[0-9a-f]{32}", re.compile(rb"key-[0-9a-f]{32}")),
     Frequent(b"-us", r"[0-9a-f]{4}-us[0-9]", re.compile(rb"-us\d(?<=[0-9a-f]{4}-us\d)")),
-    Frequent(b"cio", r"cio[a-z0-9]{32}", re.compile(_behind("cio") + rb"[a-z0-9]{32}")),
+    Frequent(b"cio", r"cio[a-z0-9]{32}", re.compile(_behind("cio") + rb"(?=[a-z]{0,30}\d)[a-z0-9]{32}")),
     Frequent(b"fc-", r"fc-[a-f0-9]{32}", re.compile(_behind("fc-") + rb"[a-f0-9]{32}")),
     Frequent(b"csk-", r"csk-[a-z0-9]{40}", re.compile(rb"csk-[a-z0-9]{40}")),
     Frequent(b"_", r"_[a-z0-9]{20}", _BEHIND_UNDERSCORE),
