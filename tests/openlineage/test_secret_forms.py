@@ -42,6 +42,18 @@ def _masked(facet: object) -> str:
         (["lftp", "-u", f"a,{_KEY}", "-e", "get b; quit"], _KEY),
         (["mc", "alias", "set", "lake", "http://minio:9000", "etl", _KEY], _KEY),
         (["confluent", "api-key", "store", "ABCDEFGHIJ123456", _KEY], _KEY),
+        (["curl", f"-ua:{_KEY}", "https://b"], _KEY),
+        (["isql", "a", "b", _KEY], _KEY),
+        (["db2", "connect", "to", "a", "user", "b", "using", _KEY], _KEY),
+        (["aws", "configure", "set", "aws_secret_access_key", _KEY], _KEY),
+        (["net", "use", "Z:", "\\\\a\\b", _KEY, "/user:c"], _KEY),
+        (["smbclient", "//a/b", _KEY, "-U", "c"], _KEY),
+        ({"command": f"redis-benchmark -a {_KEY} -q"}, _KEY),
+        ({"command": f"gsql -U a -W {_KEY} -f b.sql"}, _KEY),
+        ({"message": f"Command '['curl', '--user', 'a:{_KEY}']' failed"}, _KEY),
+        ({"message": f"error in: CREATE SECRET a (TYPE GCS, KEY_ID 'b', SECRET '{_KEY}')"}, _KEY),
+        ({"message": f"error in: INSERT INTO a (b, password) VALUES ('c', '{_KEY}')"}, _KEY),
+        ({"query": f"EXEC sp_addlinkedsrvlogin 'A', 'false', NULL, 'b', '{_KEY}'"}, _KEY),
         (["smbclient", "//a/b", "-U", f"A/b%{_KEY}"], _KEY),
         (["sqlcmd", "-P", f"a 1;b'{_KEY}|c"], f"a 1;b'{_KEY}|c"),
         ({"message": f"Command '['sqlcmd', '-P', '{_KEY}']' failed"}, _KEY),
@@ -77,6 +89,8 @@ def test_secrets_beside_what_names_them_are_masked(facet: object, secret: str) -
         f"load_hf_{_HASH}",
         f"cache_key-{_HASH}",
         "remote('a', 'b', 'c', 'd', 'e1')",
+        "error in: INSERT INTO a (b, password_changed_at) VALUES ('c', '2026-01-01')",
+        "psql -W -h a -d b",
     ],
 )
 def test_texts_of_the_same_forms_stay(value: str) -> None:
@@ -113,6 +127,8 @@ def test_arguments_that_are_no_secrets_stay() -> None:
         ["sqlcmd", "-P", "$SQL_PASSWORD"],
         ["docker", "run", "-u", "1000:1000", "-p", "8080:80"],
         ["mysql", "-u", "root", "-P", "3306"],
+        ["psql", "-W", "-h", "a"],
+        ["set", "group", "key_2024_orders"],
         ["api_key_id", "token_2024_count", "secret_access_key", "customer_key_2024"],
     ):
         assert json.loads(_masked({"a": arguments})) == {"a": arguments}

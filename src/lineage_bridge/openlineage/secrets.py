@@ -9,17 +9,19 @@ from lineage_bridge.openlineage.prefilter import Prefilter, Rule, Texts, rules
 from lineage_bridge.openlineage.required_text import fold
 from lineage_bridge.openlineage.secret_rules.assigned import FUNCTION, PATH, value_at
 from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, called, is_port
-from lineage_bridge.openlineage.secret_rules.commands import COMMANDS
+from lineage_bridge.openlineage.secret_rules.commands import COMMANDS, SET_BY_NAME
 from lineage_bridge.openlineage.secret_rules.foreign import NAMES
 from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_forms
 from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, names_secret
 from lineage_bridge.openlineage.secret_rules.prose import PROSE, SENTENCES
 from lineage_bridge.openlineage.secret_rules.sql import (
     CONNECTIONS,
+    INSERT,
     WITH_LITERALS,
     is_sql,
     mask_arguments,
     mask_comments,
+    mask_inserted,
     mask_literals,
 )
 from lineage_bridge.openlineage.secret_rules.values import (
@@ -72,6 +74,7 @@ RULES = Prefilter(
         "prose": rules(PROSE),
         "sentences": rules(SENTENCES),
         "functions": rules([CONNECTIONS]),
+        "inserts": rules([INSERT], _WORDS),
         "logins": rules([LOGIN_USERS]),
         "literals": rules(WITH_LITERALS),
         "options": rules([_OPTION_OF_SQL], _WORDS),
@@ -93,8 +96,12 @@ def mask_text(text: str) -> str:
 def mask_command(arguments: Sequence[str], mask: Mask) -> list[str]:
     """The arguments of a command, the program being the first, with their secrets masked as in a command line."""
     line = _BETWEEN_ARGUMENTS.join(argument.translate(_INSIDE) for argument in arguments)
-    patterns = [rule for rule in RULES.worth_trying(line)["forms"] if rule.pattern in _COMMANDS]
-    masked = mask_forms(patterns, line, mask).split(_BETWEEN_ARGUMENTS)
+    worth_trying = RULES.worth_trying(line)
+    line = mask_forms([rule for rule in worth_trying["forms"] if rule.pattern in _COMMANDS], line, mask)
+    for rule in worth_trying["named"]:
+        if rule.pattern is SET_BY_NAME:
+            line = rule.sub(lambda found: _masked_named(found, mask), line)
+    masked = line.split(_BETWEEN_ARGUMENTS)
     return [argument.translate(_OUTSIDE) for argument in masked] if len(masked) == len(arguments) else list(arguments)
 
 
@@ -164,8 +171,9 @@ def _masked_statement(text: str, mask: Mask, worth_trying: Mapping[str, Sequence
 
 
 def _masked_functions(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
-    """Mask credentials in calls of ClickHouse's functions. For texts that are not SQL statements."""
-    return mask_arguments(text, mask, CONNECTIONS) if worth_trying["functions"] else text
+    """Mask credentials in calls of ClickHouse's functions, and in rows to insert. For texts in which SQL statements are quoted."""
+    text = mask_arguments(text, mask, CONNECTIONS) if worth_trying["functions"] else text
+    return mask_inserted(text, names_secret, mask) if worth_trying["inserts"] else text
 
 
 def _is_code(whole: re.Match[str]) -> bool:

@@ -6,10 +6,11 @@ _REST = r"[^\n|;]{0,200}?"
 _VALUE = r"(?P<secret>'[^']+'|\"[^\"]+\"|[^\s\-'\"`][^\s'\"]*)"
 _FIRST = r"[\s'\"]"
 _CLIENTS_WITH_A_PASSWORD = (
-    (r"redis-cli|valkey-cli", "a"),
+    (r"(?:redis|valkey)-\w{2,12}", "a"),
     (r"sqlcmd|bcp|unzip|zip|mosquitto_(?:pub|sub)", "P"),
     (r"docker\s+login|podman\s+login|az\s+login|mongo\w{0,10}|beeline|sshpass|impala-shell|cqlsh|dse|cypher-shell|users\s+create", "p"),
     (r"ldap(?:search|add|modify|delete|passwd|whoami|compare)|vsql|kadmin", "w"),
+    (r"gsql|gs_dump", "W"),
     (r"ssh-keygen", "N"),
     (r"openssl", "(?:k|K|hmac)\\b"),
     (r"snmp\w{2,10}", "A"),
@@ -72,6 +73,8 @@ COMMANDS = (
     re.compile(r"\bapi-key\s+store\s+\w{8,40}\s+(?P<secret>[A-Za-z0-9+/=]{16,300})"),
     re.compile(rf"\bconfig\s+set\s+--secret\s+\S{{1,100}}\s+{_VALUE}"),
     re.compile(r"\bnet\s+use\s[^\n|;]{0,200}?/user:\S{1,100}\s+(?P<secret>[^\s/]\S{0,127})"),
+    re.compile(r"\bnet\s+use\s+(?:\w:\s+)?\\\\\S{1,200}\s+(?P<secret>[^\s/*]\S{2,127})\s+/user:"),
+    re.compile(r"\bsmbclient\s+//\S{1,200}\s+(?P<secret>[^\s\-$]\S{2,127})"),
     re.compile(rf"\b[xw]?freerdp\b{_REST}\s/p:(?P<secret>\S{{1,127}})"),
     re.compile(
         r"\brabbitmqctl\s+(?:[\-\w]+\s+)?(?:add_user|change_password|authenticate_user)\s+\S{1,100}\s+(?P<secret>[^\s\-$]\S{0,127})"
