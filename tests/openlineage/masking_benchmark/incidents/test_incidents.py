@@ -2,12 +2,12 @@ from tests.openlineage.masking_benchmark.incidents.measure import changed, joine
 from tests.openlineage.masking_benchmark.incidents.sets import innocents, pairs, planted
 
 
-def test_of_the_planted_secrets_at_least_97_of_100_are_masked() -> None:
+def test_the_planted_secrets_are_masked() -> None:
     cases = planted()
     assert len({case.kind for case in cases}) >= 60
     assert len({case.carrier for case in cases}) >= 12
     assert len(cases) >= 400
-    assert len(missed(cases)) <= 0.03 * len(cases)
+    assert missed(cases) == []
 
 
 def test_each_secret_is_in_its_event_and_nowhere_else() -> None:
