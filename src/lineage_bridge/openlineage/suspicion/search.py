@@ -13,8 +13,10 @@ from lineage_bridge.openlineage.suspicion.marks import MARKS
 
 _ANY_MARK = BytesAhoCorasick(sorted(MARKS), implementation=Implementation.DFA)
 _TEXTS = sorted({text for form in FORMATS for text in form.texts})
-_FORMATS = [[form for form in FORMATS if text in form.texts] for text in _TEXTS]
-"""The formats with each of these texts."""
+_FORMATS = [
+    [(form.skipped, form.pattern and form.pattern.match, form.is_cased) for form in FORMATS if text in form.texts] for text in _TEXTS
+]
+"""The formats with each of these texts: how many bytes are skipped, what matches there, and whether the case matters."""
 _ANY_TEXT = BytesAhoCorasick(_TEXTS, implementation=Implementation.DFA)
 _USER_INFO = re.compile(rb":\\?/\\?/[^\s\"/@]{0,300}@|:oracle:[^\s\"@]{0,300}@|[\w.\-]:[^\s\"/@:]{3,128}@|\w/[^\s\"/@:]{1,64}@")
 """Each match ends with its only `@`."""
@@ -119,10 +121,9 @@ def _masked_settings(raw: bytes) -> Iterator[tuple[int, int]]:
 def _formats(raw: bytes, lower: bytes) -> Iterator[int]:
     """The positions at which a format of secrets begins."""
     for number, start, _ in _ANY_TEXT.find_matches_as_indexes(lower, overlapping=True):
-        for form in _FORMATS[number]:
-            at = start + form.skipped
-            if form.pattern is None or form.pattern.match(raw if form.is_cased else lower, at):
-                yield at
+        for skipped, match, is_cased in _FORMATS[number]:
+            if match is None or match(raw if is_cased else lower, start + skipped):
+                yield start + skipped
     if MAY_HAVE_FREQUENT.search(lower):
         for text, _, pattern in FREQUENT:
             if text in lower:
