@@ -13,6 +13,7 @@ _KEY = "aB3" + text(_RANDOM, MIXED, 37)
 _TOKEN = "aB3" + text(_RANDOM, MIXED, 120) + "=="
 _UUID = "-".join(text(_RANDOM, HEX, size) for size in (8, 4, 4, 4, 12))
 _OTHER_UUID = "-".join(text(_RANDOM, HEX, size) for size in (8, 4, 4, 4, 12))
+_HASH = text(_RANDOM, HEX, 32)
 _HOOK = "T" + "A1B2C3D4E5/B" + "F6G7H8I9J0/" + text(_RANDOM, MIXED, 24)
 
 
@@ -33,6 +34,32 @@ def _masked(facet: object) -> str:
         ({"message": f"login role_id={_OTHER_UUID} secret_id={_UUID}"}, _UUID),
         ([{"name": "VAULT_SECRET_ID", "value": _UUID}], _UUID),
         ({"config.providers.vault.param.secretId": _UUID}, _UUID),
+        ({"a": f"load_ghp_{_KEY[:36]}"}, f"ghp_{_KEY[:36]}"),
+        ({"a": f"load_AIza{_KEY[:35]}_daily"}, f"AIza{_KEY[:35]}_daily"),
+        ({"a": f"load_dapi{_HASH}"}, f"dapi{_HASH}"),
+        (["/usr/bin/expdp", f"system/{_KEY}", "tables=a"], _KEY),
+        (["sudo", "mosquitto_sub", "-u", "a", "-P", _KEY, "-t", "b"], _KEY),
+        (["lftp", "-u", f"a,{_KEY}", "-e", "get b; quit"], _KEY),
+        (["mc", "alias", "set", "lake", "http://minio:9000", "etl", _KEY], _KEY),
+        (["confluent", "api-key", "store", "ABCDEFGHIJ123456", _KEY], _KEY),
+        (["curl", f"-ua:{_KEY}", "https://b"], _KEY),
+        (["isql", "a", "b", _KEY], _KEY),
+        (["db2", "connect", "to", "a", "user", "b", "using", _KEY], _KEY),
+        (["aws", "configure", "set", "aws_secret_access_key", _KEY], _KEY),
+        (["net", "use", "Z:", "\\\\a\\b", _KEY, "/user:c"], _KEY),
+        (["smbclient", "//a/b", _KEY, "-U", "c"], _KEY),
+        ({"command": f"redis-benchmark -a {_KEY} -q"}, _KEY),
+        ({"command": f"gsql -U a -W {_KEY} -f b.sql"}, _KEY),
+        ({"message": f"Command '['curl', '--user', 'a:{_KEY}']' failed"}, _KEY),
+        ({"message": f"error in: CREATE SECRET a (TYPE GCS, KEY_ID 'b', SECRET '{_KEY}')"}, _KEY),
+        ({"message": f"error in: INSERT INTO a (b, password) VALUES ('c', '{_KEY}')"}, _KEY),
+        ({"query": f"EXEC sp_addlinkedsrvlogin 'A', 'false', NULL, 'b', '{_KEY}'"}, _KEY),
+        (["smbclient", "//a/b", "-U", f"A/b%{_KEY}"], _KEY),
+        (["sqlcmd", "-P", f"a 1;b'{_KEY}|c"], f"a 1;b'{_KEY}|c"),
+        ({"message": f"Command '['sqlcmd', '-P', '{_KEY}']' failed"}, _KEY),
+        ({"message": f"error in: CREATE SECRET a (TYPE HTTP, BEARER_TOKEN '{_KEY}')"}, _KEY),
+        ({"message": f"error in: INSERT INTO FUNCTION remote('a:9000', 'b', 'c', 'd', '{_KEY}') SELECT 1"}, _KEY),
+        ({"message": f"error in: SELECT pgp_sym_decrypt(a.b, '{_KEY}') FROM a"}, _KEY),
     ],
 )
 def test_secrets_beside_what_names_them_are_masked(facet: object, secret: str) -> None:
@@ -57,6 +84,13 @@ def test_secrets_beside_what_names_them_are_masked(facet: object, secret: str) -
         f"certificate MIIDazCCAlOgAwIBAgIU{text(_RANDOM, MIXED, 300)}",
         "GET /services/TOKENS/BUCKETS/orders of hooks.slack.com",
         f"-- session_token '{'a' * 30}' is an alias",
+        "CREATE USER a WITH PASSWORD :'app_password'",
+        "password=$PGPASSWORD psql -h a -d b",
+        f"load_hf_{_HASH}",
+        f"cache_key-{_HASH}",
+        "remote('a', 'b', 'c', 'd', 'e1')",
+        "error in: INSERT INTO a (b, password_changed_at) VALUES ('c', '2026-01-01')",
+        "psql -W -h a -d b",
     ],
 )
 def test_texts_of_the_same_forms_stay(value: str) -> None:
@@ -83,8 +117,21 @@ def test_texts_of_the_same_forms_stay(value: str) -> None:
     ],
 )
 def test_names_of_tables_and_columns_that_begin_like_tokens_stay(name: str) -> None:
-    facet = {"fields": [{"name": name, "type": "text"}], "query": f"SELECT {name} FROM a", "ids": {name: 1}}
-    assert json.loads(_masked(facet)) == facet
+    for column in (name, f"dim_{name}"):
+        facet = {"fields": [{"name": column, "type": "text"}], "query": f"SELECT {column} FROM a", "ids": {column: 1}}
+        assert json.loads(_masked(facet)) == facet
+
+
+def test_arguments_that_are_no_secrets_stay() -> None:
+    for arguments in (
+        ["sqlcmd", "-P", "$SQL_PASSWORD"],
+        ["docker", "run", "-u", "1000:1000", "-p", "8080:80"],
+        ["mysql", "-u", "root", "-P", "3306"],
+        ["psql", "-W", "-h", "a"],
+        ["set", "group", "key_2024_orders"],
+        ["api_key_id", "token_2024_count", "secret_access_key", "customer_key_2024"],
+    ):
+        assert json.loads(_masked({"a": arguments})) == {"a": arguments}
 
 
 def test_a_name_that_ends_in_pat_has_a_secret_only_if_the_value_is_a_key() -> None:

@@ -28,6 +28,8 @@ _PATH_KEY_LENGTH = 100
 
 _ANY = msgspec.json.Decoder(msgspec.Raw)
 
+TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
+"""The tokens of JSON without its colons, even in bytes that are not valid JSON."""
 SMALL = 4096
 """Up to this many bytes, reading JSON token by token is cheap."""
 _BRACKET = re.compile(rb"[{}\[\]]")

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from functools import partial
 from itertools import islice
 
-from lineage_bridge.openlineage.json_text import SMALL, PlainParts, Spend, edited, is_json, masked_token, no_limit, text_of, token_of
+from lineage_bridge.openlineage.json_text import SMALL, TOKEN, PlainParts, Spend, edited, is_json, masked_token, no_limit, text_of, token_of
 from lineage_bridge.openlineage.masked_names import mask_name
-from lineage_bridge.openlineage.secret_rules.commands import masked_argument
 from lineage_bridge.openlineage.secret_rules.companions import is_valued
 from lineage_bridge.openlineage.secret_rules.embedded import mask_embedded
 from lineage_bridge.openlineage.secret_rules.members import (
     NAMES_OF_VALUES,
     Container,
+    argument_spans,
     holds_secrets,
     holds_weakly_inside,
     is_absent,
@@ -26,13 +26,12 @@ from lineage_bridge.openlineage.secret_rules.members import (
 )
 from lineage_bridge.openlineage.secret_rules.names import refers
 from lineage_bridge.openlineage.secret_rules.values import MASK
-from lineage_bridge.openlineage.secrets import mask_text, mask_with
+from lineage_bridge.openlineage.secrets import mask_command, mask_text, mask_with
 from lineage_bridge.openlineage.suspicion.density import expect_work
 from lineage_bridge.openlineage.suspicion.harmless import Suspicion
 from lineage_bridge.openlineage.suspicion.members import edit_members
 from lineage_bridge.openlineage.suspicion.search import has_suspicious_piece, is_suspicious, suspicious_offsets
 
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
 _MASKED = token_of(MASK)
 _COLUMN_MAPS, _NAMES = frozenset(("fields", "columnMetrics")), frozenset(("namespace", "name"))
 # Masking a value can make the text around it look like a secret's name; no known text needs more than three passes. JSON nests in strings.
@@ -41,7 +40,7 @@ _SHORT, _REMEMBERED = 256, 4096
 """The maximum size, in bytes, of a text whose masked form is cached, and the number of cached texts."""
 _LONG, _TINY = 2048, 256
 """Above `_LONG` bytes, looking through a text costs more than remembering the result; up to `_TINY`, all tokens are read."""
-_LOOK_NS, _PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _FOUND_NS = 800, 8, 1_500, 2_500, 5_000, 25, 8_000
+_LOOK_NS, _PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _FOUND_NS, _ARGUMENT_NS = 800, 8, 1_500, 2_500, 5_000, 25, 8_000, 1_500
 
 
 def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"", known: Suspicion | None = None) -> bytes:
@@ -104,7 +103,7 @@ class _Scan:
     def walk(self, at: int) -> int:
         """Handle tokens up to the end of a part that can be skipped. Returns the position at which to continue."""
         number = 0
-        for number, token in enumerate(islice(_TOKEN.finditer(self.raw, at), _TOKENS_AT_ONCE), 1):
+        for number, token in enumerate(islice(TOKEN.finditer(self.raw, at), _TOKENS_AT_ONCE), 1):
             step = _STEPS.get(token[0])
             end = self.passes_over(token) if step is _Scan.open else 0
             if not end:
@@ -187,6 +186,8 @@ class _Scan:
         if len(self.frames) == 1:
             return
         frame = self.frames.pop()
+        if frame.program:
+            self.edit_arguments(frame, token.start() if token else len(self.raw))
         if frame.named or frame.weak_name:
             self.edit_values(frame)
         if frame.sink is not None:
@@ -217,8 +218,8 @@ class _Scan:
             self.edit_secret(*token.span())
             return
         is_first = not frame.is_object and not frame.program
-        if not frame.is_object and self.edit_argument(frame, token):
-            return
+        if not frame.is_object:
+            frame.note_element(text_of(token[0]), token.span())
         if not self.plain.is_plain(*token.span()):
             name_others(frame, token[0], self.raw)
         if frame.key == "value":
@@ -229,14 +230,14 @@ class _Scan:
             self.is_unsettled |= is_first
             self.is_renamed |= frame.key in NAMES_OF_VALUES
 
-    def edit_argument(self, frame: Container, token: "re.Match[bytes]") -> bool:
-        """Mask the secret in an element of an array, if the element is an argument of a command that contains one."""
-        argument = text_of(token[0])
-        masked = masked_argument(frame.program, frame.before, argument)
-        frame.program, frame.before = frame.program or argument, argument
-        if masked is not None and masked != argument:
-            self.edits[token.start()] = (token.end(), token_of(masked))
-        return masked is not None
+    def edit_arguments(self, frame: Container, end: int) -> None:
+        """In an array that has ended, mask the secrets that are known by the program, or by an option before them."""
+        spans = argument_spans(frame, self.raw, end)
+        self.spend(len(spans) * _ARGUMENT_NS)
+        arguments = [text_of(self.raw[start:stop]) for start, stop in spans]
+        for (start, stop), argument, masked in zip(spans, arguments, mask_command(arguments, self.mask_found), strict=True):
+            if masked != argument:
+                self.edits.setdefault(start, (stop, token_of(masked)))
 
     def edit_secret(self, start: int, end: int) -> None:
         """Mask a scalar, or all the elements of a long array."""
@@ -290,7 +291,7 @@ class _Scan:
         return _Scan(Suspicion(raw), self.spend, self.key, self.depth + 1).masked()
 
     def mask_found(self, _: str) -> str:
-        """The text that replaces a secret which was found in a long text."""
+        """The text that replaces a secret which was found in a long text, or among arguments."""
         self.spend(_FOUND_NS)
         return MASK
 

@@ -9,22 +9,26 @@ from lineage_bridge.openlineage.prefilter import Prefilter, Rule, Texts, rules
 from lineage_bridge.openlineage.required_text import fold
 from lineage_bridge.openlineage.secret_rules.assigned import FUNCTION, PATH, value_at
 from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, called, is_port
+from lineage_bridge.openlineage.secret_rules.commands import COMMANDS, SET_BY_NAME
 from lineage_bridge.openlineage.secret_rules.foreign import NAMES
 from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_forms
 from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, names_secret
 from lineage_bridge.openlineage.secret_rules.prose import PROSE, SENTENCES
 from lineage_bridge.openlineage.secret_rules.sql import (
     CONNECTIONS,
+    INSERT,
     WITH_LITERALS,
     is_sql,
     mask_arguments,
     mask_comments,
+    mask_inserted,
     mask_literals,
 )
 from lineage_bridge.openlineage.secret_rules.values import (
     MASK,
     is_expression,
     is_harmless,
+    is_reference,
     looks_secret,
 )
 from lineage_bridge.openlineage.secret_rules.weak_names import WEAK_WORDS, holds_weakly
@@ -43,8 +47,10 @@ _COMMENT = re.compile(r"(?<!\s)\s{1,20}(?:#|//)\s.*", re.DOTALL)
 _FOLLOWED = re.compile(r"\n|\s[\w.\-]{1,300}\s?=")
 """What follows the only value of a setting."""
 SIGNATURES = frozenset(("sig", "signature", "x-amz-signature", "x-goog-signature", "q-signature"))
-_SPACED = re.compile(r"(?<![\w\-])(?P<name>[A-Za-z]\w{0,40}[_\-]\w{1,40})[ \t]{1,3}(?P<value>(?=\S{0,60}\d)[A-Za-z0-9][^\s\"'=:]{7,300})")
-"""`secret_access_key x`."""
+_SPACED = re.compile(
+    r"(?<![\w\-])(?P<name>[A-Za-z]\w{0,40}[_\-]\w{1,40})[ \t]{1,3}\\{0,2}'?(?P<value>(?=\S{0,60}\d)[A-Za-z0-9][^\s\"'=:]{7,300})"
+)
+"""`secret_access_key x`, or `BEARER_TOKEN 'x'` in a statement that is quoted."""
 _PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.\-]{1,300})=(?P<value>(?!\{)[^\s;&\"']+)")
 _CALL = re.compile(r"""\(\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
 _LATER_ARGUMENT = re.compile(r""",\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
@@ -68,17 +74,35 @@ RULES = Prefilter(
         "prose": rules(PROSE),
         "sentences": rules(SENTENCES),
         "functions": rules([CONNECTIONS]),
+        "inserts": rules([INSERT], _WORDS),
         "logins": rules([LOGIN_USERS]),
         "literals": rules(WITH_LITERALS),
         "options": rules([_OPTION_OF_SQL], _WORDS),
     }
 )
+_COMMANDS = frozenset(COMMANDS)
+_BETWEEN_ARGUMENTS = "\x1f"
+_INSIDE = dict(zip(map(ord, " \t\n\r'\"`|;&<>"), map(chr, range(0xE000, 0xF8FF)), strict=False))
+_OUTSIDE = {ord(stand_in): sign for sign, stand_in in _INSIDE.items()}
+"""What stands for signs inside of arguments which have a meaning between them: characters for private use, and back."""
 _BESIDE_FORMS = itemgetter(*(group for group in RULES.no_rules if group != "forms"))
 
 
 def mask_text(text: str) -> str:
     """The text with its secrets masked; equal to `text` if there are none. Results for short texts are cached."""
     return _mask_text_cached(text) if len(text) <= _CACHED_CHARACTERS else _mask_text(text)
+
+
+def mask_command(arguments: Sequence[str], mask: Mask) -> list[str]:
+    """The arguments of a command, the program being the first, with their secrets masked as in a command line."""
+    line = _BETWEEN_ARGUMENTS.join(argument.translate(_INSIDE) for argument in arguments)
+    worth_trying = RULES.worth_trying(line)
+    line = mask_forms([rule for rule in worth_trying["forms"] if rule.pattern in _COMMANDS], line, mask)
+    for rule in worth_trying["named"]:
+        if rule.pattern is SET_BY_NAME:
+            line = rule.sub(lambda found: _masked_named(found, mask), line)
+    masked = line.split(_BETWEEN_ARGUMENTS)
+    return [argument.translate(_OUTSIDE) for argument in masked] if len(masked) == len(arguments) else list(arguments)
 
 
 def _mask_text(text: str) -> str:
@@ -147,13 +171,15 @@ def _masked_statement(text: str, mask: Mask, worth_trying: Mapping[str, Sequence
 
 
 def _masked_functions(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
-    """Mask credentials in calls of ClickHouse's functions. For texts that are not SQL statements."""
-    return mask_arguments(text, mask, CONNECTIONS) if worth_trying["functions"] else text
+    """Mask credentials in calls of ClickHouse's functions, and in rows to insert. For texts in which SQL statements are quoted."""
+    text = mask_arguments(text, mask, CONNECTIONS) if worth_trying["functions"] else text
+    return mask_inserted(text, names_secret, mask) if worth_trying["inserts"] else text
 
 
 def _is_code(whole: re.Match[str]) -> bool:
     """Whether a value is an expression, or the command after an environment variable."""
-    if whole["name"].isupper() and re.search(r"\s", whole["value"]):
+    first, *others = whole["value"].split(maxsplit=1)
+    if others and (whole["name"].isupper() or is_reference(first)):
         return True
     value = _COMMENT.sub("", whole["value"])
     return is_expression(whole["name"], value.rstrip(";")) or bool(FUNCTION.match(whole["value"]))

@@ -25,7 +25,7 @@ OTHERS = ("va", "value_of", "valued", "x text", "texts", "contents of", "v-", "\
 
 
 @pytest.mark.parametrize("before", [0, 10, 500, 507, 512, 600, 3_000])
-@pytest.mark.parametrize("mark", [b'"password"', b"sk-abc", b"https://a:b@c", b"AKIAABCDEFGHIJKLMNOP"])
+@pytest.mark.parametrize("mark", [b'"password"', b"sk-abcdefghij0123456789", b"https://a:b@c", b"AKIAABCDEFGHIJKLMNOP"])
 def test_what_is_suspicious_is_found_at_any_distance_from_the_beginning(before: int, mark: bytes) -> None:
     piece = b"x" * before + b" " + mark
     assert is_suspicious(piece)

@@ -13,6 +13,8 @@ _QUOTED = re.compile(
     r"""|"(?P<b>[^"\\]*(?:\\.[^"\\]*)*)"|'(?P<c>[^'\\]*(?:(?:\\.|'')[^'\\]*)*)'|`(?P<e>[^`\n]*)`)""",
     re.DOTALL,
 )
+_VARIABLE = re.compile(r"[\"'][A-Za-z_]\w{0,100}[\"']")
+"""A variable of psql behind its colon: `PASSWORD :'app_password'`."""
 _BRACED = re.compile(r"\{(?P<value>[^{}\s]+)\}(?=[;\s]|\Z)")
 _BARE = re.compile(r"""(?P<value>[^\s;,&"'(){}\[\]<>\\]+)""")
 FUNCTION = re.compile(
@@ -32,6 +34,8 @@ def value_at(text: str, found: re.Match[str], *, sql: bool) -> tuple[int, int] |
         return None
     quoted = _QUOTED.match(text, at)
     if is_prompt(text, found, quoted[0].lstrip()[:1]) if quoted else "!" in found["sign"]:
+        return None
+    if quoted and sql and found["sign"].endswith(" :") and _VARIABLE.fullmatch(quoted[0]):
         return None
     if quoted:
         group = next((key for key in "abcde" if quoted[key]), None)

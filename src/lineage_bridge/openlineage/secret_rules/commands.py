@@ -1,18 +1,18 @@
-"""Secrets in command lines of known programs, as text or as printed lists of arguments."""
+"""Secrets in command lines of known programs."""
 
 import re
 
 from lineage_bridge.openlineage.required_text import Pattern
-from lineage_bridge.openlineage.secret_rules.values import MASK, is_reference
 
 _REST = r"[^\n|;]{0,200}?"
 _VALUE = r"(?P<secret>'[^']+'|\"[^\"]+\"|[^\s\-'\"`][^\s'\"]*)"
 _FIRST = r"[\s'\"]"
 _CLIENTS_WITH_A_PASSWORD = (
-    (r"redis-cli|valkey-cli", "a"),
+    (r"(?:redis|valkey)-\w{2,12}", "a"),
     (r"sqlcmd|bcp|unzip|zip|mosquitto_(?:pub|sub)", "P"),
     (r"docker\s+login|podman\s+login|az\s+login|mongo\w{0,10}|beeline|sshpass|impala-shell|cqlsh|dse|cypher-shell|users\s+create", "p"),
     (r"ldap(?:search|add|modify|delete|passwd|whoami|compare)|vsql|kadmin", "w"),
+    (r"gsql|gs_dump", "W"),
     (r"ssh-keygen", "N"),
     (r"openssl", "(?:k|K|hmac)\\b"),
     (r"snmp\w{2,10}", "A"),
@@ -34,7 +34,7 @@ COMMANDS = (
     ),
     Pattern(rf"\bhttps?\b{_REST}\s(?:-a|--auth)[\s=][\"']?[^\s:\"']{{1,64}}:(?P<secret>[^\s\"']{{1,300}})"),
     Pattern(rf"\bcurl\b{_REST}\s(?:-b|--cookie)[\s=][\"']?[\w.\-]{{1,64}}=(?P<secret>[^\s\"';]{{1,4000}})"),
-    Pattern(r"\s(?:-U|--user)[\s=][\"']?[\w.\\]{1,64}%(?P<secret>[^\s\"']{1,300})"),
+    Pattern(r"\s(?:-U|--user)[\s=][\"']?[\w.\\/]{1,64}%(?P<secret>[^\s\"']{1,300})"),
     Pattern(rf"\blftp\b{_REST}\s(?:-u|--user)\s[\w.\-]{{1,64}},(?P<secret>[^\s\"']{{1,300}})"),
     Pattern(rf"\b{_ORACLE}\s+(?:-\w+\s+)?(?i:userid=)?\w{{1,64}}/(?P<secret>\"[^\"]{{1,128}}\"|[^\s@/\"]{{1,128}})@"),
     Pattern(r"\b(?i:sqlplus|sqlldr|expdp|impdp|rman)\s+(?:-\w+\s+)?(?i:userid=)?\w{1,64}/(?P<secret>[^\s@/\"']{1,128})(?=\s|\Z)"),
@@ -75,6 +75,8 @@ COMMANDS = (
     Pattern(r"\bapi-key\s+store\s+\w{8,40}\s+(?P<secret>[A-Za-z0-9+/=]{16,300})"),
     Pattern(rf"\bconfig\s+set\s+--secret\s+\S{{1,100}}\s+{_VALUE}"),
     Pattern(r"\bnet\s+use\s[^\n|;]{0,200}?/user:\S{1,100}\s+(?P<secret>[^\s/]\S{0,127})"),
+    Pattern(r"\bnet\s+use\s+(?:\w:\s+)?\\\\\S{1,200}\s+(?P<secret>[^\s/*]\S{2,127})\s+/user:"),
+    Pattern(r"\bsmbclient\s+//\S{1,200}\s+(?P<secret>[^\s\-$]\S{2,127})"),
     Pattern(rf"\b[xw]?freerdp\b{_REST}\s/p:(?P<secret>\S{{1,127}})"),
     Pattern(r"\brabbitmqctl\s+(?:[\-\w]+\s+)?(?:add_user|change_password|authenticate_user)\s+\S{1,100}\s+(?P<secret>[^\s\-$]\S{0,127})"),
     Pattern(r"\bhtpasswd\s+-\w{0,5}b\w{0,5}\s+\S{1,200}\s+\S{1,100}\s+(?P<secret>[^\s$]\S{0,127})"),
@@ -97,43 +99,3 @@ SET_BY_NAME = re.compile(
 """`aws configure set NAME VALUE`, `npm config set NAME VALUE`, `ENV NAME VALUE`."""
 LISTED_OPTION = re.compile(r"[\"']--?(?P<name>[A-Za-z][\w.\-]{1,100})[\"']\s{0,4},\s{0,4}(?P<value>'[^'\-][^']*'|\"[^\"\-][^\"]*\")")
 """An option and its value in a printed list of arguments."""
-_LOGIN_OPTIONS = frozenset(("-u", "-U", "--user", "-a", "--proxy-user"))
-_LOGIN = re.compile(r"[^\s:/$]{1,64}:(?P<secret>(?!//)[^\s$][^\s]{0,300})")
-_OPTIONS_OF = {
-    "redis-cli": ("-a",),
-    "valkey-cli": ("-a",),
-    "sqlcmd": ("-P",),
-    "bcp": ("-P",),
-    "sshpass": ("-p",),
-    "cqlsh": ("-p",),
-    "cypher-shell": ("-p",),
-    "beeline": ("-p",),
-    "mongosh": ("-p",),
-    "mongodump": ("-p",),
-    "ldapsearch": ("-w",),
-    "openssl": ("-k", "-K", "-hmac"),
-    "ssh-keygen": ("-N",),
-    "plink": ("-pw",),
-}
-"""Options of programs that are followed by a password."""
-_ATTACHED = re.compile(r"-p(?P<secret>.{1,300})")
-_ATTACHING = re.compile(rf"(?:.*/)?{_MYSQL}")
-
-
-def masked_argument(program: str, before: str, argument: str) -> str | None:
-    """An argument with the secret in it masked, given the argument before it: in `-u user:x`, `sqlcmd -P x`, MySQL's `-px`; the argument
-    itself if it only refers to a secret, None if there is none.
-    """
-    secret = _argument_secret(program, before, argument)
-    if not secret:
-        return None
-    return argument if is_reference(secret) or secret == MASK else argument.removesuffix(secret) + MASK
-
-
-def _argument_secret(program: str, before: str, argument: str) -> str:
-    found = _LOGIN.fullmatch(argument) if before in _LOGIN_OPTIONS and not argument.replace(":", "").isdigit() else None
-    if before in _OPTIONS_OF.get(program.rpartition("/")[2], ()) and not argument.startswith("-"):
-        return argument
-    if not found and argument.startswith("-p") and _ATTACHING.fullmatch(program):
-        found = _ATTACHED.fullmatch(argument)
-    return found["secret"] if found else ""

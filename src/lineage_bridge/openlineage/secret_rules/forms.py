@@ -22,7 +22,11 @@ _USER = r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,40}:\\?/\\?/[^\s/?#\"'@:
 _LITERAL = r"(?:'(?P<secret>(?:[^']|'')*)'|\"(?P<secret2>[^\"]*)\")"
 _UNQUOTED = r"(?!(?:\?|:\w{1,60})(?:[\s;,)\"']|\Z))(?P<secret3>[^\s;,'\"*]+)"
 """No parameter of a prepared statement."""
-_BEGINS = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
+_PART_OF_NAME = (
+    r"(?<=_)(?=[\w.\-]{24})(?=[^\d\s]{0,40}\d)(?:(?=[^A-Z\s]{0,40}[A-Z])|(?=dapi|do[oprt]_v1_|shp[a-z]{2}_|pul-|sbp_|rubygems_|tfp_))"
+)
+"""The last part of a name, as in `load_ghp_x`: long and with digits and capital letters, as hashes are not; or only of one issuer's."""
+_BEGINS = rf"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt])|{_PART_OF_NAME})"
 """A word begins here, or behind the escape of a line break or tab in code."""
 _UUID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 _CODE = r"(?!(?:\w{1,40}\.){1,4}(?:(?:password|passwd|pwd)|\w{1,40}\(\))(?:;|\Z))"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from lineage_bridge.openlineage.json_text import text_of
+from lineage_bridge.openlineage.json_text import TOKEN, text_of
 from lineage_bridge.openlineage.secret_rules.companions import NAMING, SEVERAL, Span, aligned_values, is_valued, named_values
 from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS, is_weak, names_secret, refers
 from lineage_bridge.openlineage.secret_rules.values import MASK, extends, is_key_like, is_key_part, is_random, is_reference, looks_secret
@@ -12,6 +12,7 @@ from lineage_bridge.openlineage.secret_rules.weak_names import holds_weakly
 NAMES_OF_VALUES = frozenset(("name", "key"))
 _SHORT, _MOST_COLUMNS = 256, 64
 _FLAT_TEXT = re.compile(rb'(?P<text>"[^"]*")(?P<colon>\s*:)?')
+_LONG, _BRACKETS = 2048, frozenset((b"{", b"}", b"[", b"]", b","))
 _SHORTEST_TEXT = 9
 """The length of the shortest JSON string that looks like a secret, with its quotes."""
 _OPTION = re.compile(rb'"--?[A-Za-z][\w.\-]{1,100}"')
@@ -51,6 +52,7 @@ class Container:
     Attributes of arrays:
 
     - `program`, `before`: the first text and the latest text: "curl" and "-u" in `["curl", "-u", ...]`.
+    - `read`: the positions of the scalars in it that were read.
     - `option`: the latest text is an option that takes a secret: `["--password", ...]`.
     - `passed`: the positions of elements that were not read, each with a comma behind it. They are only counted if one names a secret.
     - `secrets_at`: the indexes of elements that name a secret: 1 in `["id", "token"]`.
@@ -69,6 +71,7 @@ class Container:
         "passed",
         "plain_key",
         "program",
+        "read",
         "secret",
         "secrets_at",
         "sink",
@@ -97,6 +100,7 @@ class Container:
         self.start, self.count, self.companion = start, 0, False
         self.secrets_at: tuple[int, ...] = ()
         self.passed: list[Span] = []
+        self.read: list[Span] = []
         self.weak, self.weak_name = False, ""
         self.columns_of: dict[int, set[int]] | None = None
 
@@ -104,6 +108,11 @@ class Container:
     def is_listing(self) -> bool:
         """Whether nothing before the current element of an array says what it is: the first may be a program."""
         return bool(self.program) and not self.before.startswith("-") and not self.is_pair
+
+    def note_element(self, text: str, span: Span) -> None:
+        """Record that an element of an array, a scalar, was read."""
+        self.program, self.before = self.program or text, text
+        self.read.append(span)
 
     def pass_elements(self, start: int, end: int) -> int:
         """Record that the elements from `start` to `end` were skipped; `end` is 0 if none were. Returns `end`."""
@@ -211,6 +220,13 @@ def holds_weakly_inside(outer: Container) -> bool:
     """Whether every text inside a value of a container is a secret if it looks like one."""
     key = outer.key if outer.is_object else None
     return outer.weak or (key is not None and not outer.plain_key and bool(SEVERAL.fullmatch(key)))
+
+
+def argument_spans(frame: Container, raw: bytes, end: int) -> list[Span]:
+    """The positions of the scalars in an array that ends here; of a long one, only of those that were read."""
+    if end - frame.start > _LONG:
+        return frame.read
+    return [token.span() for token in TOKEN.finditer(raw, frame.start + 1, end) if token[0] not in _BRACKETS]
 
 
 def secret_texts(raw: bytes, start: int, end: int) -> Iterator[Span]:

@@ -37,10 +37,12 @@ _CALL = re.compile(
     re.IGNORECASE,
 )
 CONNECTIONS = re.compile(
-    r"\b(?P<function>s3|s3cluster|mysql|postgresql|remotesecure|mongodb|materializedmysql|materializedpostgresql)\s*\((?=\s*')",
+    r"\b(?P<function>s3|s3cluster|mysql|postgresql|remotesecure|mongodb|materializedmysql|materializedpostgresql"
+    r"|(?:(?<=from )|(?<=join )|(?<=function ))(?:remote|gcs|oss|cosn)|pgp_sym_(?:en|de)crypt(?:_bytea)?|(?:en|de)cryptbypassphrase)"
+    r"\s*\((?:(?<=crypt\()|(?<=crypt_bytea\()|(?<=bypassphrase\()|(?=\s*'))",
     re.IGNORECASE,
 )
-"""Functions that take credentials and whose names no program's functions share; they also count outside of statements."""
+"""Functions that take credentials and whose names, or the words before them, no programs share; they also count outside of statements."""
 _ARGUMENT = re.compile(r"\s*(?:'(?P<text>(?:[^']|'')*)'|[^,'()]{1,300}(?:\([^()']{0,300}\))?)\s*(?P<end>[,)]?)")
 _COMMENTS = re.compile(
     r"(?:(?:'[^']*(?:''[^']*)*'(?!')|--[^\n=:>]*(?=\n|\Z)|/\*[^*=:>]*\*/)[^'/\-]*){1,256}"
@@ -48,7 +50,7 @@ _COMMENTS = re.compile(
     re.DOTALL,
 )
 """Several literals and comments in a row without an assignment, or another comment."""
-_INSERT = re.compile(r"\bINSERT\s+INTO\s+[^\s(]{1,300}\s*\((?P<columns>[^()']{1,4000})\)\s*VALUES\s*\(", re.IGNORECASE)
+INSERT = re.compile(r"\bINSERT\s+INTO\s+[^\s(]{1,300}\s*\((?P<columns>[^()']{1,4000})\)\s*VALUES\s*\(", re.IGNORECASE)
 _NEXT_ROW = re.compile(r"\s*,\s*\(")
 _SECRETS = {"s3": (1, 2), "s3cluster": (2, 3), "gcs": (1, 2), "oss": (1, 2), "cosn": (1, 2)}
 """The positions of keys among the arguments of ClickHouse's functions. For functions that encrypt, it is the second argument, or the first
@@ -60,8 +62,8 @@ _FORMAT = re.compile(
 _CIPHER = re.compile(r"aes-\d{3}-\w{3}\Z", re.IGNORECASE)
 """The first argument of ClickHouse's functions that encrypt; the key is the third."""
 _BEFORE = 300
-_RULES = Prefilter({"calls": rules([_CALL]), "inserts": rules([_INSERT])})
-WITH_LITERALS = (_CALL, _INSERT)
+_RULES = Prefilter({"calls": rules([_CALL]), "inserts": rules([INSERT])})
+WITH_LITERALS = (_CALL, INSERT)
 """Parts of a statement that have secrets in literals, besides assignments in literals and options before them."""
 
 
@@ -78,8 +80,8 @@ def mask_literals(text: str, names_secret: Callable[[str], bool], inside: Callab
     worth_trying = _RULES.worth_trying(text)
     if worth_trying["calls"]:
         text = mask_arguments(text, mask)
-    for start, stop in reversed(_inserted(text, names_secret) if worth_trying["inserts"] else []):
-        text = text[:start] + mask(text[start:stop]) + text[stop:]
+    if worth_trying["inserts"]:
+        text = mask_inserted(text, names_secret, mask)
 
     def masked(found: re.Match[str]) -> str:
         literal = found[1]
@@ -149,10 +151,17 @@ def _credentials(text: str, at: int, function: str) -> list[tuple[int, int]]:
     return [argument.span("text") for argument in found if not argument["text"].startswith(MASK)]
 
 
+def mask_inserted(text: str, names_secret: Callable[[str], bool], mask: Mask) -> str:
+    """A text with the passwords masked that its INSERT statements have in their rows."""
+    for start, stop in reversed(_inserted(text, names_secret)):
+        text = text[:start] + mask(text[start:stop]) + text[stop:]
+    return text
+
+
 def _inserted(text: str, names_secret: Callable[[str], bool]) -> list[tuple[int, int]]:
     """The positions of values in the rows of an INSERT whose columns contain secrets."""
     spans: list[tuple[int, int]] = []
-    for insert in _INSERT.finditer(text):
+    for insert in INSERT.finditer(text):
         columns = [bool(_PASSWORD.search(name)) and names_secret(name.strip(' `"[]\n')) for name in insert["columns"].split(",")]
         at, index = insert.end(), 0
         while True in columns and (value := _ARGUMENT.match(text, at)) and value.end() > at:

@@ -15,12 +15,18 @@ STATEMENTS = (
     ),
     Pattern(rf"\b(?i:SET_AUTHENTICATION|CREATE_CREDENTIAL){_ARGUMENTS}'(?P<secret>[^'\n]+)'"),
     Pattern(r"\b(?i:OPENROWSET)\s*\(\s*'[^'\n]*'\s*,\s*'[^'\n]*'\s*;\s*'[^'\n]*'\s*;\s*'(?P<secret>[^'\n]+)'"),
+    Pattern(
+        r"\b(?i:sp_addlinkedsrvlogin)\s+N?'[^'\n]*'\s*,\s*N?'[^'\n]*'\s*,\s*(?:NULL|N?'[^'\n]*')\s*,\s*N?'[^'\n]*'\s*,\s*N?'(?P<secret>[^'\n]+)'"
+    ),
     Pattern(r"\b(?i:sp_addlogin)\s+N?'[^'\n]*'\s*,\s*N?'(?P<secret>[^'\n]+)'"),
     Pattern(r"\baccount_add\s*\(\s*'[^'\n]*'\s*,\s*'(?P<secret>[^'\n]+)'"),
     Pattern(r"\b(?i:PRAGMA\s+(?:re)?key)\s*=\s*['\"](?P<secret>[^'\"\n]+)['\"]"),
     Pattern(r"\b(?i:ATTACH)\s[^;\n]{1,300}\s(?i:KEY)\s+'(?P<secret>[^'\n]+)'"),
     Pattern(
         r"\b(?i:CREATE\s+(?:OR\s+REPLACE\s+)?SECRET)\s[^;'\n]{1,200}(?:'[^'\n]{0,100}'[^;'\n]{0,100}){0,3}?\b(?i:AS)\s+'(?P<secret>[^'\n]+)'"
+    ),
+    Pattern(
+        r"\b(?i:CREATE\s+(?:OR\s+REPLACE\s+)?(?:PERSISTENT\s+)?SECRET)\s[^;'\n]{1,200}(?:'[^'\n]{0,100}'[^;'\n]{0,100}){0,3}?[\s(](?i:SECRET)\s+'(?P<secret>[^'\n]+)'"
     ),
     Pattern(r"\b(?:AWS|GCS)Auth\s*=\s*'[^':\n]{1,200}:(?P<secret>[^'\n]+)'"),
     Pattern(r"\b(?i:username)\s*\('[^'\n]*'\)\s*(?i:password)\s*\(\s*'(?P<secret>[^'\n]+)'"),

@@ -26,7 +26,7 @@ class Format(NamedTuple):
 
 
 _SIGNS: Final = tuple(bytes((code,)) for code in range(256))
-_NO_WORD: Final = tuple(sign for sign in _SIGNS if not re.match(rb"[\wA-Z]", sign))
+_NO_WORD: Final = tuple(sign for sign in _SIGNS if not re.match(rb"[a-zA-Z0-9]", sign))
 _BEFORE_OPTION: Final = tuple(b" \t\n\r\x0b\x0c\"'(")
 _KEY_OF: Final = b"ss nt pi on re er te et ed ng ge sh pg gp sa pp se ac wt ok th oy ls vt dk in".split()
 """The last letters of words before `key` in names of secrets."""
@@ -67,14 +67,15 @@ def _cased(texts: str, pattern: bytes) -> Format:
     return Format(tuple(texts.encode().split()), re.compile(pattern), is_cased=True)
 
 
-_BEGINS: Final = rb"(?:(?<![a-z0-9_])|(?<=\\[bfnrt])|(?<=\\u[0-9a-f]{4}))"
+_BEFORE_WORDS: Final = (rb"\\[bfnrt]", rb"\\u[0-9a-f]{4}")
+_BEGINS: Final = rb"(?:(?<![a-z0-9])|(?<=%b)|(?<=%b))" % _BEFORE_WORDS
 """A word begins here: after a sign, or after an escape of JSON, such as that of a line break."""
 _NUMBERS: Final = _joined(b"mt mj mz nd nt nj nz od ot".split(), b"a e i m q u y c g k".split())
 """Beginnings of base64 of a decimal number."""
 _WORDS: Final = (
     (_NO_WORD, (b"s.",), rb"s\.[a-z0-9]{24}\b"),
     (_NO_WORD, (b"a" * 20,), rb"a{20,22}[a-z0-9%]{60}"),
-    (_bytes(b"\"' \t=:/(,<>[{;|-`"), _NUMBERS, rb"[mno][a-z0-9]{23,27}\.[a-z0-9_\-]{6}\.[a-z0-9_\-]{27}"),
+    (_bytes(b"\"' \t=:/(,<>[{;|-`_"), _NUMBERS, rb"[mno][a-z0-9]{23,27}\.[a-z0-9_\-]{6}\.[a-z0-9_\-]{27}"),
 )
 """Patterns of secrets, with texts that they begin with and that are frequent inside of words: they are looked at behind these signs, and
 behind escapes.
@@ -89,11 +90,9 @@ FORMATS: Final = (
     _format("<<< ;p= @tcp( @unix( /hook/ pwd%3d ya29. hvs. hvb. hvr. .atlasv1. .logon"),
     _format("v1.local. v2.local. v3.local. v4.local. v1.public. v2.public. v3.public. v4.public."),
     Format(_joined([b"?", b"&"], [name + b"=" for name in _NAMES_IN_URLS])),
-    _format("sk-", _BEGINS + rb"sk-"),
     Format((b"sk ",), re.compile(_BEGINS + rb"sk [a-z0-9+/]{20}")),
     _format(".make", _MAKE),
     _format("ks/", rb"ks/\d"),
-    _format("key-", rb"key-[0-9a-f]{32}"),
     Format(
         _joined([b"key"], _bytes(_BEHIND_KEY)),
         re.compile(
@@ -109,17 +108,20 @@ FORMATS: Final = (
     _format("xox", rb"xox[a-z]-"),
     _format("xai-", rb"xai-[a-z0-9]{20}"),
     _format("sid=", rb"sid=[a-z0-9]"),
-    _format("--user --proxy-user", rb"--(?:proxy-)?user[ =n\"\\]"),
-    Format(_joined(_bytes(_BEFORE_OPTION), _joined([b"-"], _bytes(b"upawbknxh"))), re.compile(rb"-(?:[upawbkn]\b|p|xp|hmac)"), 1),
-    _format("-us", rb"(?<=[0-9a-f]{4})-us\d"),
+    _format("--user --proxy-user", rb"--(?:proxy-)?user[ =n\"'\\]"),
+    Format(
+        _joined(_bytes(_BEFORE_OPTION), _joined([b"-"], _bytes(b"upawbknxh"))),
+        re.compile(rb"-(?:[upawbkn]\b|u[a-z0-9_.\-]{1,64}:|p|xp|hmac)"),
+        1,
+    ),
     _format("pul-", rb"pul-[a-f0-9]{8}"),
     _format("pat-", rb"pat-[ne][au]\d-"),
     _format("tskey- cfpat- csp- atp-", rb"[a-z]{3,5}-[a-z0-9_\-]{6}"),
     Format(tuple(name + b"_" for name in _MARKED), re.compile(rb"(?:%b)_[a-z0-9_+/=\\\-]{6}" % b"|".join(_MARKED))),
     _format("pcsk_ live_ test_", rb"[a-z]{4}_(?=[a-z0-9]{30})"),
     _format("ls__", rb"ls__[a-f0-9]{20}[a-z0-9_\-]{6}"),
-    _format("sg. sl.", _BEGINS + rb"s[gl]\."),
-    _format("dp.", rb"dp\.(?:[a-z]{2}|scim|audit)\."),
+    _format("sg. sl.", _BEGINS + rb"s(?:g\.|l\.(?:u\.)?)[a-z0-9_\-]{16}"),
+    _format("dp.", rb"dp\.(?:[a-z]{2}|scim|audit)\.(?:[a-z0-9_\-]{2,35}\.)?[a-z0-9_]{30}"),
     Format((b"flyv1 fm",)),
     Format(_joined([b"st-", b"pt-", b"gt-"], _bytes(b"0123456789")), re.compile(rb"[spg]t-\d{1,9}-[a-z0-9]{20}")),
     *(Format(_joined(signs, words), re.compile(pattern), 1) for signs, words, pattern in _WORDS),
@@ -130,8 +132,6 @@ FORMATS: Final = (
     _format("ico-", rb"ico-[a-z0-9]{32}"),
     _cased("api-", rb"API-[A-Z0-9]{26}"),
     _cased("do00 scw", rb"(?:DO00|SCW)[A-Z0-9]{16}"),
-    _format("cio", _BEGINS + rb"cio[a-z0-9]{32}"),
-    _format("fc-", _BEGINS + rb"fc-[a-f0-9]{32}"),
     _format("da2-", rb"da2-[a-z0-9]{26}"),
     _format("sdk-", rb"sdk-[0-9a-f]{8}-"),
     _format("waka_ jina_ e2b_", rb"[a-z0-9]{3,4}_[0-9a-f]{8}"),
@@ -140,7 +140,6 @@ FORMATS: Final = (
         "+ast +aba +amc +asb +aeh +arm +acr acdb apim aiot azca azse azfu jqqj9",
         rb"(?<=[a-z0-9+/\\_\-]{30})[+aj][a-z0-9+/\\_\-]{7}",
     ),
-    _format("csk-", rb"csk-[a-z0-9]{40}"),
     _format("nf-", rb"nf-[a-z0-9]{32}"),
     _format("a3-", rb"a3-[a-z0-9]{6}-[a-z0-9]{5}"),
     _format("_mmk", rb"(?<=[a-z0-9]{29})_mmk"),
@@ -174,7 +173,19 @@ class Frequent(NamedTuple):
     pattern: "re.Pattern[bytes]"
 
 
+def _behind(text: str) -> bytes:
+    """A pattern that begins with a text, so that `re` looks for it natively, and matches only where a word begins with it."""
+    begins = (rb"(?<![a-z0-9]%b)", *(rb"(?<=%b%%b)" % before for before in _BEFORE_WORDS))
+    return text.encode() + rb"(?:%b)" % b"|".join(pattern % text.encode() for pattern in begins)
+
+
 FREQUENT: Final = (
+    Frequent(b"sk-", r"sk-[a-z0-9_\-]{19}", re.compile(_behind("sk-") + rb"[a-z0-9_\-]{19}")),
+    Frequent(b"key-", r"key-[0-9a-f]{32}", re.compile(rb"key-[0-9a-f]{32}")),
+    Frequent(b"-us", r"[0-9a-f]{4}-us[0-9]", re.compile(rb"-us\d(?<=[0-9a-f]{4}-us\d)")),
+    Frequent(b"cio", r"cio[a-z0-9]{32}", re.compile(_behind("cio") + rb"(?=[a-z]{0,30}\d)[a-z0-9]{32}")),
+    Frequent(b"fc-", r"fc-[a-f0-9]{32}", re.compile(_behind("fc-") + rb"[a-f0-9]{32}")),
+    Frequent(b"csk-", r"csk-[a-z0-9]{40}", re.compile(rb"csk-[a-z0-9]{40}")),
     Frequent(b"_", r"_[a-z0-9]{20}", _BEHIND_UNDERSCORE),
     Frequent(b"pat", r"pat(?:[a-z0-9]{14}|\.[a-z0-9_\-]{22})\.", re.compile(rb"pat(?:[a-z0-9]{14}|\.[a-z0-9_\-]{22})\.")),
     Frequent(

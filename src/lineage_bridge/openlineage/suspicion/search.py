@@ -2,23 +2,23 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from lineage_bridge.openlineage.secret_rules.foreign import foreign_offsets
-from lineage_bridge.openlineage.suspicion.formats import FORMATS, FREQUENT, MAY_HAVE_FREQUENT, Format
+from lineage_bridge.openlineage.suspicion.formats import FORMATS, FREQUENT, MAY_HAVE_FREQUENT
 from lineage_bridge.openlineage.suspicion.marks import MARKS
 
 _ANY_MARK = BytesAhoCorasick(sorted(MARKS), implementation=Implementation.DFA)
-_OF_TEXT: dict[bytes, list[Format]] = {}
+_OF_TEXT: dict[bytes, list[tuple[int, Callable[[bytes, int], object] | None, bool]]] = {}
+"""The formats with each text: how many bytes are skipped, what matches there, and whether the case matters."""
 for _form in FORMATS:
     for _text in dict.fromkeys(_form.texts):
-        _OF_TEXT.setdefault(_text, []).append(_form)
+        _OF_TEXT.setdefault(_text, []).append((_form.skipped, _form.pattern and _form.pattern.match, _form.is_cased))
 _TEXTS = sorted(_OF_TEXT)
 _FORMATS = [_OF_TEXT[text] for text in _TEXTS]
-"""The formats with each of these texts."""
 _ANY_TEXT = BytesAhoCorasick(_TEXTS, implementation=Implementation.DFA)
 _USER_INFO = re.compile(rb":\\?/\\?/[^\s\"/@]{0,300}@|:oracle:[^\s\"@]{0,300}@|[\w.\-]:[^\s\"/@:]{3,128}@|\w/[^\s\"/@:]{1,64}@")
 """Each match ends with its only `@`."""
@@ -123,10 +123,9 @@ def _masked_settings(raw: bytes) -> Iterator[tuple[int, int]]:
 def _formats(raw: bytes, lower: bytes) -> Iterator[int]:
     """The positions at which a format of secrets begins."""
     for number, start, _ in _ANY_TEXT.find_matches_as_indexes(lower, overlapping=True):
-        for form in _FORMATS[number]:
-            at = start + form.skipped
-            if form.pattern is None or form.pattern.match(raw if form.is_cased else lower, at):
-                yield at
+        for skipped, match, is_cased in _FORMATS[number]:
+            if match is None or match(raw if is_cased else lower, start + skipped):
+                yield start + skipped
     if MAY_HAVE_FREQUENT.search(lower):
         for text, _, pattern in FREQUENT:
             if text in lower:

@@ -234,6 +234,29 @@ def test_a_class_has_the_aliases_that_workers_accept(name, title):
     assert (found and found.title) == title
 
 
+@pytest.mark.parametrize(
+    ("name", "settings", "dataset"),
+    [
+        (
+            "JdbcSourceConnector",
+            {"connection.url": "jdbc:mysql://db/shop", "table.whitelist": "orders", "topic.prefix": "x-"},
+            ("mysql://db:3306", "shop.orders"),
+        ),
+        ("S3Sink", {"s3.bucket.name": "lake", "topics": "orders"}, ("s3://lake", "topics/orders")),
+        ("S3SinkConnector", {"aws.s3.bucket.name": "lake", "topics": "orders"}, ("s3://lake", "orders")),
+        ("RedisSinkConnector", {"redis.hosts": "db:6379", "topics": "orders"}, ("redis://db:6379", "1")),
+    ],
+)
+def test_a_short_name_of_several_classes_is_that_of_the_class_whose_settings_are_there(name, settings, dataset):
+    found = resolve({"connector.class": name, **settings})
+    assert [outside.dataset for outside in found.datasets] == [dataset]
+    assert not found.connector.inferred
+
+
+def test_a_short_name_of_classes_with_the_same_settings_is_not_known():
+    assert resolve({"connector.class": "JdbcSink", "connection.url": "jdbc:mysql://db/shop", "topics": "orders"}).connector.inferred
+
+
 def test_the_worker_says_the_direction():
     assert not resolve({"connector.class": "com.example.Thing"}, ConnectorEvidence(direction="sink")).is_source
     assert resolve({"connector.class": "com.example.Thing"}, ConnectorEvidence(direction="source")).is_source

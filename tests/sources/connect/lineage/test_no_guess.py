@@ -150,6 +150,7 @@ DEFAULTS = {
     "https://api.github.com",
     "localhost",
     "main",
+    "mongodb://localhost:27017/kafkaconnect",
     "mqtt",
     "neo4j",
     "output",

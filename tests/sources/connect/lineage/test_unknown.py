@@ -300,3 +300,21 @@ def test_an_at_sign_in_the_path_of_a_web_address(url: str, namespaces: set[str])
     found = resolve({"connector.class": "com.example.FeedSourceConnector", "topic": "feed", "feed.url": url})
     assert {dataset.dataset[0] for dataset in found.datasets} == namespaces
     assert "12" not in str(found.datasets)
+
+
+@pytest.mark.parametrize(
+    "connector",
+    [
+        "com.datamountaineer.streamreactor.connect.ftp.source.FtpSourceConnector",
+        "io.confluent.connect.http.source.GenericHttpSourceConnector",
+        "io.confluent.connect.replicator.ReplicatorSourceConnector",
+        "io.lenses.streamreactor.connect.mqtt.source.MqttSourceConnector",
+        "io.mdrogalis.voluble.VolubleSourceConnector",
+        "io.zeebe.kafka.connect.ZeebeSourceConnector",
+        "org.apache.kafka.connect.mirror.MirrorCheckpointConnector",
+        "org.apache.kafka.connect.mirror.MirrorHeartbeatConnector",
+        "org.neo4j.connectors.kafka.source.Neo4jConnector",
+    ],
+)
+def test_a_source_that_does_not_have_the_setting_topics_writes_none_of_them(connector: str) -> None:
+    assert flows({"connector.class": connector, "topics": "orders"}) == set()

@@ -10,18 +10,6 @@ from lineage_bridge.openlineage.secret_rules.values import MASK
 from lineage_bridge.openlineage.secrets import mask_text
 
 _PLACEHOLDERS = re.compile(r"(?:\$\{[A-Za-z0-9_.\-]+:[^{}]*\})+")
-TO_FILL_IN = re.compile(
-    r"<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{.*\}\}|(?<!\\[pP])\{[A-Z][A-Z0-9_ /.-]*\}|\.\.\."
-    r"|(?<![\w$\\])\$(?!(?:topic|web|logs|root)\b)[A-Za-z_]\w+\b"
-    r"|%(?![A-F][0-9A-F]%[0-9A-F]{2})[A-Z][A-Z0-9_]*%|@[A-Z][A-Z0-9_.]*@|(?<![A-Za-z0-9])__[A-Z][A-Z0-9_]*__(?![A-Za-z0-9])"
-    r"|\b(?:[A-Z0-9_]*(?:PLACEHOLDER|FIXME)|YOUR_[A-Z0-9_]*(?:URL|URI|HOST|HOSTNAME|SERVER|ENDPOINT|ADDRESS|_IP|USERNAME))\b"
-    r"|\b(?i:change|replace)[_-]?(?i:me)\b|\bREPLACE[_-](?i:with)\b|\b(?:ADD|ENTER|INSERT|PUT)_[A-Z0-9_]*HERE\b"
-)
-"""Placeholders that a configuration leaves for its user to fill in: `<host>`, `${BUCKET}`, `$(BUCKET)`, `{{ bucket }}`, `{YOUR/HOME}`,
-`$BUCKET`, `...`, `%BUCKET%`, `@BUCKET@`, `__BUCKET__`, `PLACEHOLDER`, `FIXME`, `YOUR_CLUSTER_URL`, `change_me`, `REPLACE_WITH_BUCKET`,
-`INSERT_BUCKET_HERE`. Not `$topic`, which the connector fills in, nor `$web`, `$logs` and `$root`, which are containers of Azure.
-"""
-
 _CREDENTIAL = re.compile(
     r"(?:access|client|consumer|function|sas|secret)[._\-]?key(?:[._\-]?id)?$|access[._\-]?id$|keyfile$|license$|pemfile$|user[._\-]info$"
     r"|webhook[._\-]?url$|bearer$|client[._\-]assertion$|kerberos[._\-]ticket$|(?<!copy[._\-])headers(?:[._\-]additional)?$",

@@ -33,13 +33,14 @@ class Catalogue:
         self.bases = bases
         self._patterns = [(name, connector) for connector in self.connectors for name in connector.names if "*" in name]
         self._by_name = {name: connector for connector in reversed(self.connectors) for name in connector.names}
-        self._by_alias = _aliases(self.connectors)
+        self._aliases = _aliases(self.connectors)
 
     def lookup(self, name: str) -> ConnectorClass | None:
         """Return the family of a class, given its name, an alias or a managed service's short name; None if it is unknown or fits
         several classes.
         """
-        known = self._by_name.get(name.strip()) or self._by_alias.get(name.strip())
+        meant = self._aliases.get(name.strip(), [])
+        known = self._by_name.get(name.strip()) or (meant[0] if len(meant) == 1 else None)
         return known or next((family for pattern, family in self._patterns if fnmatchcase(name.strip(), pattern)), None)
 
     def with_mappings(self, tables: Iterable[Mapping[str, Any]]) -> "Catalogue":
@@ -64,15 +65,23 @@ class Catalogue:
         return self.with_mappings(table for document in documents for table in document.get("connector", ()))
 
     def find(self, config: Mapping[str, str], direction: str = "") -> ConnectorClass:
-        """Return the family of the class in a configuration. For an unknown class, it is guessed from the settings and marked
-        `inferred`.
+        """Return the family of the class in a configuration. A short name that several classes share denotes the one whose settings
+        the configuration has. For an unknown class, the family is guessed from the settings and marked `inferred`.
 
         `direction`: source or sink, as the worker reports; empty if unknown.
         """
-        return self.lookup(config.get("connector.class", "")) or guess(config, direction)
+        name = config.get("connector.class", "").strip()
+        return self.lookup(name) or _by_settings(self._aliases.get(name, []), config) or guess(config, direction)
 
 
-def _aliases(connectors: Iterable[ConnectorClass]) -> dict[str, ConnectorClass]:
+def _by_settings(families: Iterable[ConnectorClass], config: Mapping[str, str]) -> ConnectorClass | None:
+    """Return the family most of whose settings a configuration has; None if none has any, or several have as many."""
+    counts = sorted(((len(family.settings & {key for key in config if config[key]}), at, family) for at, family in enumerate(families)))
+    most = [family for count, _, family in counts if count and count == counts[-1][0]]
+    return most[0] if len(most) == 1 else None
+
+
+def _aliases(connectors: Iterable[ConnectorClass]) -> dict[str, list[ConnectorClass]]:
     """Return families by the short names that a worker accepts for their classes: the last part of the name, with or without
     `Connector`.
     """
@@ -81,7 +90,7 @@ def _aliases(connectors: Iterable[ConnectorClass]) -> dict[str, ConnectorClass]:
         simple = {name.rpartition(".")[2] for name in connector.classes if "*" not in name}
         for alias in simple | {name.removesuffix("Connector") for name in simple}:
             families.setdefault(alias, []).append(connector)
-    return {alias: found[0] for alias, found in families.items() if len(found) == 1}
+    return families
 
 
 @cache

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from lineage_bridge.sources.common.connect.catalogue.templates import fault
+from lineage_bridge.sources.common.connect.catalogue.templates import fault, holes
 
 SOURCE = "source"
 SINK = "sink"
@@ -119,9 +119,19 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if not self.names:
             raise ValueError("an entry of the catalogue needs `classes` or `managed`")
-        templates = (self.namespace, self.name, self.path, self.jdbc, self.schema, self.user, self.object, self.topic, *self.varies)
-        if wrong := next(filter(None, map(fault, templates)), ""):
+        if wrong := next(filter(None, map(fault, self._templates)), ""):
             raise ValueError(wrong)
+
+    @property
+    def _templates(self) -> tuple[str, ...]:
+        return (self.namespace, self.name, self.path, self.jdbc, self.schema, self.user, self.object, self.topic, *self.varies)
+
+    @property
+    def settings(self) -> frozenset[str]:
+        """The settings from which the family names its datasets and topics."""
+        listed = (*self.objects, *self.also, *self.parents, *self.within, *self.excluded, *self.maps)
+        named = {key for template in self._templates for key in holes(template)}
+        return frozenset({*listed, *named} - {"object", "topic", "topics"})
 
     @property
     def system(self) -> str:

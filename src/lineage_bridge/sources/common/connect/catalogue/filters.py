@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 from lineage_bridge.openlineage.jdbc.address import without_user
 from lineage_bridge.openlineage.jdbc.drivers import read_jdbc
 from lineage_bridge.openlineage.naming import as_stored, snowflake_identifier
-from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN, has_placeholder, is_secret
+from lineage_bridge.sources.common.connect.placeholders import TO_FILL_IN
+from lineage_bridge.sources.common.connect.secrets import has_placeholder, is_secret
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed, replace_all_of
 
 Scope = Mapping[str, str]

@@ -13,9 +13,9 @@ from lineage_bridge.sources.common.connect.catalogue.view import (
     literal,
     matches_any,
     name_in_list,
-    names_itself,
 )
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
+from lineage_bridge.sources.common.connect.placeholders import is_left_open
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
 
 ALL = ".+"
@@ -121,7 +121,7 @@ def _within(view: ConnectorView, things: list[str]) -> list[str]:
 
 
 def _is_within_unknown(view: ConnectorView) -> bool:
-    return any(map(names_itself, view.list_of(view.connector.within)))
+    return any(map(is_left_open, view.list_of(view.connector.within)))
 
 
 def _topic(view: ConnectorView, thing: str) -> str | None:

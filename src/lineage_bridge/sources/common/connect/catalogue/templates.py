@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lineage_bridge.sources.common.connect.catalogue.filters import FILTERS, VARIABLE
-from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN, has_placeholder, without_login, without_user
+from lineage_bridge.sources.common.connect.placeholders import TO_FILL_IN
+from lineage_bridge.sources.common.connect.secrets import has_placeholder, without_login, without_user
 
 Scope = Mapping[str, str]
 

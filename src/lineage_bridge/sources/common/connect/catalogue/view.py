@@ -10,8 +10,9 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
 from lineage_bridge.sources.common.connect.catalogue.templates import fill, holes, is_unreadable
 from lineage_bridge.sources.common.connect.lineage.connection import ConnectorEvidence
-from lineage_bridge.sources.common.connect.lineage.names import is_code, is_left_open
-from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN, has_placeholder
+from lineage_bridge.sources.common.connect.lineage.names import is_code
+from lineage_bridge.sources.common.connect.placeholders import TO_FILL_IN, is_left_open, is_open_address
+from lineage_bridge.sources.common.connect.secrets import has_placeholder
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 
 _METACHARACTERS = re.compile(r"[*+?()\[\]{}|^$\\]")
@@ -23,19 +24,6 @@ _ESCAPED = re.compile(r"\\Q(.*?)(?:\\E|\Z)|\\([^A-Za-z0-9])|\[([^\[\]^\\])\]")
 _ALTERNATIVES = re.compile(r"\((?:\?:)?([^()?*+{}]*)\)(?![?*+{])")
 _ANY_TEXT = "%"
 """SQL's wildcard for any text in a pattern."""
-_NAMES_ITSELF = re.compile(
-    r"(?:^|(?<!/)//|[@,])(?:"
-    r"(?:(?:[A-Z0-9]+_)*(?:URL|URI|HOST|HOSTNAME|ENDPOINT|ADDRESS|IP)"
-    r"|(?:[A-Z0-9]+_)+(?:SERVER|BUCKET|CONTAINER|NAME|LOCATOR|IDENTIFIER|ACCOUNT))(?=[:,/@.]|$)"
-    r"|(?!localHost\b)[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*){0,9}(?:Url|Uri|Host|Hostname|Endpoint|Address|Ip)(?=[:,/@]|$)"
-    r"|(?:[A-Za-z0-9]+-)?[Xx]{3,}(?=[:,/@.]|$)"
-    r"|(?:host|hostname|endpoint|ip[_-]?address)(?=[:,/@]|$)|(?:cluster|server|account)[_-]?name(?=[.:,/@]|$)"
-    r"|YOUR[_-][A-Z0-9_-]+(?=[:,/@.]|$))"
-    r"|^snowflake://(?:org(?:name)?[_-])?account(?:[_-]?(?:name|id|identifier))?$"
-)
-"""A server or bucket that is only called what belongs there: `NEO4J_URI`, `IP`, `hostname`, `server_name`, `opensearchUrl`,
-`ACCOUNT_LOCATOR`, `XXXX`, `pkc-xxxxx`, `YOUR-QUERY-URL`.
-"""
 _MOST_BARS, _MOST_BRACKETS = 32, 3
 
 
@@ -82,13 +70,14 @@ class ConnectorView:
             name, schema, user = (
                 fill(template, self.config, scope) for template in (self.connector.name, self.connector.schema, self.connector.user)
             )
-            if not url or not name or schema is None or _ANY_TEXT in schema or _NAMES_ITSELF.search(url):
+            if not url or not name or schema is None or _ANY_TEXT in schema or is_open_address(url):
                 return None
             return jdbc_dataset(url, name, schema, user or "", in_full=True)
         if self.connector.path:
             uri = fill(self.connector.path, self.config, scope)
-            is_open = not uri or TO_FILL_IN.search(uri) or _NAMES_ITSELF.search(uri)
-            return (None if is_open else naming.path(uri or "")) or next(iter(self.symlinks(thing, topic)), None)
+            named = naming.path(uri) if uri else None
+            is_open = named is None or is_open_address(named[0]) or TO_FILL_IN.search(named[1])
+            return next(iter(self.symlinks(thing, topic)), None) if is_open else named
         return self._named(self.connector.namespace, self.connector.name, scope)
 
     def symlinks(self, thing: str, topic: str = "") -> tuple[DatasetName, ...]:
@@ -111,13 +100,11 @@ class ConnectorView:
 
     def _is_left_open(self, key: str) -> bool:
         text = self.config.get(key, "").replace("${topic}", "")
-        return (
-            self.is_unreadable([key]) or bool(TO_FILL_IN.search(text) or _NAMES_ITSELF.search(text)) or is_code(text) or is_left_open(text)
-        )
+        return self.is_unreadable([key]) or is_code(text) or is_left_open(text)
 
     def _named(self, namespace: str, name: str, scope: Mapping[str, str]) -> DatasetName | None:
         space, filled = fill(namespace, self.config, scope), fill(name, self.config, scope)
-        return naming.dataset(space, filled) if space and filled is not None and not _NAMES_ITSELF.search(space) else None
+        return naming.dataset(space, filled) if space and filled is not None else None
 
 
 class _Anything(dict[str, str]):
@@ -129,11 +116,6 @@ class _Anything(dict[str, str]):
 
 
 _ANY = {"object": "object", "topic": "topic"}
-
-
-def names_itself(text: str) -> bool:
-    """Whether a server or bucket is only called what belongs there, so that it is still to be filled in."""
-    return bool(_NAMES_ITSELF.search(text))
 
 
 def literal(pattern: str) -> str | None:

@@ -13,8 +13,8 @@ from lineage_bridge.sources.common.connect.catalogue.readers import SINK_READERS
 from lineage_bridge.sources.common.connect.catalogue.templates import ANY_VALUE, holes, invert
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, literal
 from lineage_bridge.sources.common.connect.lineage.connection import ConnectorFlow, EvidenceKind, ExternalDataset, FoundObject, TopicUse
-from lineage_bridge.sources.common.connect.lineage.names import can_be_topic, is_dataset, is_left_open
-from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN
+from lineage_bridge.sources.common.connect.lineage.names import can_be_topic, is_dataset
+from lineage_bridge.sources.common.connect.placeholders import TO_FILL_IN, is_left_open
 from lineage_bridge.sources.common.connect.transforms.chain import TOPIC_STEPS, Chain, replay
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 from lineage_bridge.sources.common.connect.transforms.reverse import topics_before
@@ -99,7 +99,9 @@ def _literal_topics(view: ConnectorView, chain: Chain) -> list[str]:
         found = [set(replay(chain, view.text(template, object=name) or name).topics) for name in _samples(view)]
         same = found[0] if all(topics == found[0] for topics in found) else set()
         return sorted(topic.text for topic in same if not topic.is_pattern and can_be_topic(topic.text))
-    named = listed(view.text(template) or "") if template else view.list_of(["topics"])
+    # Classes of the catalogue that have the setting `topics` name it in their entry or reader; in others it means nothing.
+    unexplained = view.list_of(["topics"]) if view.connector.inferred else []
+    named = listed(view.text(template) or "") if template else unexplained
     routed = {topic for name in named if not TO_FILL_IN.search(name) for topic in replay(chain, name).topics}
     return sorted(topic.text for topic in routed if not topic.is_pattern and can_be_topic(topic.text))
 
@@ -142,7 +144,7 @@ def _before_routing(view: ConnectorView, chain: Chain, observed: list[str], side
         return {
             before: EvidenceKind.OBSERVED for topic in observed for before in (*topics_before(chain, topic), *_solved(view, chain, topic))
         }
-    is_limited = bool(view.list_of([*view.connector.objects, *view.connector.parents, "topics"]))
+    is_limited = bool(view.list_of([*view.connector.objects, *view.connector.parents]))
     how = EvidenceKind.MATCHED if is_limited else EvidenceKind.PREFIXED
     known = view.evidence.known_topics or ()
     return {**{topic: how for topic in known if topic not in side}, **dict.fromkeys(observed, EvidenceKind.OBSERVED)}

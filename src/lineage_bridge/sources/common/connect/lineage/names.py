@@ -11,7 +11,7 @@ from lineage_bridge.openlineage.jdbc.drivers import FILE_DATABASES
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.connect.lineage.programs import is_member
-from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN
+from lineage_bridge.sources.common.connect.placeholders import TO_FILL_IN, is_open_address, open_parts
 from lineage_bridge.sources.common.connect.transforms.topics import is_topic
 
 _IN_ADDRESS = re.compile(r"[<>{}()'\"`|^*?\\;=&\s]|\[(?![0-9A-Fa-f:.]*:)|\$(?!(?:web|root|logs)@)|%\w+%|\bYOUR[_-][A-Z]")
@@ -30,30 +30,6 @@ _IN_NAME = re.compile(r"[*?|^\"`\\{}\x00-\x1f]|(?<!\w)'|'(?!\w)|\w\[(?:\d{1,9}|[
 """What no name contains: wildcards, quotes around it, and the calls and indices of programs."""
 _CONCATENATED = re.compile(r"[\"'] ?\+|\+ ?[\"']")
 """An expression that joins texts and variables: `"a" + b`."""
-_YOURS = (
-    r"(?i:(?<![a-z0-9])(?!your-server\.de\b)your(?:[-_](?:[a-z0-9]{1,40}[-_]){0,6})?"
-    r"(?:account|address|api|app|application|broker|bucket|catalog|cluster|collection|company|connection|container"
-    r"|database|dataset|db|dbname|dir|directory|domain|endpoint|env|environment|file|folder|function|gateway|host"
-    r"|hostname|hub|index|instance|ip|key|keyspace|lake|machine|name|namespace|node|object|org|organization|password"
-    r"|path|port|prefix|project|queue|region|resource|schema|secret|server|service|sink|site|source|storage|stream"
-    r"|subdomain|subscription|system|table|target|tenant|topic|uri|url|user|username|value|vault|view|vm|warehouse"
-    r"|webhook|website|workspace|zone)s?(?:[-_]?(?:address|here|id|name|string|uri|url)){0,2}(?![a-z0-9]))"
-)
-"""What documentation writes in place of a name: `your-storage-account`, `your_bucket`, `YOUR_GCP_PROJECT_ID`, `yourdomain`. Not
-`your-server.de`, a domain of many servers.
-"""
-_FILLER = re.compile(
-    r"(?:(?:^|(?<=[./:]))(?:[Xx]{3,}|TODO|TBD|\[\[[^\[\]]{0,255}\]\]|\[(?i:add|change|enter|insert|put|replace|your)[ _-][^\[\]]{0,255}\])"
-    r"(?=$|[./:])|(?:^|(?<=/))(?i:path/to)(?=/)|" + _YOURS + ")"
-)
-"""A part of a name that is a placeholder: `xxx`, `TODO`, `[[table]]`, `[REPLACE DATABASE]`, `path/to/file`, `your_table`."""
-_FILLED_LATER = re.compile(
-    r"://(?:TODO|TBD)(?=$|[/:])|(?<=[.])(?:[A-Za-z0-9]{1,63}-){0,9}[Xx]{3,}(?=[.])|(?<=[0-9][.])[Xx]{3,}(?=[:,/]|$)|(?<=[.-])[Xx]{4,}(?=[:,/.-]|$)|"
-    + _YOURS
-)
-"""An address whose server is a placeholder: `https://TODO`, `192.168.xxx.xxx`, `db.xxx.example.com`, `your-server`. The domain
-`.xxx` is none.
-"""
 _PATHS = ("file", "sftp://", "ftp", "http", "ws", "hdfs://", "s3://", "gs://", "abfs", "wasb", "adl", "ibmcos", "smb")
 """The beginnings of namespaces whose names are paths, which may have quotes and brackets."""
 _IN_PATH = re.compile(r"[*?|\"`\x00-\x1f]|\{[\w .-]{0,100}\}|^\w+(?:\.\w+)*(?:[\[(]'|\[[^\]]*\]$|\([^)]*\)$)")
@@ -72,7 +48,7 @@ def is_dataset(name: DatasetName, existing: Iterable[str] = ()) -> bool:
     of one of these.
     """
     namespace, text = name
-    if len(namespace) > _LONGEST or len(text) > _LONGEST_NAME or any(map(TO_FILL_IN.search, name)):
+    if len(namespace) > _LONGEST or len(text) > _LONGEST_NAME or TO_FILL_IN.search(text) or is_open_address(namespace):
         return False
     if not (_is_address(namespace) and _can_be_called(text, namespace) and not _is_filler(text, namespace, existing)):
         return False
@@ -94,17 +70,12 @@ def _is_address(namespace: str) -> bool:
     """Whether a namespace has the form of a server's address or, for a database in a file, of a path."""
     if namespace.startswith(_FILES):
         return not _IN_PATH.search(namespace.partition("://")[2])
-    return not (_IN_ADDRESS.search(namespace) or _FILLED_LATER.search(namespace) or is_member(namespace))
-
-
-def is_left_open(text: str) -> bool:
-    """Whether a part of a setting's value only says what belongs there."""
-    return bool(_FILLED_LATER.search(text) or _FILLER.search(text))
+    return not (_IN_ADDRESS.search(namespace) or is_member(namespace))
 
 
 def _is_filler(text: str, namespace: str, existing: Iterable[str]) -> bool:
     """Whether a part of a name is a placeholder, and no topic that exists has it too."""
-    found = () if namespace.startswith(_PATTERNS) else [match[0] for match in _FILLER.finditer(text)]
+    found = () if namespace.startswith(_PATTERNS) else open_parts(text)
     parts = [re.compile(rf"(?<![A-Za-z0-9]){re.escape(part)}(?![A-Za-z0-9])", re.IGNORECASE) for part in found]
     return bool(parts) and not all(any(part.search(topic) for topic in existing) for part in parts)
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN
+from lineage_bridge.sources.common.connect.placeholders import TO_FILL_IN
 from lineage_bridge.sources.common.connect.transforms import debezium, fields, topics
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 from lineage_bridge.sources.common.connect.transforms.records import VALUE, Record, either

@@ -5,7 +5,7 @@ afterwards.
 import re
 from typing import NamedTuple
 
-from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN
+from lineage_bridge.sources.common.connect.placeholders import TO_FILL_IN
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, replace_all_of
 from lineage_bridge.sources.common.connect.transforms.transform import Transform
 
