@@ -72,23 +72,23 @@ class Texts:
 class Rule:
     """A pattern that is only tried on texts that can match it, and only at offsets at which it can match.
 
-    `also`: one more set of required strings, in addition to those derived from the pattern.
+    `given`: the pattern, maybe not compiled yet. `also`: one more set of required strings, in addition to those derived from the pattern.
     """
 
-    def __init__(self, pattern: AnyPattern, also: Alternatives | None = None) -> None:
-        self._given, self._also = pattern, also
+    def __init__(self, given: AnyPattern, also: Alternatives | None = None) -> None:
+        self.given, self._also = given, also
 
     @cached_property
     def pattern(self) -> "re.Pattern[str]":
         """The pattern, compiled when the first text arrives that it may match."""
-        return re.compile(*self._given) if isinstance(self._given, Pattern) else self._given
+        return re.compile(*self.given) if isinstance(self.given, Pattern) else self.given
 
     @cached_property
     def required(self) -> list[Alternatives]:
         """Sets of strings; a text that matches contains at least one string of each set. Computed when the first text arrives: many
         processes load the rules and mask nothing.
         """
-        best, *others = required_texts(self._given) or [frozenset()]
+        best, *others = required_texts(self.given) or [frozenset()]
         # Two characters are in most texts, and looking for a single one is faster.
         distinctive = [texts for texts in others if set(map(len, texts)) == {1} or min(map(len, texts)) >= _LONG_ENOUGH]
         return [texts for texts in (best, *distinctive, self._also) if texts]
@@ -98,13 +98,13 @@ class Rule:
         """The texts with which matches begin; None if they are unknown. Computed when the first text arrives that is not short, because
         this takes a while.
         """
-        first = first_texts(self._given)
+        first = first_texts(self.given)
         return Texts(first) if first else None
 
     @cached_property
     def _wider(self) -> Any:  # noqa: ANN401  # re2 has no types
         """The wider pattern for RE2; None if there is none. Compiled when the first long text arrives, because this takes a while."""
-        return wider_pattern(self._given)
+        return wider_pattern(self.given)
 
     def prepare(self) -> None:
         """Compute now what is otherwise computed for the first longer text."""

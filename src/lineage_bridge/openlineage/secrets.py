@@ -97,7 +97,7 @@ def mask_command(arguments: Sequence[str], mask: Mask) -> list[str]:
     """The arguments of a command, the program being the first, with their secrets masked as in a command line."""
     line = _BETWEEN_ARGUMENTS.join(argument.translate(_INSIDE) for argument in arguments)
     worth_trying = RULES.worth_trying(line)
-    line = mask_forms([rule for rule in worth_trying["forms"] if rule.pattern in _COMMANDS], line, mask)
+    line = mask_forms([rule for rule in worth_trying["forms"] if rule.given in _COMMANDS], line, mask)
     for rule in worth_trying["named"]:
         if rule.pattern is SET_BY_NAME:
             line = rule.sub(lambda found: _masked_named(found, mask), line)
