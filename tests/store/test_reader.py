@@ -87,10 +87,10 @@ def test_a_reader_that_has_loaded_much_is_not_used_again(tmp_path: Path) -> None
         assert len(first.lineage.walk(nodes[0], "both", 5, WalkLimits(), now_us=T0).edges) == 1
         assert first.lineage.trace(nodes[0], TraceOptions("", "upstream"), WalkLimits()).nodes
         assert first.inventory.described(nodes)
-    loaded = weakref.ref(first)
+    loaded, remembered = weakref.ref(first), weakref.ref(first.nodes)
     gc.disable()
     del first
-    is_gone = loaded() is None
+    is_gone = loaded() is remembered() is None
     gc.enable()
     assert is_gone, "it is freed at once, without a search for cycles"
     pool.close()
