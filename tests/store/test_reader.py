@@ -14,6 +14,7 @@ from lineage_bridge.errors import NotFoundError, StoreError, StoreMissingError, 
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import WalkLimits
+from lineage_bridge.model.lineage import TraceOptions
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.schema.sqlite import connect_reader
 from lineage_bridge.store.write.apply import GraphWriter
@@ -108,11 +109,17 @@ def test_a_reader_that_has_loaded_much_is_not_used_again(tmp_path: Path) -> None
     add(writer, run_event(inputs=[dataset("a")], outputs=[dataset("b")]))
     pool = ReaderPool(tmp_path / "graph.db", remembered=1)
     with pool.reader() as first:
-        first.nodes.load(node.id for node in first.nodes.matching(NodeKind.DATASET, None, None, None, 0))
-    loaded = weakref.ref(first)
+        nodes = first.nodes.matching(NodeKind.DATASET, None, None, None, 0)
+        first.nodes.load(node.id for node in nodes)
+        assert len(first.lineage.walk(nodes[0], "both", 5, WalkLimits(), now_us=T0).edges) == 1
+        assert first.lineage.trace(nodes[0], TraceOptions("", "upstream"), WalkLimits()).nodes
+        assert first.inventory.described(nodes)
+    loaded, remembered = weakref.ref(first), weakref.ref(first.nodes)
+    gc.disable()
     del first
-    gc.collect()
-    assert loaded() is None, "an idle connection keeps no memory for it either"
+    is_gone = loaded() is remembered() is None
+    gc.enable()
+    assert is_gone, "it is freed at once, without a search for cycles"
     pool.close()
     writer.close()
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from queue import Empty, Full, LifoQueue
 from typing import Protocol
@@ -48,7 +49,9 @@ class StoreReader:
         self.runs = RunQuestions(connection, self.nodes, runs)
         self.history = HistoryQuestions(connection, self.nodes, runs)
         self.events = Events(connection, self.nodes, runs)
-        self.inventory = Inventory(connection, self.nodes, runs, self._with_nodes)
+        # Not a method of this reader: a reader that is part of a cycle would stay in memory, with all it remembers, until Python looks for
+        # cycles.
+        self.inventory = Inventory(connection, self.nodes, runs, partial(StoreReader, connection))
         self.whole = WholeGraph(connection, StoreReader)
         self._connection = connection
 
@@ -59,10 +62,6 @@ class StoreReader:
     def within(self, namespaces: Collection[str]) -> "StoreReader":
         """A reader in the same transaction whose lists and searches contain only nodes in these namespaces."""
         return StoreReader(self._connection, Nodes(self._connection, within=NamespaceCondition(namespaces)))
-
-    def _with_nodes(self, nodes: Nodes) -> "StoreReader":
-        """A reader in the same transaction that uses another cache of nodes."""
-        return StoreReader(self._connection, nodes)
 
 
 class StoreLocation(Protocol):

@@ -192,6 +192,22 @@ def test_a_part_of_a_name_is_found_however_often_it_repeats_itself(writer: Graph
     assert found(writer, "b" * 301) == found(writer, "aab") == []
 
 
+def test_long_names_are_found_by_their_parts_in_order(writer: GraphWriter) -> None:
+    names = ["c00012/l05/orders", "c00x012x/l0x5/ox/rde/ers", "kafka_lieferungen_nach_köln", "kaf_ka_lie_fer_ung_gen", "kafka_lieferungen"]
+    add(writer, run_event(inputs=[dataset(name) for name in names]))
+    assert found(writer, "c00012/l05/orders") == found(writer, "012/L05/ORDERS") == [names[0]]
+    assert found(writer, "lieferungen_nach kafka") == found(writer, "KÖLN lieferungen_nach") == [names[2]]
+    assert found(writer, "kafka_lieferungen") == [names[4], names[2]]
+    assert search_of(writer, candidates=2).page(SearchFilter("kafka_lieferungen")).truncated
+
+
+@pytest.mark.parametrize("letter", ["\u017f", "\u0130", "\u212a"])
+def test_long_and_short_parts_compare_letters_beyond_ascii_alike(writer: GraphWriter, letter: str) -> None:
+    add(writer, run_event(inputs=[dataset(f"a{letter}b_orders_of_today")]))
+    for plain in "sik":
+        assert found(writer, f"a{plain}b_orders_of_today") == found(writer, f"a{plain}b_ord")
+
+
 def test_what_must_match_and_has_nothing_to_search_for_matches_nothing(writer: GraphWriter) -> None:
     add(writer, run_event(outputs=[dataset("orders")]))
     search = writer.connection.dialect.full_text

@@ -279,7 +279,7 @@ class Identities:
     def name(self, ids: Iterable[int]) -> None:
         """Load the names of these nodes."""
         self._remember(
-            row for some in chunks(set(ids) - self.names.keys()) for row in self.connection.execute(_BY_ID.format(marks(some)), some)
+            row for some in chunks(set(ids).difference(self.names)) for row in self.connection.execute(_BY_ID.format(marks(some)), some)
         )
 
     def _find(self, spellings: Iterable[Spelling]) -> None:

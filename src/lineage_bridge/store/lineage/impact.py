@@ -101,7 +101,7 @@ class ImpactFinder:
             expanded = self.flows.expand(frontier)
             far_ends, again = self._hop(expanded, arrivals, walked)
             self._note_readers(expanded, ahead, walked)
-            frontier = sorted(far_ends - walked.distances.keys())
+            frontier = sorted(far_ends.difference(walked.distances))
             walked.distances.update(dict.fromkeys(frontier, hop))
             frontier = sorted({*frontier, *again, *written})
             written = set()

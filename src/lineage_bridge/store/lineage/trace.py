@@ -62,7 +62,7 @@ class Tracer:
         while frontier and hop < options.depth and not found.truncated:
             hop += 1
             next_columns = self._hop(frontier, found, options, up=up)
-            frontier = sorted(next_columns - found.distances.keys())
+            frontier = sorted(next_columns.difference(found.distances))
             found.distances.update(dict.fromkeys(frontier, hop))
         return self._answer(node, options, found)
 

@@ -90,7 +90,7 @@ class TextVectors:
         """Convert a query to the text that PostgreSQL reads."""
         return ReadOnce(_written(index, query))
 
-    def phrase(self, text: str, *, prefix: bool = False) -> TextQuery:
+    def phrase(self, text: str, *, prefix: bool = False, roughly: bool = False) -> TextQuery:  # noqa: ARG002 - exact matches cost no more
         """Build a query for a text, taken literally. NUL is replaced by U+FFFD, as in stored names. See FullText for `prefix`."""
         return Phrase(text.replace("\x00", "\ufffd"), prefix)
 

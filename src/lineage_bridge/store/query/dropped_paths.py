@@ -17,6 +17,7 @@ ALWAYS_US, NEVER_US = 2**63 - 1, -(2**63)
 MOST_GONE = 5_000
 """The maximum number of consecutive dropped datasets that are followed. Beyond it, all count as leading to an existing dataset."""
 
+EdgesFrom = Callable[[Collection[int], Direction], Iterable[RawEdge]]
 FlowKey = tuple[int, int, int, int]
 """The ids of source, target and job, and the origin."""
 
@@ -30,18 +31,10 @@ class _Hop(NamedTuple):
 
 
 class DroppedPaths:
-    """Looks up paths through dropped datasets. `edges` returns the flows from given nodes, except flows that have ended for another reason
-    than a drop.
-    """
+    """Looks up paths through dropped datasets."""
 
-    def __init__(
-        self,
-        nodes: Nodes,
-        times: AssertionTimes,
-        drops: Drops,
-        edges: Callable[[Collection[int], Direction], Iterable[RawEdge]],
-    ) -> None:
-        self.nodes, self.times, self.drops, self.edges = nodes, times, drops, edges
+    def __init__(self, nodes: Nodes, times: AssertionTimes, drops: Drops) -> None:
+        self.nodes, self.times, self.drops = nodes, times, drops
         self._firsts: dict[FlowKey, int] = {}
         self._limits: dict[tuple[int, Direction], int | None] = {}
 
@@ -66,11 +59,13 @@ class DroppedPaths:
         left = self.first(edge) if direction is Direction.DOWN else self.last(edge)
         return self._is_between(dataset, direction, came, left)
 
-    def leads_on(self, dataset: int, direction: Direction, came: int) -> bool:
-        """Whether a path that reached a dropped dataset at `time` continues to an existing dataset."""
+    def leads_on(self, dataset: int, direction: Direction, came: int, edges: EdgesFrom) -> bool:
+        """Whether a path that reached a dropped dataset at the time `came` continues to an existing dataset. `edges` returns the flows from
+        given nodes, except flows that have ended for another reason than a drop.
+        """
         head = self.nodes.head(dataset)
         if (head, direction) not in self._limits:
-            self._search(head, direction)
+            self._search(head, direction, edges)
         limit = self._limits[head, direction]
         return limit is not None and not self._is_between(dataset, direction, came, limit)
 
@@ -78,9 +73,9 @@ class DroppedPaths:
         earlier, later = (came, left) if direction is Direction.DOWN else (left, came)
         return self.drops.between(dataset, earlier, later)
 
-    def _search(self, head: int, direction: Direction) -> None:
+    def _search(self, head: int, direction: Direction, edges: EdgesFrom) -> None:
         """Find for this dropped dataset, and for those beyond it, the best time of a flow that leads to an existing dataset."""
-        hops, gone = self._hops(head, direction)
+        hops, gone = self._hops(head, direction, edges)
         if len(gone) > MOST_GONE:
             self._limits.update(((id_, direction), NEVER_US if direction is Direction.DOWN else ALWAYS_US) for id_ in gone)
             return
@@ -96,12 +91,12 @@ class DroppedPaths:
                         self._limits[hop.near, direction] = left
                         changed = True
 
-    def _hops(self, head: int, direction: Direction) -> tuple[list[_Hop], set[int]]:
+    def _hops(self, head: int, direction: Direction, edges: EdgesFrom) -> tuple[list[_Hop], set[int]]:
         hops, gone, frontier = [], {head}, {head}
         while frontier and len(gone) <= MOST_GONE:
-            edges = list(self.edges(self.nodes.expand(frontier), direction))
+            further = list(edges(self.nodes.expand(frontier), direction))
             frontier = set()
-            for edge in edges:
+            for edge in further:
                 far = direction.ahead(edge)
                 hops.append(_Hop(self.nodes.head(edge[0] if direction is Direction.DOWN else edge[1]), far, edge[:4]))
                 behind = self.nodes.head(far)

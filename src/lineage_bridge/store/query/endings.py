@@ -34,7 +34,7 @@ class Endings:
         self.connection, self.nodes, self.flows, self.times = connection, nodes, flows, times
         self.at_us = _NOW if at_us is None else at_us
         self.drops = Drops(connection, nodes, flows, times, self.at_us)
-        self.dropped_paths = DroppedPaths(nodes, times, self.drops, self._edges)
+        self.dropped_paths = DroppedPaths(nodes, times, self.drops)
         has = nodes.identities.row_kinds.flows
         self.ordered, self._renames = has.endings, has.renames
         self._traces: dict[FlowKey, FlowKey | None] = {}
@@ -106,7 +106,7 @@ class Endings:
         far = direction.ahead((*edge, 0, 0))
         if not self.drops.is_gone(far) or self._named_later(edge, direction.far):
             return False
-        return not self.dropped_paths.leads_on(far, direction, self.dropped_paths.time(edge, direction))
+        return not self.dropped_paths.leads_on(far, direction, self.dropped_paths.time(edge, direction), self._edges)
 
     def has_ended_port(self, job: int, dataset: int, side: int, origin: int) -> bool:
         """Whether an input or output has ended."""
@@ -190,7 +190,7 @@ class Endings:
         came = ALWAYS_US if direction is Direction.DOWN else NEVER_US
         for edge in edges:
             far = direction.ahead(edge)
-            if ended or not self.drops.is_gone(far) or self.dropped_paths.leads_on(far, direction, came):
+            if ended or not self.drops.is_gone(far) or self.dropped_paths.leads_on(far, direction, came, self._edges):
                 yield edge
 
     def renamed_last(self, source: int, target: int) -> int | None:

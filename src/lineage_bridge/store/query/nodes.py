@@ -55,13 +55,14 @@ class Nodes:
 
     def load(self, ids: Iterable[int]) -> None:
         """Load many nodes at once."""
-        new = set(ids) - self.loaded.keys()
+        # `difference` looks each id up; subtracting the keys would pass through all of them.
+        new = set(ids).difference(self.loaded)
         names = self.identities.names
         self.loaded.update((id_, Node(id_, _KINDS[names[id_].kind], *names[id_][1:])) for id_ in new & names.keys())
-        for some in chunks(new - names.keys()):
+        for some in chunks(new.difference(names)):
             for id_, kind, namespace, name in self.connection.execute(_BY_ID.format(marks(some)), some):
                 self.loaded[id_] = Node(id_, _KINDS[kind], namespace, name)
-        self.loaded.update((id_, Node(id_, NodeKind.DATASET, "", "")) for id_ in new - self.loaded.keys())
+        self.loaded.update((id_, Node(id_, NodeKind.DATASET, "", "")) for id_ in new.difference(self.loaded))
 
     def find(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
         """The node of exactly this name."""

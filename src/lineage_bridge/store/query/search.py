@@ -18,6 +18,8 @@ from lineage_bridge.store.query.nodes import Nodes
 CANDIDATES = 2_000
 """The maximum number of nodes that each way to match may yield before they are ranked."""
 _TRIGRAM = 3
+_LONG = 12
+"""Texts of at least this many characters are in few names."""
 _TEXT_FIELDS = {"column": "columns", "owner": "owners", "tag": "tags", "description": "description", "sql": "sql", "failure": "failure"}
 _MATCHING = """SELECT n.id, n.kind, n.namespace, n.name FROM {index} JOIN node n ON n.id = {index}.{key}
 WHERE {matches} AND (CAST(:kind AS BIGINT) IS NULL OR n.kind = :kind)
@@ -71,6 +73,9 @@ class Search:
         if any(len(word) < _TRIGRAM for word in words):
             found = self._scanned(words)
             return found, len(found) >= self.candidates
+        sifted = self._sifted(which, words) if len(which.text) >= _LONG else None
+        if sifted is not None:
+            return sifted, False
         query = self.search.all_of([self.search.phrase(word) for word in words])
         found = self._rows(_NAMES, query, which)
         if len(found) < self.candidates:
@@ -78,6 +83,16 @@ class Search:
         found |= self._rows(_NAMES, self.search.beginning("name", self.search.phrase(which.text)), which)
         found.update(self.connection.execute(_EXACT.format(self._condition), (which.text, *self.within.values)))
         return found, True
+
+    def _sifted(self, which: SearchFilter, words: list[str]) -> set[_Row] | None:
+        """What `_named` returns, sifted from the matches of a rougher query; None if these are too many, or if letters beyond ASCII have to
+        be compared, which only the index does in its own way.
+        """
+        found = self._rows(_NAMES, self.search.all_of([self.search.phrase(word, roughly=True) for word in words]), which)
+        if len(found) >= self.candidates or not all(map(str.isascii, (*words, *(text for row in found for text in row[2:])))):
+            return None
+        lower = [word.lower() for word in words]
+        return {row for row in found if all(word in row[2].lower() or word in row[3].lower() for word in lower)}
 
     def _rows(self, index: str, query: Query, which: SearchFilter) -> set[_Row]:
         key, matches = self.search.matching(index, ":query")

@@ -65,7 +65,7 @@ class FailedFlows:
         """Look up many jobs at once."""
         every = set(jobs)
         self.nodes.identities.joined(every)
-        heads = {self.nodes.head(job) for job in every} - self._sound.keys()
+        heads = {self.nodes.head(job) for job in every}.difference(self._sound)
         names = {name: head for head in heads for name in self.nodes.members(head)}
         self._sound.update(dict.fromkeys(heads))
         failed: dict[int, set[int]] = {}
