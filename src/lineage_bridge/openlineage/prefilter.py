@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
-from lineage_bridge.openlineage.required_text import Alternatives, AnyPattern, Pattern, first_texts, fold, required_texts
+from lineage_bridge.openlineage.required_text import Alternatives, AnyPattern, Uncompiled, first_texts, fold, required_texts
 from lineage_bridge.openlineage.wider_pattern import wider_pattern
 
 _LONG_ENOUGH = 3
@@ -81,7 +81,7 @@ class Rule:
     @cached_property
     def pattern(self) -> "re.Pattern[str]":
         """The pattern, compiled when the first text arrives that it may match."""
-        return re.compile(*self.given) if isinstance(self.given, Pattern) else self.given
+        return re.compile(*self.given) if isinstance(self.given, Uncompiled) else self.given
 
     @cached_property
     def required(self) -> list[Alternatives]:

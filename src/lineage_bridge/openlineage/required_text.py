@@ -30,14 +30,14 @@ def fold(text: str) -> str:
     return text.lower()
 
 
-class Pattern(NamedTuple):
+class Uncompiled(NamedTuple):
     """A pattern for `re` that is not compiled: that takes a while, and many processes load patterns that they never try."""
 
     pattern: str
     flags: int = 0
 
 
-AnyPattern: TypeAlias = "Pattern | re.Pattern[str]"
+AnyPattern: TypeAlias = "Uncompiled | re.Pattern[str]"
 
 
 def required_texts(pattern: AnyPattern) -> list[Alternatives]:

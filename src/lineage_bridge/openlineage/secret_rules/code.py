@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from lineage_bridge.openlineage.required_text import Pattern
+from lineage_bridge.openlineage.required_text import Uncompiled
 from lineage_bridge.openlineage.secret_rules.commands import LISTED_OPTION, SET_BY_NAME
 from lineage_bridge.openlineage.secret_rules.names import names_secret
 
@@ -16,44 +16,46 @@ _CONSTRUCTORS = (
 _WORD = r"[\"'](?P<secret>[^\"'\n]+)[\"']"
 _THIRD = r"pymysql\.connect|MySQLdb\.connect|mysqli(?:_connect)?|mysql_connect|new\s{1,3}PDO|DBI->connect|keyring\.set_password"
 CODE = (
-    Pattern(rf"\b(?:{_THIRD})\(\s{{0,8}}{_TEXT}\s{{0,3}},\s{{0,8}}{_TEXT}\s{{0,3}},\s{{0,8}}{_WORD}"),
-    Pattern(rf"\b(?:cx_Oracle|oracledb)\.connect\(\s{{0,8}}[\"'][^\"'\n/@]{{1,100}}[\"']\s{{0,3}},\s{{0,8}}{_WORD}"),
-    Pattern(rf"\bjwt\.(?:encode|decode|sign|verify)\(\s{{0,8}}[^,()\"']{{1,100}},\s{{0,8}}(?:key\s{{0,3}}=\s{{0,3}})?{_WORD}"),
-    Pattern(rf"\b(?:hmac\.new\(|HMAC\d{{3}}\(|SecretKeySpec\(|login\(\s{{0,3}}key\s{{0,3}}=)\s{{0,8}}b?{_WORD}"),
-    Pattern(
+    Uncompiled(rf"\b(?:{_THIRD})\(\s{{0,8}}{_TEXT}\s{{0,3}},\s{{0,8}}{_TEXT}\s{{0,3}},\s{{0,8}}{_WORD}"),
+    Uncompiled(rf"\b(?:cx_Oracle|oracledb)\.connect\(\s{{0,8}}[\"'][^\"'\n/@]{{1,100}}[\"']\s{{0,3}},\s{{0,8}}{_WORD}"),
+    Uncompiled(rf"\bjwt\.(?:encode|decode|sign|verify)\(\s{{0,8}}[^,()\"']{{1,100}},\s{{0,8}}(?:key\s{{0,3}}=\s{{0,3}})?{_WORD}"),
+    Uncompiled(rf"\b(?:hmac\.new\(|HMAC\d{{3}}\(|SecretKeySpec\(|login\(\s{{0,3}}key\s{{0,3}}=)\s{{0,8}}b?{_WORD}"),
+    Uncompiled(
         r"(?i:\b(?:pass\w{0,6}|secret|token)s)\s{0,3}=\s{0,3}[\[({]\s{0,8}[\"'](?P<secret>(?=[^\"'\n]{0,60}\d)[^\"'\n]{6,300}[\"'](?:\s{0,3},\s{0,8}[\"'][^\"'\n]{1,300}[\"']){0,20})\s{0,3}[\])}]"
     ),
-    Pattern(
+    Uncompiled(
         r"(?i:\b(?:auth|creds|credentials))\s{0,3}=\s{0,3}\(\s{0,3}[\"'][^\"'\n]{1,64}[\"']\s{0,3},\s{0,3}[\"'](?P<secret>[^\"'\n]{1,300})[\"']\s{0,3}\)"
     ),
-    Pattern(
+    Uncompiled(
         r"\b(?i:[\w.]{0,40}(?:environ\.get|getenv|env)\(\s{0,3}[\"'][\w\-]{0,40}(?:token|secret|passw\w{0,4}|key)[\"']\s{0,3}\))\s{1,3}(?:or|\|\||\?\?)\s{1,3}[\"'](?P<secret>[^\"'\n]{6,300})[\"']"
     ),
-    Pattern(r"\[\](?:string|byte)\{\"(?P<secret>(?=[^\"\n]{0,100}\d)(?=[^\"\n]{0,100}[A-Z])[A-Za-z0-9_\-+/=]{24,300})\""),
-    Pattern(
+    Uncompiled(r"\[\](?:string|byte)\{\"(?P<secret>(?=[^\"\n]{0,100}\d)(?=[^\"\n]{0,100}[A-Z])[A-Za-z0-9_\-+/=]{24,300})\""),
+    Uncompiled(
         r"\b(?:secrets\.put|put_secret\w{0,20}|create_secret|secret_manager\w{0,20})\([^()\n]{0,200}\b(?:string_value|SecretString|payload|value)\s{0,3}=\s{0,3}[\"'](?P<secret>[^\"'\n]{1,300})[\"']"
     ),
-    Pattern(
+    Uncompiled(
         rf"\bjwt\.(?:encode|decode|sign|verify)\(\s{{0,8}}\{{[^{{}}\n]{{0,300}}\}}\s{{0,3}},\s{{0,8}}(?:key\s{{0,3}}=\s{{0,3}})?{_WORD}"
     ),
-    Pattern(rf"\b(?:AES|DES3?|Blowfish|ChaCha20|ARC4)\.new\(\s{{0,8}}b?{_WORD}"),
-    Pattern(rf"\bpbkdf2(?:_hmac|Sync)?\(\s{{0,8}}(?:{_TEXT}\s{{0,3}},\s{{0,8}})?b?{_WORD}"),
-    Pattern(
+    Uncompiled(rf"\b(?:AES|DES3?|Blowfish|ChaCha20|ARC4)\.new\(\s{{0,8}}b?{_WORD}"),
+    Uncompiled(rf"\bpbkdf2(?:_hmac|Sync)?\(\s{{0,8}}(?:{_TEXT}\s{{0,3}},\s{{0,8}})?b?{_WORD}"),
+    Uncompiled(
         rf"\.connect\(\s{{0,8}}{_TEXT}\s{{0,3}},\s{{0,8}}(?:\d{{1,5}}\s{{0,3}},\s{{0,8}})?{_TEXT}\s{{0,3}},\s{{0,8}}{_WORD}\s{{0,8}}[,)]"
     ),
-    Pattern(rf"(?i:\b\w{{0,30}}(?:pwd|pass\w{{0,6}}|secret|token|_key))\s{{0,3}}=\s{{0,3}}base64\.\w{{0,3}}64decode\(\s{{0,8}}b?{_WORD}"),
-    Pattern(rf"[\"']--?[\w\-]{{0,30}}(?i:pass\w{{0,6}}|token|secret|api-?key)[\"'][^()\n]{{0,120}}\bdefault\s{{0,3}}=\s{{0,3}}{_WORD}"),
-    Pattern(r"\"(?P<secret>[^\"\n]{3,300})\"\.toCharArray\(\)"),
-    Pattern(r"\bClient\([^()\"']{1,60},\s{0,3}[\"'](?P<secret>[0-9a-f]{32})[\"']"),
-    Pattern(r"(?<![\w.\-])[\w.\-]{1,64}:(?P<secret>[^\s/@\"']{1,128})@(?:tcp|unix)\("),
-    Pattern(r"\bcookies?\s{0,3}[=:]\s{0,3}\{[^{}]{0,200}?[\"'][\w.\-]{1,64}[\"']\s{0,3}:\s{0,3}[\"'](?P<secret>[^\"']{12,4000})[\"']"),
-    Pattern(r"(?i:\b\w{0,30}(?:token|pass\w{0,6}|secret|_key))=\$\(echo\s{1,3}(?:-n\s{1,3})?(?P<secret>[^\s)$\"']{8,300})\)"),
-    Pattern(r"(?i:%3B(?:pwd|password)%3D)(?P<secret>(?:(?!%3[Bb])[^\s\"'&;]){1,300})"),
-    Pattern(r"ConvertTo-SecureString\s{1,3}(?:-String\s{1,3})?" + _WORD),
-    Pattern(
+    Uncompiled(
+        rf"(?i:\b\w{{0,30}}(?:pwd|pass\w{{0,6}}|secret|token|_key))\s{{0,3}}=\s{{0,3}}base64\.\w{{0,3}}64decode\(\s{{0,8}}b?{_WORD}"
+    ),
+    Uncompiled(rf"[\"']--?[\w\-]{{0,30}}(?i:pass\w{{0,6}}|token|secret|api-?key)[\"'][^()\n]{{0,120}}\bdefault\s{{0,3}}=\s{{0,3}}{_WORD}"),
+    Uncompiled(r"\"(?P<secret>[^\"\n]{3,300})\"\.toCharArray\(\)"),
+    Uncompiled(r"\bClient\([^()\"']{1,60},\s{0,3}[\"'](?P<secret>[0-9a-f]{32})[\"']"),
+    Uncompiled(r"(?<![\w.\-])[\w.\-]{1,64}:(?P<secret>[^\s/@\"']{1,128})@(?:tcp|unix)\("),
+    Uncompiled(r"\bcookies?\s{0,3}[=:]\s{0,3}\{[^{}]{0,200}?[\"'][\w.\-]{1,64}[\"']\s{0,3}:\s{0,3}[\"'](?P<secret>[^\"']{12,4000})[\"']"),
+    Uncompiled(r"(?i:\b\w{0,30}(?:token|pass\w{0,6}|secret|_key))=\$\(echo\s{1,3}(?:-n\s{1,3})?(?P<secret>[^\s)$\"']{8,300})\)"),
+    Uncompiled(r"(?i:%3B(?:pwd|password)%3D)(?P<secret>(?:(?!%3[Bb])[^\s\"'&;]){1,300})"),
+    Uncompiled(r"ConvertTo-SecureString\s{1,3}(?:-String\s{1,3})?" + _WORD),
+    Uncompiled(
         rf"\b(?:{_CONSTRUCTORS})\((?:[^()\"']{{0,200}}{_TEXT}){{0,3}}?[^()\"']{{0,100}},\s{{0,8}}(?:\w{{1,40}}=)?[\"'](?P<secret>[^\"'\n]+)[\"']\s{{0,8}}\)"
     ),
-    Pattern(r"\bFernet\(\s{0,8}b?[\"'](?P<secret>[^\"'\n]+)[\"']"),
+    Uncompiled(r"\bFernet\(\s{0,8}b?[\"'](?P<secret>[^\"'\n]+)[\"']"),
 )
 """Each pattern has the secret in the group `secret`."""
 

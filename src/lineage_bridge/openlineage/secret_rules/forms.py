@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from lineage_bridge.openlineage.prefilter import SHORT, Rule
-from lineage_bridge.openlineage.required_text import Pattern
+from lineage_bridge.openlineage.required_text import Uncompiled
 from lineage_bridge.openlineage.secret_rules.code import CODE
 from lineage_bridge.openlineage.secret_rules.commands import COMMANDS
 from lineage_bridge.openlineage.secret_rules.statements import STATEMENTS
@@ -36,70 +36,70 @@ _SCHEMES = (
     "|splunk|key|sharedkey|sharedkeylite|signature|oauth|jwt"
 )
 FORMS = (
-    Pattern(
+    Uncompiled(
         r"-{4,5} ?BEGIN (?:[A-Za-z0-9 ]{0,30})(?:PRIVATE KEY(?: BLOCK)?|Static key V1) ?-{4,5}(?P<secret>.*?)"
         r"(?:-{4,5} ?END [A-Za-z0-9 ]{0,30}(?:PRIVATE KEY(?: BLOCK)?|Static key V1) ?-{4,5}|\Z)",
         re.DOTALL,
     ),
-    Pattern(r"Private-MAC: (?P<secret>[0-9a-f]{40,})"),
-    Pattern(r"(?m)^[ \t]{1,40}auth:[ \t]{1,8}[\"']?(?P<secret>(?=[A-Za-z+/]{0,60}\d)[A-Za-z0-9+/]{24,}={0,2})[\"']?[ \t]{0,8}$"),
-    Pattern(r"Private-Lines: \d+(?P<secret>(?:\s+[A-Za-z0-9+/=]{20,})+)"),
-    Pattern(r"\b(?i:token\s+token)\s{0,2}=\s{0,2}\\{0,2}\"(?P<secret>[^\"\\\n]{4,4000})"),
-    Pattern(r"<RSAKeyValue>.{0,2000}?<D>(?P<secret>[A-Za-z0-9+/=\s]{16,2000})</D>", re.DOTALL),
-    Pattern(r"\b(?i:digest)\s[^\r\n]{0,300}?\bresponse=\\{0,2}\"(?P<secret>[^\"\\]+)"),
-    Pattern(
+    Uncompiled(r"Private-MAC: (?P<secret>[0-9a-f]{40,})"),
+    Uncompiled(r"(?m)^[ \t]{1,40}auth:[ \t]{1,8}[\"']?(?P<secret>(?=[A-Za-z+/]{0,60}\d)[A-Za-z0-9+/]{24,}={0,2})[\"']?[ \t]{0,8}$"),
+    Uncompiled(r"Private-Lines: \d+(?P<secret>(?:\s+[A-Za-z0-9+/=]{20,})+)"),
+    Uncompiled(r"\b(?i:token\s+token)\s{0,2}=\s{0,2}\\{0,2}\"(?P<secret>[^\"\\\n]{4,4000})"),
+    Uncompiled(r"<RSAKeyValue>.{0,2000}?<D>(?P<secret>[A-Za-z0-9+/=\s]{16,2000})</D>", re.DOTALL),
+    Uncompiled(r"\b(?i:digest)\s[^\r\n]{0,300}?\bresponse=\\{0,2}\"(?P<secret>[^\"\\]+)"),
+    Uncompiled(
         r"(?i:authorization[\\\"']{0,4}\s{0,4}[:=]\s{0,4}[\\\"']{0,4})"
         rf"(?P<secret>(?i:{_SCHEMES})\s+(?![{{$<%`]|YOUR|base64\()[^\"'\\\r\n]+|(?=[^\s\"']{{0,300}}\d)[^\s\"'\\]{{12,}})"
     ),
-    Pattern(
+    Uncompiled(
         r"(?:(?<![0-9A-Za-z])|(?<=\\[nrt]))(?P<secret>A(?:KIA|SIA|BIA|CCA)[0-9A-Z]{16}"
         r"(?:[\s:,/\"'=]{1,5}(?:(?:secret|sk|secret key)\s)?[A-Za-z0-9/+=]{40}|:[A-Za-z0-9/+]{27}=)?)(?![0-9A-Za-z])"
     ),
-    Pattern(r"\bhttps?://(?P<secret>[0-9a-f]{32}:[0-9a-f]{32})@"),
-    Pattern(_USER + r"(?P<secret>(?!(?<=://user:)password@|(?<=://username:)password@)[^\s/?#\"']{1,300})@"),
-    Pattern(
+    Uncompiled(r"\bhttps?://(?P<secret>[0-9a-f]{32}:[0-9a-f]{32})@"),
+    Uncompiled(_USER + r"(?P<secret>(?!(?<=://user:)password@|(?<=://username:)password@)[^\s/?#\"']{1,300})@"),
+    Uncompiled(
         r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,40}://[^\s/?#\"'@:]{1,100}@[^\s/?#\"'@:]{1,200}:(?P<secret>[^\s/?#\"'@]{1,300})@"
     ),
-    Pattern(r"(?<![\w/.@:\-])\w{1,64}/(?P<secret>[^\s/@\"'*]{1,128})@(?://)?[\w.\-]{1,253}:\d{2,5}/\w"),
-    Pattern(
+    Uncompiled(r"(?<![\w/.@:\-])\w{1,64}/(?P<secret>[^\s/@\"'*]{1,128})@(?://)?[\w.\-]{1,253}:\d{2,5}/\w"),
+    Uncompiled(
         r"(?i);\s?(?:password|pwd)\s?=\s?(?:\{(?![\w.]{0,40}(?:pass|pwd|pw|secret|token|cred|key)[\w.]{0,40}\}|\w{0,3}\})(?P<secret>[^{}\n]{1,200})\}|"
         rf"{_CODE}(?P<secret2>[^;\"'\s{{}}]{{1,300}}))(?=;|\Z)"
     ),
-    Pattern(r"(?i)\bu(?:id|ser)?=[^;\s]{1,64};p=(?P<secret>[^;\s]{1,128})"),
-    Pattern(
+    Uncompiled(r"(?i)\bu(?:id|ser)?=[^;\s]{1,64};p=(?P<secret>[^;\s]{1,128})"),
+    Uncompiled(
         r"[?&](?i:key|auth|appid|code|session_?id|sid|hash_?key)=(?P<secret>(?=[^\s&]{0,100}\d)(?=[^\s&]{0,100}[A-Za-z])[A-Za-z0-9_\-.]{20,2000})(?=[\s&#\"']|\Z)"
     ),
-    Pattern(r"(?i:[?&](?:code|code_verifier)=|\bcode_verifier=|\bgrant_type=authorization_code&code=)(?P<secret>[\w\-.~%]{20,2000})"),
-    Pattern(
+    Uncompiled(r"(?i:[?&](?:code|code_verifier)=|\bcode_verifier=|\bgrant_type=authorization_code&code=)(?P<secret>[\w\-.~%]{20,2000})"),
+    Uncompiled(
         rf"(?i:\brole_?id[\"'\\]{{0,4}}\s?[:=]\s?[\"'\\]{{0,4}}{_UUID}[\"'\\]{{0,4}},?\s{{0,4}}[\"'\\]{{0,4}}secret_?id[\"'\\]{{0,4}}\s?[:=]\s?[\"'\\]{{0,4}})(?P<secret>{_UUID})"
     ),
-    Pattern(r"\bSAMLResponse=(?P<secret>[A-Za-z0-9+/=%]{40,})"),
-    Pattern(r"<(?:\w{1,10}:)?SignatureValue>(?P<secret>[A-Za-z0-9+/=\s]{40,})<"),
-    Pattern(r"<SignatureProvided>(?P<secret>[A-Za-z0-9+/=]{20,})<"),
-    Pattern(r"\b(?:https?|git|ftps?|nats|tls|rediss?|amqps?|wss?):\\?/\\?/(?P<secret>" + _RANDOM + r")@"),
-    Pattern(r"jdbc:oracle:\w{1,20}:[^/\s@:]{1,300}/(?P<secret>[^\s\"\']{1,300})@"),
-    Pattern(
+    Uncompiled(r"\bSAMLResponse=(?P<secret>[A-Za-z0-9+/=%]{40,})"),
+    Uncompiled(r"<(?:\w{1,10}:)?SignatureValue>(?P<secret>[A-Za-z0-9+/=\s]{40,})<"),
+    Uncompiled(r"<SignatureProvided>(?P<secret>[A-Za-z0-9+/=]{20,})<"),
+    Uncompiled(r"\b(?:https?|git|ftps?|nats|tls|rediss?|amqps?|wss?):\\?/\\?/(?P<secret>" + _RANDOM + r")@"),
+    Uncompiled(r"jdbc:oracle:\w{1,20}:[^/\s@:]{1,300}/(?P<secret>[^\s\"\']{1,300})@"),
+    Uncompiled(
         r"(?<![\w/.@:\-])(?!mailto:|sip:|xmpp:|acct:|npm:|docker:)[A-Za-z][\w.\-]{0,63}:(?P<secret>[^\s/@:\"'<>{}\[\],;=]{3,128})"
         r"@(?=(?:[\w\-]{1,63}\.){0,8}[A-Za-z][\w\-]{0,62}(?::\d|/\w))"
     ),
-    Pattern(r"\b(?i:bearer\s+)(?!YOUR)(?P<secret>(?=[^\s\"']{0,300}[\d._=+/\-])[A-Za-z0-9._~+/=\-]{8,})"),
-    Pattern(r"\b(?i:basic\s+)(?!base64\b)(?P<secret>(?=[A-Za-z0-9+/]{0,300}(?:[\d=+/]|[a-z][A-Z]))[A-Za-z0-9+/]{6,}={0,2})"),
-    *(Pattern(rf"{_BEGINS}(?P<secret>{token})") for token in (*TOKENS, *HASHES)),
-    Pattern(r"(?:(?<![A-Za-z0-9_\-])|(?<=\\[nrt]))(?P<secret>eyJ[\w\-]{5,}\.[\w\-]{0,4000}(?:\.[\w\-]*){1,3})"),
-    *map(Pattern, SECOND_PARTS),
+    Uncompiled(r"\b(?i:bearer\s+)(?!YOUR)(?P<secret>(?=[^\s\"']{0,300}[\d._=+/\-])[A-Za-z0-9._~+/=\-]{8,})"),
+    Uncompiled(r"\b(?i:basic\s+)(?!base64\b)(?P<secret>(?=[A-Za-z0-9+/]{0,300}(?:[\d=+/]|[a-z][A-Z]))[A-Za-z0-9+/]{6,}={0,2})"),
+    *(Uncompiled(rf"{_BEGINS}(?P<secret>{token})") for token in (*TOKENS, *HASHES)),
+    Uncompiled(r"(?:(?<![A-Za-z0-9_\-])|(?<=\\[nrt]))(?P<secret>eyJ[\w\-]{5,}\.[\w\-]{0,4000}(?:\.[\w\-]*){1,3})"),
+    *map(Uncompiled, SECOND_PARTS),
     *WEBHOOKS,
-    Pattern(rf"(?i:\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+|values\s+)?){_LITERAL}", re.DOTALL),
-    Pattern(
+    Uncompiled(rf"(?i:\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+|values\s+)?){_LITERAL}", re.DOTALL),
+    Uncompiled(
         r"(?i:\b(?:user|role|to|link)\s+(?:if\s+(?:not\s+)?exists\s+)?(?!(?:is|are|was|were|be|can|and|or)\s)[^\s;]{1,200}\s+identified\s+"
         rf"(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+|values\s+)?)(?!values\s|['\"]){_UNQUOTED}"
     ),
-    Pattern(rf"(?i:\bidentified\s+by\s+\S{{1,200}}\s+replace\s+)(?:{_LITERAL}|{_UNQUOTED})", re.DOTALL),
+    Uncompiled(rf"(?i:\bidentified\s+by\s+\S{{1,200}}\s+replace\s+)(?:{_LITERAL}|{_UNQUOTED})", re.DOTALL),
     *STATEMENTS,
-    Pattern(
+    Uncompiled(
         rf"(?i:\bset\s+password\b[^=;'\"]{{0,100}}(?:'[^']{{0,100}}'@'[^']{{0,100}}'|'[^']{{0,100}}')?\s*=\s*(?:(?:old_)?password\s*\()?\s*){_LITERAL}",
         re.DOTALL,
     ),
-    Pattern(rf"(?i:\bpassword\s+){_LITERAL}", re.DOTALL),
+    Uncompiled(rf"(?i:\bpassword\s+){_LITERAL}", re.DOTALL),
     *COMMANDS,
     *CODE,
 )

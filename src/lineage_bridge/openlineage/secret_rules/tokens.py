@@ -1,6 +1,6 @@
 """Formats of tokens, as their issuers document them and secret scanners (gitleaks, detect-secrets) look for them."""
 
-from lineage_bridge.openlineage.required_text import Pattern
+from lineage_bridge.openlineage.required_text import Uncompiled
 
 _WORD = r"[A-Za-z0-9_\-]"
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -78,18 +78,18 @@ HASHES = (
 )
 """Password hashes of databases, web servers and directories: their holder can try guesses, or even log in with them."""
 WEBHOOKS = (
-    Pattern(
+    Uncompiled(
         r"(?<![\w.\-])(?:hooks\.slack(?:-gov)?\.com(?::\d+)?|(?:\w{1,20}\.)?discord(?:app)?\.com(?::\d+)?/api/webhooks"
         r"|[\w\-]{1,63}\.webhook\.office\.com(?::\d+)?|hooks\.zapier\.com(?::\d+)?|maker\.ifttt\.com(?::\d+)?/trigger"
         r"|hook\.\w{1,10}\.make\.com(?::\d+)?|outlook\.office(?:365)?\.com(?::\d+)?/webhook|hc-ping\.com(?::\d+)?"
         r"|events\.pagerduty\.com(?::\d+)?/integration|open\.(?:feishu\.cn|larksuite\.com)(?::\d+)?/open-apis/bot/v2/hook)/(?P<secret>[^\s\"'<>\\]+)"
     ),
-    Pattern(r"(?<=/services/)(?P<secret>T[A-Z0-9]{8,12}/B[A-Z0-9]{8,12}/[A-Za-z0-9]{24})(?![A-Za-z0-9])"),
-    Pattern(r"\bqyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=(?P<secret>[^\s\"'&]+)"),
-    Pattern(r"(?<=/hooks/)(?P<secret>(?=[a-z]{0,25}\d)[a-z0-9]{26})(?![\w\-])"),
-    Pattern(r"\boraclecloud\.com/p/(?P<secret>[A-Za-z0-9_\-]{40,})/n/"),
-    Pattern(r"\bapi\.telegram\.org/bot(?P<secret>\d{8,10}:[A-Za-z0-9_\-]{30,})"),
-    Pattern(r"(?<=/bot)(?P<secret>\d{8,10}:AA[A-Za-z0-9_\-]{30,})"),
-    Pattern(r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))(?P<secret>\d{8,10}:AA[A-Za-z0-9_\-]{30,})"),
+    Uncompiled(r"(?<=/services/)(?P<secret>T[A-Z0-9]{8,12}/B[A-Z0-9]{8,12}/[A-Za-z0-9]{24})(?![A-Za-z0-9])"),
+    Uncompiled(r"\bqyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=(?P<secret>[^\s\"'&]+)"),
+    Uncompiled(r"(?<=/hooks/)(?P<secret>(?=[a-z]{0,25}\d)[a-z0-9]{26})(?![\w\-])"),
+    Uncompiled(r"\boraclecloud\.com/p/(?P<secret>[A-Za-z0-9_\-]{40,})/n/"),
+    Uncompiled(r"\bapi\.telegram\.org/bot(?P<secret>\d{8,10}:[A-Za-z0-9_\-]{30,})"),
+    Uncompiled(r"(?<=/bot)(?P<secret>\d{8,10}:AA[A-Za-z0-9_\-]{30,})"),
+    Uncompiled(r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))(?P<secret>\d{8,10}:AA[A-Za-z0-9_\-]{30,})"),
 )
 """Addresses that are secrets themselves: anyone who knows them may post. Each has the secret in the group `secret`."""
