@@ -120,7 +120,7 @@ _SECRET_NAME = re.compile(
     r"|recovery\.codes?\.|(?:seed|recovery|backup|wallet)\.phrase|wallet\.seed|snmp\.community"
     r"|zookeeper\.digest\.$|rediscli\.auth\.$|pagerduty\.routing\.key\.|(?<=\.)redis\.auth\.$|(?<=\.)client\.key\.data\.$"
     rf"|(?:{_KEYS})\.?key\."
-    r"|(?<!continuation\.)(?<!cursor\.)(?<!next\.)(?<!page\.)(?<!sync\.)(?<!mask\.)(?<!pad\.)(?<!stop\.)(?<!eos\.)token\.$"
+    r"|(?<!continuation\.)(?<!\.commit\.)(?<!\.fencing\.)(?<!\.lock\.)(?<!cursor\.)(?<!next\.)(?<!page\.)(?<!sync\.)(?<!mask\.)(?<!pad\.)(?<!stop\.)(?<!eos\.)token\.$"
     r"|jaas\.?config\.|auth\.?user\.?info\."
 )
 SECRET_WORDS = frozenset(max(texts.split("."), key=len) for texts in required_texts(_SECRET_NAME)[0])

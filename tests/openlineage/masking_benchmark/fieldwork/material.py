@@ -22,17 +22,89 @@ _ALPHABETS = {
     "bech": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
 }
 _SIZES = {44: 32, 88: 64}
-_WORDS = (
-    "orders customers invoices payments shipments sessions clicks returns stock prices ledger claims policies visits "
-    "trips drivers tickets refunds carts catalog suppliers accounts balances loans rates quotes leads campaigns churn"
-).split()
-_USERS = "etl_prod svc_loader airflow dbt_runner reporting app_writer kafka_connect debezium sqoop jsmith m.huber".split()
-_SITES = "db-01.prod.acme.io pg.internal.example.com 10.20.30.41 warehouse.acme.local mq-2.eu.acme.io sftp.vendor.example".split()
-_PARTS = "Winter Falcon River Copper Tiger Maple Rocket Sunset Marble Pepper Anchor Velvet Orchid Granite".split()
-_COLUMNS = (
-    "order_id customer_id email status amount currency created_at updated_at country channel sku quantity price_net "
-    "is_active event_time row_hash source_system batch_no valid_from valid_to"
-).split()
+_WORDS = [
+    "orders",
+    "customers",
+    "invoices",
+    "payments",
+    "shipments",
+    "sessions",
+    "clicks",
+    "returns",
+    "stock",
+    "prices",
+    "ledger",
+    "claims",
+    "policies",
+    "visits",
+    "trips",
+    "drivers",
+    "tickets",
+    "refunds",
+    "carts",
+    "catalog",
+    "suppliers",
+    "accounts",
+    "balances",
+    "loans",
+    "rates",
+    "quotes",
+    "leads",
+    "campaigns",
+    "churn",
+]
+_USERS = [
+    "etl_prod",
+    "svc_loader",
+    "airflow",
+    "dbt_runner",
+    "reporting",
+    "app_writer",
+    "kafka_connect",
+    "debezium",
+    "sqoop",
+    "jsmith",
+    "m.huber",
+]
+_SITES = ["db-01.prod.acme.io", "pg.internal.example.com", "10.20.30.41", "warehouse.acme.local", "mq-2.eu.acme.io", "sftp.vendor.example"]
+_PARTS = [
+    "Winter",
+    "Falcon",
+    "River",
+    "Copper",
+    "Tiger",
+    "Maple",
+    "Rocket",
+    "Sunset",
+    "Marble",
+    "Pepper",
+    "Anchor",
+    "Velvet",
+    "Orchid",
+    "Granite",
+]
+_COLUMNS = [
+    "order_id",
+    "customer_id",
+    "email",
+    "status",
+    "amount",
+    "currency",
+    "created_at",
+    "updated_at",
+    "country",
+    "channel",
+    "sku",
+    "quantity",
+    "price_net",
+    "is_active",
+    "event_time",
+    "row_hash",
+    "source_system",
+    "batch_no",
+    "valid_from",
+    "valid_to",
+]
 
 
 class Fill:
@@ -56,6 +128,7 @@ class Fill:
             "b64pw": lambda: base64.b64encode(self._password("!*").encode()).decode(),
             "basic": lambda: base64.b64encode(f"svc_loader:{self._password('!*')}".encode()).decode(),
             "jwt": self._jwt,
+            "grafana": lambda: base64.b64encode(f'{{"k":"{self._chars(_ALNUM, 32)}","n":"etl","id":1}}'.encode()).decode(),
             "fernet": lambda: base64.urlsafe_b64encode(self._random.randbytes(32)).decode(),
             "pem": lambda: self._pem("PRIVATE KEY"),
             "rsapem": lambda: self._pem("RSA PRIVATE KEY"),
