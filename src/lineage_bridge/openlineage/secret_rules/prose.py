@@ -27,7 +27,8 @@ PROSE = (
     re.compile(rf"(?<!\w){_NAMES}{_IS}?(?:[\s:\uff1a=|`'\"«]|\*(?!\*\*)){{1,8}}{_WHOLE}"),
     re.compile(rf"(?<!\w){_NAMES}\s?(?:は|是|:|\uff1a)\s?{_WHOLE}"),
     re.compile(
-        r"\b(?i:password|passphrase|pw|secret)\b(?! (?i:policy|rules?|format|length|hint|strength)\b)(?: [^\s.;:=()]{1,20}(?:\.[^\s.;:=()]{1,20}){0,5}){0,5}?"
+        r"\b(?i:password|passphrase|pw|secret)\b(?! (?i:policy|rules?|format|length|hint|strength)\b)"
+        r"(?: [^\s.;:=()]{1,20}(?:\.[^\s.;:=()]{1,20}){0,5}){0,5}?"
         rf"(?: (?:is|was|to|as)|\s?[:=→(])(?:\s|[`'\"(*]){{1,4}}{_WHOLE}"
     ),
     re.compile(rf"(?<!\w)(?i:{FOREIGN}|clave|codice segreto)(?: [^\s.;:=()]{{1,20}}){{0,3}}?(?:{_IS}|\s?[:=])\s{_WHOLE}"),
