@@ -155,6 +155,11 @@ def test_arguments_that_are_no_secrets_stay() -> None:
         assert json.loads(_masked({"a": arguments})) == {"a": arguments}
 
 
+def test_an_object_in_a_list_is_no_name_of_a_secret() -> None:
+    facet = {"lines": ["starting", '{"source":{"table":"password_resets"},"key":{"source_system":5}}', "done"]}
+    assert json.loads(_masked(facet)) == facet
+
+
 def test_tokens_of_locks_and_commits_are_no_secrets() -> None:
     facet = {"commit_token": 700, "lock_token": _UUID, "fencing_token": "a-33"}
     assert json.loads(_masked(facet)) == facet

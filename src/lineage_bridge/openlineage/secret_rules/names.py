@@ -140,8 +140,8 @@ def names_secret(name: str) -> bool:
 
 @lru_cache(_CACHED)
 def _names_secret(name: str) -> bool:
-    if name.count(" ") > _MOST_SPACES or "://" in name or "=" in name or ": " in name:
-        return False  # a sentence, an address or a setting
+    if name.count(" ") > _MOST_SPACES or "://" in name or "=" in name or ": " in name or '":' in name:
+        return False  # a sentence, an address, a setting or an object
     name = name.rpartition("/")[2]
     if names_password(name):
         return True
