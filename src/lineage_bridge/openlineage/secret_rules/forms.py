@@ -55,7 +55,10 @@ FORMS = (
         r"(?:[\s:,/\"'=]{1,5}(?:(?:secret|sk|secret key)\s)?[A-Za-z0-9/+=]{40}|:[A-Za-z0-9/+]{27}=)?)(?![0-9A-Za-z])"
     ),
     re.compile(r"\bhttps?://(?P<secret>[0-9a-f]{32}:[0-9a-f]{32})@"),
-    re.compile(_USER + r"(?P<secret>(?!(?<=://user:)password@|(?<=://username:)password@)[^\s/?#\"']{1,300})@"),
+    re.compile(
+        _USER
+        + r"(?P<secret>(?!(?<=://user:)password@|(?<=://username:)password@|(?<=://USER:)PASSWORD@|(?<=://USERNAME:)PASSWORD@)[^\s/?#\"']{1,300})@"
+    ),
     re.compile(
         r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,40}://[^\s/?#\"'@:]{1,100}@[^\s/?#\"'@:]{1,200}:(?P<secret>[^\s/?#\"'@]{1,300})@"
     ),
