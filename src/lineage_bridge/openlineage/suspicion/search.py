@@ -124,7 +124,7 @@ def _formats(raw: bytes, lower: bytes) -> Iterator[int]:
         for skipped, match, is_cased in _FORMATS[number]:
             if match is None or match(raw if is_cased else lower, start + skipped):
                 yield start + skipped
-    if MAY_HAVE_FREQUENT.search(lower):
+    if MAY_HAVE_FREQUENT.Match(lower):
         for text, _, pattern in FREQUENT:
             if text in lower:
                 yield from (found.start() for found in pattern.finditer(lower))
