@@ -50,8 +50,7 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"", known: Suspicion
     already found suspicious in these bytes.
     """
     for _ in range(_PASSES):
-        found = known if known and known.raw is raw else Suspicion(raw)
-        if not found.offsets:
+        if not (found := known if known and known.raw is raw else Suspicion(raw)).offsets:
             break
         scan = _Scan(found, spend, key)
         masked = scan.masked()
