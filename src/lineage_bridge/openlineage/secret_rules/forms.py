@@ -111,9 +111,10 @@ FORMS = (
 def mask_forms(patterns: Iterable[Rule], text: str, mask: Mask) -> str:
     """Mask the secrets in a text that match patterns, one pattern after another."""
     for rule in patterns:
-        # Most patterns do not match a short text, which costs least to find out first.
-        if len(text) > SHORT or rule.pattern.search(text):
+        if len(text) > SHORT:
             text = rule.sub(lambda found: _masked(found, mask), text)
+        elif rule.pattern.search(text):  # most patterns do not match a short text, which costs least to find out first
+            text = rule.pattern.sub(lambda found: _masked(found, mask), text)
     return text
 
 
