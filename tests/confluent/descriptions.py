@@ -406,6 +406,8 @@ CATALOG_INTEGRATION = {
             "client_id": "c",
             "client_secret": "****",
             "allowed_scope": "PRINCIPAL_ROLE:ALL",
+            "custom_schema": "own",
+            "custom_database": "own",
         },
         "environment!": REFERENCE,
         "kafka_cluster!": REFERENCE,
@@ -518,6 +520,27 @@ def changed(shape: Any) -> Iterator[tuple[str, Any]]:
             else:
                 holder[name] = value
             yield f"{'.'.join(map(str, (*path, name)))} {how}", copied
+
+
+def differences(shape: Any, body: Any, path: str = "") -> Iterator[str]:
+    """How a body differs from its description: in the kinds, names and values of members, and in required members that it lacks."""
+    if isinstance(shape, Map):
+        shape = dict.fromkeys(body, shape.value) if isinstance(body, dict) else {}
+    if isinstance(shape, Enum):
+        if body not in shape:
+            yield f"{path} is {body!r}"
+    elif isinstance(shape, dict) and isinstance(body, dict):
+        members = {name.rstrip("!"): member for name, member in shape.items()}
+        yield from (f"{path}.{name[:-1]} is absent" for name in shape if name.endswith("!") and name[:-1] not in body)
+        for name, value in body.items():
+            if name not in members:
+                yield f"{path}.{name} is not described"
+            elif value is not None:
+                yield from differences(members[name], value, f"{path}.{name}")
+    elif isinstance(shape, list) and isinstance(body, list):
+        yield from (fault for item in body if shape for fault in differences(shape[0], item, f"{path}[]"))
+    elif shape is not None and type(shape) is not type(body) and not {type(shape), type(body)} <= {int, float}:
+        yield f"{path} is of {type(body).__name__}"
 
 
 def _members(shape: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any], str]]:

@@ -122,6 +122,13 @@ def test_the_server_and_the_database_of_an_address(url: str, namespace: str, dat
         "jdbc:bigquery://https://www.googleapis.com/bigquery/v2:443",
         "jdbc:awsathena://S3OutputLocation=s3://b",
         "jdbc:postgresql://" + "a" * 9_000,
+        "jdbc:postgresql:///shop?cloudSqlInstance=p:eu:i&socketFactory=com.google.cloud.sql.postgres.SocketFactory&user=ann",
+        "jdbc:postgresql://localhost/shop?socketFactory=com.google.cloud.sql.postgres.SocketFactory&cloudSqlInstance=p:eu:i",
+        "jdbc:postgresql:///shop?alloydbInstanceName=projects/p/locations/l/clusters/c/instances/i",
+        "jdbc:mysql:///shop?cloudSqlInstance=p:eu:i&socketFactory=com.google.cloud.sql.mysql.SocketFactory",
+        "jdbc:mysql://google/shop?socketFactory=com.google.cloud.sql.mysql.SocketFactory",
+        "jdbc:mariadb://localhost/shop?socketFactory=com.google.cloud.sql.mariadb.SocketFactory&cloudSqlInstance=p:eu:i",
+        "jdbc:sqlserver://localhost;databaseName=shop;socketFactoryClass=com.google.cloud.sql.sqlserver.SocketFactory",
     ],
 )
 def test_an_address_without_its_server_is_none(url: str) -> None:

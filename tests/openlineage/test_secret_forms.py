@@ -60,6 +60,15 @@ def _masked(facet: object) -> str:
         ({"message": f"error in: CREATE SECRET a (TYPE HTTP, BEARER_TOKEN '{_KEY}')"}, _KEY),
         ({"message": f"error in: INSERT INTO FUNCTION remote('a:9000', 'b', 'c', 'd', '{_KEY}') SELECT 1"}, _KEY),
         ({"message": f"error in: SELECT pgp_sym_decrypt(a.b, '{_KEY}') FROM a"}, _KEY),
+        ({"message": f"error in: SELECT a FROM b WHERE token = '{_KEY}'"}, _KEY),
+        ({"message": f"refreshing with AQoDYXdzE{_KEY * 8} failed"}, f"AQoDYXdzE{_KEY * 8}"),
+        ({"message": 'failed: The password for a on pg.shop.example.com is "Anchor-Copper72".'}, "Anchor-Copper72"),
+        ({"url": "postgresql://ADMIN:PASSWORD@HOST:5432/a"}, "PASSWORD"),
+        ({"unlock_token": _UUID}, _UUID),
+        ({"config": "a.token=1234"}, "1234"),
+        (["starting", f"curl -u '$USER:{_KEY}' https://a"], f"{_KEY}' https://a"),
+        ({"Set-Cookie": f"lang={_KEY}"}, f"lang={_KEY}"),
+        ({"auth_key": _KEY, "max_rows": 1}, _KEY),
     ],
 )
 def test_secrets_beside_what_names_them_are_masked(facet: object, secret: str) -> None:
@@ -91,6 +100,17 @@ def test_secrets_beside_what_names_them_are_masked(facet: object, secret: str) -
         "remote('a', 'b', 'c', 'd', 'e1')",
         "error in: INSERT INTO a (b, password_changed_at) VALUES ('c', '2026-01-01')",
         "psql -W -h a -d b",
+        "error in: SELECT a FROM b WHERE token = 'running' AND c = 1",
+        "Index Cond: (token = $1)",
+        "message A { string password = 2; bytes token = 965; }",
+        'assert mask("password=x")',
+        "db.password=@shop.password@",
+        'a_secret = re.compile(r"token=[a-z]+")',
+        "Set-Cookie: lang=en; Path=/a",
+        "Connect with postgresql://USER:PASSWORD@HOST:5432/a",
+        f"Lock token {_UUID} of a is held by another writer",
+        f'{{"max_key":"{_KEY[:24]}","column":"a"}}',
+        '{"password": "string", "token": "string", "a": "int"}',
     ],
 )
 def test_texts_of_the_same_forms_stay(value: str) -> None:
@@ -128,10 +148,21 @@ def test_arguments_that_are_no_secrets_stay() -> None:
         ["docker", "run", "-u", "1000:1000", "-p", "8080:80"],
         ["mysql", "-u", "root", "-P", "3306"],
         ["psql", "-W", "-h", "a"],
+        ["starting", 'curl -u "$USER:$PASS" https://a/b', "done"],
         ["set", "group", "key_2024_orders"],
         ["api_key_id", "token_2024_count", "secret_access_key", "customer_key_2024"],
     ):
         assert json.loads(_masked({"a": arguments})) == {"a": arguments}
+
+
+def test_an_object_in_a_list_is_no_name_of_a_secret() -> None:
+    facet = {"lines": ["starting", '{"source":{"table":"password_resets"},"key":{"source_system":5}}', "done"]}
+    assert json.loads(_masked(facet)) == facet
+
+
+def test_tokens_of_locks_and_commits_are_no_secrets() -> None:
+    facet = {"commit_token": 700, "lock_token": _UUID, "fencing_token": "a-33"}
+    assert json.loads(_masked(facet)) == facet
 
 
 def test_a_name_that_ends_in_pat_has_a_secret_only_if_the_value_is_a_key() -> None:

@@ -122,3 +122,41 @@ def test_columns_that_a_function_without_a_table_is_to_make_are_no_columns_of_th
     found = lineage_of(f"INSERT INTO sink SELECT a, b FROM {source};", dialect, {("orders",): ("no",), ("sink",): ("a", "b")})
     assert found.errors == []
     assert {(flow.in_column, flow.out_column) for flow in found.columns} == {(origin, column) for origin in origins for column in "ab"}
+
+
+@pytest.mark.parametrize(
+    ("tables", "columns"),
+    [
+        ("((m AS t JOIN m AS u ON t.k = u.k) LEFT JOIN w ON w.k = t.k)", {"u.c": "m.c", "t.k": "m.k", "w.z": "w.z"}),
+        ("((m AS t JOIN m AS u ON t.k = u.k) CROSS JOIN w), m AS x", {"u.c": "m.c", "w.z": "w.z", "x.k": "m.k"}),
+        ("(m AS t) JOIN ((w AS u)) ON t.k = u.k", {"t.c": "m.c", "u.z": "w.z"}),
+        ("(((m AS t) JOIN (w) ON t.k = w.k))", {"t.c": "m.c", "w.z": "w.z"}),
+        ("((SELECT k AS n FROM m) AS q JOIN w ON q.n = w.k)", {"q.n": "m.k", "w.z": "w.z"}),
+        ("(((SELECT k AS n FROM m)) AS q JOIN (w JOIN m AS t ON w.k = t.k) ON q.n = t.k)", {"q.n": "m.k", "w.z": "w.z", "t.c": "m.c"}),
+    ],
+)
+@pytest.mark.parametrize("dialect", ["flink", "confluent-flink", "postgres", "spark"])
+def test_tables_of_a_join_keep_their_names_in_any_number_of_parentheses(tables: str, columns: dict[str, str], dialect: str) -> None:
+    selected = ", ".join(f"{column} AS c{at}" for at, column in enumerate(columns))
+    found = lineage_of(f"INSERT INTO o SELECT {selected} FROM {tables};", dialect, {("m",): ("c", "k"), ("w",): ("k", "z")})
+    assert found.errors == []
+    origins = {flow.out_column: f"{written(flow.in_table)}.{flow.in_column}" for flow in found.columns}
+    assert origins == {f"c{at}": origin for at, origin in enumerate(columns.values())}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "matched(TABLE a PARTITION BY id, TABLE b PARTITION BY id, on_time => DESCRIPTOR(ts))",
+        "TABLE(matched(one => TABLE a PARTITION BY id, other => (SELECT * FROM b) PARTITION BY (id), on_time => DESCRIPTOR(ts)))",
+    ],
+)
+def test_a_function_of_several_tables_returns_the_keys_of_each(call: str) -> None:
+    """Flink's process table functions: the columns of each PARTITION BY, in the order of the tables, then those of the function."""
+    tables: dict[Name, tuple[str, ...]] = {("a",): ("id", "x", "ts"), ("b",): ("id", "y", "ts"), ("o",): ("first", "second", "score", "at")}
+    found = lineage_of(f"INSERT INTO o SELECT id, id0, score, rowtime FROM {call};", "flink", tables)
+    assert found.errors == []
+    origins = {column: {f"{written(f.in_table)}.{f.in_column}" for f in found.columns if f.out_column == column} for column in tables["o",]}
+    everything = {f"{table}.{column}" for table in "ab" for column in tables[table,]}
+    assert origins == {"first": {"a.id"}, "second": {"b.id"}, "score": everything, "at": {"a.ts", "b.ts"}}
+    assert max(flow.confidence for flow in found.columns) < 1

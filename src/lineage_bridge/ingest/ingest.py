@@ -175,7 +175,7 @@ def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: by
 
 def _is_nested(raw: bytes) -> bool:
     """Whether an event may be nested so deeply that reading its brackets one by one costs much."""
-    return raw.count(b"[") + raw.count(b"{") > max(_FEW_BRACKETS, len(raw) // _BYTES_PER_BRACKET)
+    return len(raw) > _FEW_BRACKETS and raw.count(b"[") + raw.count(b"{") > max(_FEW_BRACKETS, len(raw) // _BYTES_PER_BRACKET)
 
 
 def _is_too_costly(event: JudgedEvent) -> bool:

@@ -23,7 +23,10 @@ _ROTATING = re.compile(
 _QUERY_PART = re.compile(
     r"(?P<mark>[?&;])(?P<name>[\w.\-]{1,300})=(?:(?<=[Dd]=)\{[^{}\n]{0,300}\}|(?<=[Dd]=)\"[^\"\n]{0,300}\"|(?<=wd=)[^\s;\"'?]*(?=;)|(?<=word=)[^\s;\"'?]*(?=;)|[^\s;&\"']*)"
 )
-
+_FRAGMENT = re.compile(r"#[\w=.:\-]{1,100}\Z")
+"""The part of an address behind its parameters, such as a sheet of a workbook."""
+_HAS_NO_HASH_SIGN = re.compile(r"(?:token|key|sig|signature)\Z", re.IGNORECASE)
+"""Parameters whose values do not contain `#`, as a password can."""
 _CACHED = 8192
 
 
@@ -51,11 +54,12 @@ def _without_credentials(name: str) -> str:
 
     def kept(part: "re.Match[str]") -> str:
         if _is_credential(part["name"], is_signed=is_signed):
-            return part["mark"] if part["mark"] == "?" else ""
+            behind = _FRAGMENT.search(part[0]) if _HAS_NO_HASH_SIGN.search(part["name"]) else None
+            return (part["mark"] if part["mark"] == "?" else "") + (behind[0] if behind else "")
         return part[0]
 
     changed = _QUERY_PART.sub(kept, name)
-    return name if changed == name else changed.replace("?&", "?").rstrip("?&")
+    return name if changed == name else changed.replace("?&", "?").replace("?#", "#").rstrip("?&")
 
 
 @lru_cache(_CACHED)

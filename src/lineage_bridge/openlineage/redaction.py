@@ -30,7 +30,7 @@ from lineage_bridge.openlineage.secrets import mask_command, mask_text, mask_wit
 from lineage_bridge.openlineage.suspicion.density import expect_work
 from lineage_bridge.openlineage.suspicion.harmless import Suspicion
 from lineage_bridge.openlineage.suspicion.members import edit_members
-from lineage_bridge.openlineage.suspicion.search import has_suspicious_piece, is_suspicious, suspicious_offsets
+from lineage_bridge.openlineage.suspicion.search import is_suspicious, suspicious_offsets
 
 _MASKED = token_of(MASK)
 _COLUMN_MAPS, _NAMES = frozenset(("fields", "columnMetrics")), frozenset(("namespace", "name"))
@@ -49,10 +49,10 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"", known: Suspicion
     `key`: at most 32 bytes, known to this installation only: digests that stand for secrets in names depend on it. `known`: what was
     already found suspicious in these bytes.
     """
-    for number in range(_PASSES):
-        if not has_suspicious_piece(raw, looks_again=not number):
+    for _ in range(_PASSES):
+        if not (found := known if known and known.raw is raw else Suspicion(raw)).offsets:
             break
-        scan = _Scan(known if known and known.raw is raw else Suspicion(raw), spend, key)
+        scan = _Scan(found, spend, key)
         masked = scan.masked()
         is_settled = not scan.is_unsettled and not (scan.is_renamed and is_valued(raw, 0, len(raw)))
         if not (is_text := not is_json(masked)) and is_settled:

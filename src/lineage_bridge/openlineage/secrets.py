@@ -97,7 +97,12 @@ def mask_command(arguments: Sequence[str], mask: Mask) -> list[str]:
     """The arguments of a command, the program being the first, with their secrets masked as in a command line."""
     line = _BETWEEN_ARGUMENTS.join(argument.translate(_INSIDE) for argument in arguments)
     worth_trying = RULES.worth_trying(line)
-    line = mask_forms([rule for rule in worth_trying["forms"] if rule.given in _COMMANDS], line, mask)
+
+    def inside(secret: str) -> str:
+        words = secret.translate(_OUTSIDE).split()
+        return secret if words and is_reference(words[0].strip("\"'")) else mask(secret)  # a whole line in one argument
+
+    line = mask_forms([rule for rule in worth_trying["forms"] if rule.given in _COMMANDS], line, inside)
     for rule in worth_trying["named"]:
         if rule.pattern is SET_BY_NAME:
             line = rule.sub(lambda found: _masked_named(found, mask), line)

@@ -183,6 +183,7 @@ class Rest:
         parts = [
             {
                 "kind": "KafkaShareGroupTopicPartition",
+                "metadata": {"self": None},
                 "topic_name": topic,
                 "partition_id": at,
                 "partition": self._related(f"topics/{topic}/partitions/{at}"),
@@ -347,17 +348,11 @@ class Rest:
             "remote_cluster_id": link["source_cluster_id"],
             "topic_names": [mirror["mirror_topic_name"] for mirror in link["mirrors"]],
         }
-        return self._entry(
-            "KafkaLinkData", f"links/{link['link_name']}", cluster_id=self.id, **{name: link[name] for name in names}, **more
-        )
+        return self._entry("KafkaLinkData", f"links/{link['link_name']}", **{name: link[name] for name in names}, **more)
 
     def _mirror(self, link: Json, mirror: Json) -> Json:
-        lags = {
-            "kind": "KafkaMirrorLags",
-            "metadata": {"self": None},
-            "items": [{"partition": 0, "lag": mirror["max_per_partition_lag"], "last_source_fetch_offset": 1000}],
-        }
-        names = ("source_topic_name", "mirror_topic_name", "mirror_status", "num_partitions", "state_time_ms", "max_per_partition_lag")
+        lags = [{"partition": 0, "lag": mirror["max_per_partition_lag"], "last_source_fetch_offset": 1000}]
+        names = ("source_topic_name", "mirror_topic_name", "mirror_status", "num_partitions", "state_time_ms")
         path = f"links/{link['link_name']}/mirrors/{mirror['mirror_topic_name']}"
         return self._entry("KafkaMirrorData", path, link_name=link["link_name"], **{name: mirror[name] for name in names}, mirror_lags=lags)
 

@@ -281,13 +281,14 @@ def flink() -> Iterator[FlinkPolling]:
         yield FlinkPolling(api, server)
 
 
-def test_the_offset_of_a_stopped_statement_is_unknown(flink: FlinkPolling) -> None:
+@pytest.mark.parametrize("ends", [(2**63, 2**63), (2**63 - 1, 3), (3, 2**63), (2**62, 2**62), (-1, 3), ()])
+def test_the_offset_of_a_stopped_statement_is_unknown(flink: FlinkPolling, ends: tuple[int, ...]) -> None:
     statement = flink.api.submit("s", "INSERT INTO t SELECT id FROM orders", latest_offsets={"orders": "partition:0,offset:10"})
     flink.poll()
     statement["status"]["latest_offsets"] = {"orders": "partition:0,offset:25"}
     flink.poll()
-    for end in (2**63, 2**63 - 1):
-        statement["status"] |= {"phase": "STOPPED", "latest_offsets": {"orders": f"partition:0,offset:{end};partition:1,offset:{end}"}}
+    offsets = ";".join(f"partition:{at},offset:{end}" for at, end in enumerate(ends))
+    statement["status"] |= {"phase": "STOPPED", "latest_offsets": {"orders": offsets}}
     (stopped,) = flink.poll().events
     rows = [dataset["inputFacets"]["inputStatistics"]["rowCount"] for dataset in stopped["inputs"]]
     assert (stopped["eventType"], rows, inputs(stopped)) == ("ABORT", [15], ["confluent://env-1/lkc-1 orders"])

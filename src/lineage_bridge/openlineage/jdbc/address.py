@@ -36,6 +36,8 @@ HAS_PORT = re.compile(r"[^:\]]:\d+$|\]:\d+$")
 _OPTIONS = re.compile(r"[?;]|:(?=[A-Za-z][\w.]*=)")
 _OPTION = re.compile(r"(?:^|[?&;,:/])(?P<key>[\w.]+)=(?P<value>\{[^}]*\}|[^&;]*)")
 _MYSQL_HOST = re.compile(r"\bhost\s*=\s*(?P<host>[\w.\-]+)(?:[^()]{0,200}?\)?\s*[,(]\s*port\s*=\s*(?P<port>\d+))?", re.IGNORECASE)
+_CONNECTORS = frozenset(("cloudsqlinstance", "alloydbinstancename"))
+"""Options with which Google's connectors reach an instance by its name; the host in the address is not used then."""
 _REDSHIFT = re.compile(r"([^.:]+)\.[^.:]+\.([a-z0-9\-]+)\.redshift(?:-serverless)?\.amazonaws\.com(?:\.cn)?(:\d+)?", re.IGNORECASE)
 _FILE = re.compile(r"[\w.$#\-~/]+")
 """The file of a database of an H2 server: `~/test` in its user's home, `/data/test` elsewhere."""
@@ -57,6 +59,8 @@ def read_server(rest: str) -> JdbcAddress | None:
     if text is None:
         return None
     head, options = split_options(text)
+    if any(option in _CONNECTORS or value.startswith("com.google.cloud.") for option, value in options.items()):
+        return None
     authority, _, path = head.partition("/")
     if not authority and scheme in ("postgres", "mysql"):
         authority = "localhost"

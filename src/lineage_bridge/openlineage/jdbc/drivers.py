@@ -83,6 +83,8 @@ def _sql_server(rest: str) -> JdbcAddress | None:
     start, _, after = rest.partition("//")
     scheme = DRIVERS.get(start.rstrip(":").lower(), "")
     head, options = split_options(after)
+    if options.get("socketfactoryclass", "").startswith("com.google.cloud."):
+        return None
     host, _, path = head.rpartition("@")[2].partition("/")
     server, _, instance = host.partition("\\")
     instance, _, port = instance.partition(":") if instance else ("", "", "")

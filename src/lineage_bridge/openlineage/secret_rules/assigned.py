@@ -4,7 +4,7 @@ import re
 
 from lineage_bridge.openlineage.secret_rules.code import is_prompt, is_secrets_name, is_variable, takes_word
 from lineage_bridge.openlineage.secret_rules.names import is_weak
-from lineage_bridge.openlineage.secret_rules.sql import is_comparison
+from lineage_bridge.openlineage.secret_rules.sql import is_comparison, is_quoted_comparison
 from lineage_bridge.openlineage.secret_rules.values import begins_reference, extends, is_expression, is_harmless, looks_up
 
 _INDENTED = re.compile(r"\s*(?:[>|][+\-]?[ \t]{0,8})?\r?\n[ \t]+(?![\w.\-]+:)")
@@ -40,7 +40,8 @@ def value_at(text: str, found: re.Match[str], *, sql: bool) -> tuple[int, int] |
     if quoted:
         group = next((key for key in "abcde" if quoted[key]), None)
         harmless = group is None or is_harmless(quoted[group]) or extends(found["name"], quoted[group])
-        return None if harmless or group is None else quoted.span(group)
+        compared = group is not None and quoted[group].isalpha() and is_quoted_comparison(text, found.start(), found["name"])
+        return None if harmless or compared or group is None else quoted.span(group)
     indented = _INDENTED.match(text, at)
     if sql or (indented and not {"'", '"'}.isdisjoint(found["sign"])):
         return None

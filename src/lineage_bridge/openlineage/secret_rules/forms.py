@@ -56,7 +56,10 @@ FORMS = (
         r"(?:[\s:,/\"'=]{1,5}(?:(?:secret|sk|secret key)\s)?[A-Za-z0-9/+=]{40}|:[A-Za-z0-9/+]{27}=)?)(?![0-9A-Za-z])"
     ),
     Uncompiled(r"\bhttps?://(?P<secret>[0-9a-f]{32}:[0-9a-f]{32})@"),
-    Uncompiled(_USER + r"(?P<secret>(?!(?<=://user:)password@|(?<=://username:)password@)[^\s/?#\"']{1,300})@"),
+    Uncompiled(
+        _USER
+        + r"(?P<secret>(?!(?<=://user:)password@|(?<=://username:)password@|(?<=://USER:)PASSWORD@|(?<=://USERNAME:)PASSWORD@)[^\s/?#\"']{1,300})@"
+    ),
     Uncompiled(
         r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,40}://[^\s/?#\"'@:]{1,100}@[^\s/?#\"'@:]{1,200}:(?P<secret>[^\s/?#\"'@]{1,300})@"
     ),
@@ -109,9 +112,10 @@ FORMS = (
 def mask_forms(patterns: Iterable[Rule], text: str, mask: Mask) -> str:
     """Mask the secrets in a text that match patterns, one pattern after another."""
     for rule in patterns:
-        # Most patterns do not match a short text, which costs least to find out first.
-        if len(text) > SHORT or rule.pattern.search(text):
+        if len(text) > SHORT:
             text = rule.sub(lambda found: _masked(found, mask), text)
+        elif rule.pattern.search(text):  # most patterns do not match a short text, which costs least to find out first
+            text = rule.pattern.sub(lambda found: _masked(found, mask), text)
     return text
 
 

@@ -18,9 +18,10 @@ _SHORTEST_TEXT = 9
 _OPTION = re.compile(rb'"--?[A-Za-z][\w.\-]{1,100}"')
 _PLAIN_TEXT = re.compile(rb'"[^"]*"')
 _TYPES = frozenset(b'"%b"' % name for name in (b"string", b"object", b"array", b"number", b"integer", b"boolean", b"null"))
-_ABSENT = frozenset((b'""', b'"true"', b'"false"', b'"null"', b'"none"', b'"default"', b"true", b"false", b"null", b'"%b"' % MASK.encode()))
 _MEASURES = frozenset(("maxLength", "minLength"))
 """Keywords of JSON Schema that describe a property whose name is a secret's."""
+_ABSENT = _TYPES.union((b'""', b'"true"', b'"false"', b'"none"', b'"default"', b"true", b"false", b"null", b'"%b"' % MASK.encode()))
+"""Values that say that there is none, or only of which type it is."""
 ENCODED_KEYS = frozenset(("auth", "_auth"))
 """Members that are secrets if their value is a key in base64: Docker's and npm's."""
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")

@@ -120,7 +120,7 @@ _SECRET_NAME = re.compile(
     r"|recovery\.codes?\.|(?:seed|recovery|backup|wallet)\.phrase|wallet\.seed|snmp\.community"
     r"|zookeeper\.digest\.$|rediscli\.auth\.$|pagerduty\.routing\.key\.|(?<=\.)redis\.auth\.$|(?<=\.)client\.key\.data\.$"
     rf"|(?:{_KEYS})\.?key\."
-    r"|(?<!continuation\.)(?<!cursor\.)(?<!next\.)(?<!page\.)(?<!sync\.)(?<!mask\.)(?<!pad\.)(?<!stop\.)(?<!eos\.)token\.$"
+    r"|(?<!continuation\.)(?<!\.commit\.)(?<!\.fencing\.)(?<!\.lock\.)(?<!cursor\.)(?<!next\.)(?<!page\.)(?<!sync\.)(?<!mask\.)(?<!pad\.)(?<!stop\.)(?<!eos\.)token\.$"
     r"|jaas\.?config\.|auth\.?user\.?info\."
 )
 SECRET_WORDS = frozenset(max(texts.split("."), key=len) for texts in required_texts(_SECRET_NAME)[0])
@@ -140,8 +140,8 @@ def names_secret(name: str) -> bool:
 
 @lru_cache(_CACHED)
 def _names_secret(name: str) -> bool:
-    if name.count(" ") > _MOST_SPACES or "://" in name or "=" in name or ": " in name:
-        return False  # a sentence, an address or a setting
+    if name.count(" ") > _MOST_SPACES or "://" in name or "=" in name or ": " in name or '":' in name:
+        return False  # a sentence, an address, a setting or an object
     name = name.rpartition("/")[2]
     if names_password(name):
         return True

@@ -19,14 +19,15 @@ _HEX = r"[0-9a-f]{32,128}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-
 
 PROSE = (
     Uncompiled(
-        rf"\b(?i:token|secret|(?:secret|access|secret access|api|auth|write|signing|private|encryption|master)[ \-_]key)"
+        rf"(?<!\b[Ll]ock )\b(?i:token|secret|(?:secret|access|secret access|api|auth|write|signing|private|encryption|master)[ \-_]key)"
         rf"[\"'`:=]{{0,3}}\s{{1,3}}"
         rf"(?:(?i:is|was|es|est|ist)\s)?[\"'`]?(?P<secret>{_KEY}|{_HEX})(?![\w\-/.]\w)"
     ),
     Uncompiled(rf"(?<!\w){_NAMES}{_IS}?(?:[\s:\uff1a=|`'\"«]|\*(?!\*\*)){{1,8}}{_WHOLE}"),
     Uncompiled(rf"(?<!\w){_NAMES}\s?(?:は|是|:|\uff1a)\s?{_WHOLE}"),
     Uncompiled(
-        r"\b(?i:password|passphrase|pw|secret)\b(?! (?i:policy|rules?|format|length|hint|strength)\b)(?: [^\s.;:=()]{1,20}){0,5}?"
+        r"\b(?i:password|passphrase|pw|secret)\b(?! (?i:policy|rules?|format|length|hint|strength)\b)"
+        r"(?: [^\s.;:=()]{1,20}(?:\.[^\s.;:=()]{1,20}){0,5}){0,5}?"
         rf"(?: (?:is|was|to|as)|\s?[:=→(])(?:\s|[`'\"(*]){{1,4}}{_WHOLE}"
     ),
     Uncompiled(rf"(?<!\w)(?i:{FOREIGN}|clave|codice segreto)(?: [^\s.;:=()]{{1,20}}){{0,3}}?(?:{_IS}|\s?[:=])\s{_WHOLE}"),

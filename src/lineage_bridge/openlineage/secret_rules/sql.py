@@ -107,6 +107,11 @@ def is_comparison(text: str, start: int, name: str) -> bool:
     return not _PASSWORD.search(name) and bool(_COMPARED.match(text[max(0, start - _BEFORE) : start][::-1]))
 
 
+def is_quoted_comparison(text: str, start: int, name: str) -> bool:
+    """As `is_comparison`, for a name in a statement that a message quotes."""
+    return " where " in text[max(0, start - _BEFORE) : start].lower() and is_comparison(text, start, name)
+
+
 def _harmless(literal: str) -> bool:
     return not literal.strip("* \t\n") or literal.startswith(MASK)
 

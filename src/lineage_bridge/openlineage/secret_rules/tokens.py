@@ -56,7 +56,7 @@ TOKENS = (
     r"[A-Za-z0-9+/]{76}(?:APIM|ACDb|\+(?:ABa|AMC|ASt))[A-Za-z0-9+/]{5}[AQgw]==|[A-Za-z0-9+/]{33}(?:AIoT|AzCa|\+(?:ASb|AEh|ARm))[A-P][A-Za-z0-9+/]{5}=",
     r"[A-Za-z0-9]{52}AzSe[A-D][A-Za-z0-9]{5}|[A-Za-z0-9+/_\-]{44}AzFu[A-P][A-Za-z0-9+/_\-]{5}[AQgw]==?|[A-Za-z0-9+/]{42}\+ACR[A-D][A-Za-z0-9+/]{5}",
     rf"[A-Za-z0-9]{{52}}JQQJ9[9DH][A-Za-z0-9]{{24,32}}|{_WORD}{{11}}:APA91b{_WORD}{{60,}}|[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk{_END}|A[A-Za-z0-9_+/]{{3}}(?:ASQg|AAIncD)[A-Za-z0-9+/_=\-]{{40,}}",
-    r"(?:IQoJb3JpZ2luX2Vj|F[wQ]oGZXIvYXdzE|FQoDYXdzE)[A-Za-z0-9+/]{80,}={0,2}",
+    r"(?:IQoJb3JpZ2luX2Vj|F[wQ]oGZXIvYXdzE|AQoDYXdzE|FQoDYXdzE)[A-Za-z0-9+/]{80,}={0,2}",
     rf"(?:eyJ0eXBlIjogInNlcnZpY2VfYWNjb3VudC|eyJ0eXBlIjoic2VydmljZV9hY2NvdW50|ewogICJ0eXBlIjogInNlcnZpY2VfYWNjb3VudC){_BASE64}",
     rf"MII[A-Za-z0-9+/]{{2}}[AQgw]IBA(?:DANBgkqhkiG9w0BAQEFAASC|AKCA[QgwY]EA){_BASE64}",
     rf"M(?:HcCAQEEI|IGkAgEBBD[A-D]|IHcAgEBBEI|I[GH][A-Za-z0-9+/]M[EF][A-Za-z0-9+/]GCSqGSIb3DQEFDT){_BASE64}",

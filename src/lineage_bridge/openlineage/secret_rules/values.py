@@ -6,7 +6,7 @@ MASK = "********"
 """The text that replaces a secret."""
 
 _NO_VALUE = re.compile(
-    r"(?:\d{1,2}|(?:string|id|int|boolean)[!?]|str|string|secretstr|text|varchar|char|int|bytes|none|null|nil|true|false|yes|no|required|optional|undefined|inherit|bool|integer|bigint|smallint|tinyint|long|double|float|decimal|numeric|number|timestamp\w{0,4}|date|datetime|binary|varbinary|bytea|blob|clob|uuid|jsonb?|array|struct|object|boolean|column|relation|hidden|masked|redacted"
+    r"(?:\w|\d{2,3}|\$\d{1,2}|@[a-z][\w\-]*(?:\.[\w\-]+)+@|(?:lang|language|locale|theme|timezone|currency)=[\w\-/]{1,20}|(?:string|id|int|boolean)[!?]|str|string|secretstr|text|varchar|char|int|bytes|none|null|nil|true|false|yes|no|required|optional|undefined|inherit|bool|integer|bigint|smallint|tinyint|long|double|float|decimal|numeric|number|timestamp\w{0,4}|date|datetime|binary|varbinary|bytea|blob|clob|uuid|jsonb?|array|struct|object|boolean|column|relation|hidden|masked|redacted"
     r"|x{4,}|[\W_]+|\[(?:redacted|hidden|masked|filtered)\]|read-host|(?:bearer|basic|token)\s{0,3}|(?:bearer|basic|token|apikey)\s{1,3}(?:[$<{%]|YOUR).*)\Z",
     re.IGNORECASE,
 )
@@ -40,7 +40,7 @@ _CODE = re.compile(
 _KEY_PART = re.compile(r"[A-Za-z0-9_\-]{40,}")
 _LOOKUP = re.compile(
     r"env|environ|getpass|input|prompt|secrets?\b|lookup|vault|fetch|resolve|load|read|open|config|param|setting|property|variable|ref\b"
-    r"|argument|hash|sha\d|md5|require|import|get\w{0,40}\Z|pop|setdefault|ask|\bvar\Z|encode|decode|bcrypt|crypt",
+    r"|argument|hash|sha\d|md5|require|import|get\w{0,40}\Z|pop|setdefault|ask|\bvar\Z|encode|decode|bcrypt|crypt|\bcompile\Z",
     re.IGNORECASE,
 )
 

@@ -25,7 +25,7 @@ _LOGIN_IDS = re.compile(r"(?:\A|\.)(?:vault|approle)\.(?:\w{1,40}\.){0,3}secret\
 """What Vault's AppRole takes in place of a password: a UUID, if it is not the name of a secret."""
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NO_KEYS = re.compile(
-    r"(?:public|primary|foreign|partition|sort|cache|idempotency|surrogate|unique|join|row|dedup|object|message|routing|natural|business|group|index|pub|pk|fk)\.?key\Z|\Akey\Z"
+    r"(?:public|primary|foreign|partition|sort|cache|idempotency|surrogate|unique|join|row|dedup|object|message|routing|natural|business|group|index|pub|pk|fk|max|min|first|last|lower|upper)\.?key\Z|\Akey\Z"
 )
 """Keys of tables, messages and caches, which are not secrets."""
 _PHRASES = re.compile(r"(?:\A|\.)(?:seed|phrase|mnemonic)\Z")

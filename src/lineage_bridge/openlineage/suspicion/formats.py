@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from lineage_bridge.openlineage.json_text import compiled_re2
+from lineage_bridge.openlineage.json_text import re2_finder
 from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS
 
 
@@ -203,5 +203,5 @@ FREQUENT: Final = (
     Frequent(b"|", r"\|[\s\v]{0,3}(?:su|ktutil|gpg|gcloud)", re.compile(rb"\|\s{0,3}(?:sudo|su\b|ktutil|gpg|gcloud)")),
     Frequent(b"!", r"00d[a-z0-9]{12,15}!", re.compile(rb"!(?:(?<=00d[a-z0-9]{12}!)|(?<=00d[a-z0-9]{15}!))")),
 )
-MAY_HAVE_FREQUENT: Final = compiled_re2("|".join(frequent.widened for frequent in FREQUENT))
-"""Whether a body in lower case may have any of these formats, found out in one pass."""
+MAY_HAVE_FREQUENT: Final = re2_finder("|".join(frequent.widened for frequent in FREQUENT))
+"""Matches if a body in lower case may have any of these formats, found out in one pass."""

@@ -75,6 +75,7 @@ _TEXTS = (
     b"bgkqhkig9w0bbq0w",
     b"byqgsm49ageg",
     b"ewogicj0exblijog",
+    b"aqodyxdze",
     b"fqodyxdze",
     b"fqogzxivyxdze",
     b"fwogzxivyxdze",

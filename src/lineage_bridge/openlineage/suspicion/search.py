@@ -27,7 +27,6 @@ _LONGEST_USER_INFO, _DENSE = 320, 100
 _MASKED = re.compile(rb"(?<![\w.\-])[\w.\-]+=\*{8}(?:(?:[0-9a-f]{8}){1,2})?(?=[\"\s/])|\"[\w.\-]+\"\s*:\s*\"\*{8}\"")
 _MASK = b"********"
 _LONGEST_SETTING, _LONGEST_DIGEST = 300, 16
-_BETWEEN_FACETS = b'"_producer"'
 _CACHED = 8192
 _CACHED_BYTES = 2048
 _BEGINNING = 512
@@ -37,18 +36,6 @@ _BEGINNING = 512
 def is_suspicious(piece: bytes) -> bool:
     """Whether a piece of JSON may contain a secret. Short pieces are cached, since producers repeat themselves."""
     return _is_suspicious_cached(piece) if len(piece) <= _CACHED_BYTES else _is_suspicious(piece)
-
-
-def has_suspicious_piece(raw: bytes, *, looks_again: bool) -> bool:
-    """Whether a part of an event may contain a secret. Its facets are looked at one by one, since they are often as they were before.
-
-    `looks_again`: the caller then computes the suspicious offsets. Long parts count as suspicious without being looked at twice, and of an
-    event that is a single part, the offsets are computed at once.
-    """
-    pieces = raw.split(_BETWEEN_FACETS)
-    if looks_again and len(pieces) == 1 and len(raw) <= _CACHED_BYTES:
-        return bool(suspicious_offsets(raw))
-    return any((looks_again and len(piece) > _CACHED_BYTES) or is_suspicious(piece) for piece in pieces)
 
 
 def _is_suspicious(piece: bytes) -> bool:
@@ -126,7 +113,7 @@ def _formats(raw: bytes, lower: bytes) -> Iterator[int]:
         for skipped, match, is_cased in _FORMATS[number]:
             if match is None or match(raw if is_cased else lower, start + skipped):
                 yield start + skipped
-    if MAY_HAVE_FREQUENT.search(lower):
+    if MAY_HAVE_FREQUENT.Match(lower):
         for text, _, pattern in FREQUENT:
             if text in lower:
                 yield from (found.start() for found in pattern.finditer(lower))

@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from lineage_bridge.sql.columns.expressions import Ctes, Expressions
 from lineage_bridge.sql.columns.functions import CHANGELOGS, GROUP_WINDOWS, MODEL_CALLS, SEARCHES, SNAPSHOTS, WINDOW_COLUMNS
-from lineage_bridge.sql.columns.relations import QueryRelation, Scope, Unknown
-from lineage_bridge.sql.columns.values import LIKELY, NO_SOURCES, Condition, Subtype, Value, merged
+from lineage_bridge.sql.columns.relations import ProjectedColumns, QueryRelation, Scope, Unknown, either
+from lineage_bridge.sql.columns.values import GUESSED, LIKELY, NO_SOURCES, Condition, Subtype, Value, merged
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.text.cursor import Cursor, StatementError, folded, parts
 from lineage_bridge.sql.text.plain import Pattern, Query, TableCall
@@ -23,14 +23,23 @@ _CLAUSES = ("PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "PATTERN", 
 
 @dataclass
 class _Arguments:
-    """The arguments of a table function, by kind: the table, the names in PARTITION BY, those in DESCRIPTOR, models, and other values."""
+    """The arguments of a table function: tables, columns in PARTITION BY, names in DESCRIPTOR, models, and other values."""
 
-    table: QueryRelation | None = None
-    partition: list[str] = field(default_factory=list)
+    tables: list[QueryRelation] = field(default_factory=list)
+    keys: list[tuple[str, Value]] = field(default_factory=list)
     described: dict[str, list[str]] = field(default_factory=dict)
     models: list[Name] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
     conditions: set[Condition] = field(default_factory=set)
+
+    @property
+    def table(self) -> QueryRelation | None:
+        """The table, or all columns of several tables; None if there is none."""
+        if len(self.tables) < 2:
+            return self.tables[0] if self.tables else None
+        columns = tuple(item for table in self.tables for item in table.columns)
+        conditions = frozenset(condition for table in self.tables for condition in table.conditions)
+        return QueryRelation(columns, unknown=either(table.unknown for table in self.tables), conditions=conditions)
 
 
 class Calls(Expressions):
@@ -91,7 +100,7 @@ class Calls(Expressions):
             return self._predicted(given.models, base, inputs).under(given.conditions)
         whole = merged([*(value for _, value in base.columns), *given.values, described]).through(Subtype.TRANSFORMATION)
         if given.table is not None:
-            return _processed(base, given, whole.doubted(LIKELY)).under(conditions)
+            return _processed(given, whole.doubted(LIKELY)).under(conditions)
         kind = Ordinal if call.ordinality else QueryRelation
         return kind(unknown=lambda _: whole, conditions=conditions, weak=True)
 
@@ -106,13 +115,13 @@ class Calls(Expressions):
                 found.described.setdefault(argument.name, []).extend(self._descriptor(tokens))
             elif first == "MODEL":
                 found.models.append(Cursor(tokens[1:], folds=self.analysis.ksql).name())
-            elif call.function in MODEL_CALLS and argument.name in ("", "MODEL") and not found.models and found.table is None:
+            elif call.function in MODEL_CALLS and argument.name in ("", "MODEL") and not found.models and not found.tables:
                 found.models.append(_model_name(tokens))
-            elif call.function in SEARCHES and argument.name in ("", "SEARCH_TABLE") and found.table is None:
-                found.table = self.named(Cursor(tokens, folds=self.analysis.ksql).name(), ctes)
-            elif call.function in GROUP_WINDOWS and found.table is None and argument.name in ("", "DATA") and _is_name(tokens):
+            elif call.function in SEARCHES and argument.name in ("", "SEARCH_TABLE") and not found.tables:
+                found.tables.append(self.named(Cursor(tokens, folds=self.analysis.ksql).name(), ctes))
+            elif call.function in GROUP_WINDOWS and not found.tables and argument.name in ("", "DATA") and _is_name(tokens):
                 self.analysis.faults.append((f"TABLE is expected here, not '{tokens[0].text}'", tokens[0]))
-                found.table = self.named(Cursor(tokens, folds=self.analysis.ksql).name(), ctes)
+                found.tables.append(self.named(Cursor(tokens, folds=self.analysis.ksql).name(), ctes))
             elif tokens:
                 found.values.append(self.value_of(tokens, here))
         return found
@@ -129,7 +138,8 @@ class Calls(Expressions):
         """Read an argument that is a table: `TABLE t`, `TABLE (query)` or `(query)`. PARTITION BY and ORDER BY may follow."""
         cursor = Cursor(tokens, folds=self.analysis.ksql)
         cursor.takes("TABLE")
-        found.table = relation = self._inside(cursor, ctes)
+        relation = self._inside(cursor, ctes)
+        found.tables.append(relation)
         scope = Scope()
         scope.add(("",), relation)
         while cursor.token is not None:
@@ -139,8 +149,8 @@ class Calls(Expressions):
                 continue
             for key in parts(_without_brackets(cursor.until("ORDER", "PARTITION"))):
                 found.conditions |= self.value_of(_without_direction(key), scope).deciding("WINDOW")
-                if partitions and key:
-                    found.partition.append(folded(key[-1], folds=self.analysis.ksql))
+                name = folded(key[-1], folds=self.analysis.ksql) if partitions and key else ""
+                found.keys += [(name, value) for value in _found_in([relation], name)]
 
     def _inside(self, cursor: Cursor, ctes: Ctes) -> QueryRelation:
         """The columns of the table argument that comes next: a query in parentheses, or a table or view by its name."""
@@ -205,12 +215,10 @@ def _extended(base: QueryRelation, added: Iterable[tuple[str, Value]]) -> QueryR
 
 
 def _changelog(function: str, base: QueryRelation, given: _Arguments) -> QueryRelation:
-    """The columns of the result of TO_CHANGELOG, which adds a column with the kind of change, or of FROM_CHANGELOG, which removes that
-    column. The columns of PARTITION BY come first.
-    """
+    """The columns that TO_CHANGELOG returns, with the kind of change added, or FROM_CHANGELOG, without it; those of PARTITION BY first."""
     (operation,) = given.described.get("OP", []) or given.described.get("", []) or ["op"]
-    keys = [item for name in given.partition for item in base.columns if item[0] == name]
-    others = [item for item in base.columns if item[0] not in given.partition]
+    keys = given.keys
+    others = [item for item in base.columns if all(item[0] != name for name, _ in keys)]
     if function == "TO_CHANGELOG":
         columns = [*keys, (operation, NO_SOURCES), *others]
     else:
@@ -218,22 +226,27 @@ def _changelog(function: str, base: QueryRelation, given: _Arguments) -> QueryRe
     return replace(base, columns=tuple(columns), hidden=(), gap=None)
 
 
-def _processed(base: QueryRelation, given: _Arguments, whole: Value) -> QueryRelation:
-    """The columns of the result of a user-defined table function: those of PARTITION BY, those that the function returns, and the time of
-    `on_time`.
+def _processed(given: _Arguments, whole: Value) -> QueryRelation:
+    """The columns that a user-defined table function returns: those of each PARTITION BY, its own, and the time of `on_time`.
 
-    A result column with the name of an input column is probably that column; any other result column may come from all columns of the input
-    table.
+    A column with the name of an input column is probably that column; any other may come from all columns of the input tables.
     """
-    keys = [(name, value.doubted(LIKELY)) for name in given.partition if (value := base.find(name)) is not None]
-    times = [value.doubted(LIKELY) for name in given.described.get("ON_TIME", ()) if (value := base.find(name)) is not None]
+    keys = ProjectedColumns([(name, value.doubted(LIKELY)) for name, value in given.keys])
+    keys.number_repeated()
+    times = _found_in(given.tables, *given.described.get("ON_TIME", ()))
 
     def unknown(name: str) -> Value:
-        same = base.find(name)
-        return whole if same is None else same.doubted(LIKELY)
+        same = _found_in(given.tables, name)
+        return merged(value.doubted(LIKELY if len(same) == 1 else GUESSED) for value in same) if same else whole
 
-    columns = (*keys, *(("rowtime", value.through(Subtype.TRANSFORMATION)) for value in times))
-    return QueryRelation(columns, unknown=unknown, weak=True, gap=(len(keys), len(keys)))
+    rowtime = merged(value.doubted(LIKELY) for value in times).through(Subtype.TRANSFORMATION)
+    columns = (*keys.columns, ("rowtime", rowtime)) if times else tuple(keys.columns)
+    return QueryRelation(columns, unknown=unknown, weak=True, gap=(len(keys.columns), len(keys.columns)))
+
+
+def _found_in(tables: Iterable[QueryRelation], *names: str) -> list[Value]:
+    """The columns of tables that have one of these names."""
+    return [value for name in names for table in tables if (value := table.find(name)) is not None]
 
 
 def _always(value: Value) -> Unknown:

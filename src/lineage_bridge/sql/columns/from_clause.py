@@ -26,8 +26,8 @@ class FromClause(Calls):
 
     def source(self, node: exp.Expr, here: Scope, ctes: Ctes) -> set[Condition]:
         """Add an element of a FROM clause to a scope, with its joins. Returns the conditions that select its rows."""
-        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table) and not node.alias:
-            # The tables of a join in parentheses keep their names.
+        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery) and not node.alias:
+            # The tables of a join in parentheses keep their names, however many parentheses there are.
             return self.source(node.this, here, ctes) | self.joins(node, here, ctes)
         relation = self._from_item(node, here, ctes)
         name = (node.alias,) if node.alias else table_name(node) if isinstance(node, exp.Table) else ("",)

@@ -51,9 +51,15 @@ def parse(statement: Sequence[Token], *, ksql: bool) -> Statement:
     if prompt is not None:
         text = " ".join(before.text for before in statement[:prompt])
         raise StatementError(f"'{text}>' is the prompt of a console: remove it", token)
-    if token.upper in ("+", "|", "[") or (ksql and token.upper == "MESSAGE"):
+    if token.upper in ("+", "|", "[") or (ksql and token.upper == "MESSAGE") or _is_heading(statement):
         raise StatementError("this line is what a console printed, not SQL: remove it", token)
     raise StatementError(f"no statement begins with '{token.text}'", token)
+
+
+def _is_heading(statement: Sequence[Token]) -> bool:
+    """Whether a statement that begins with an unknown word is the heading of a table (`Stream Name | Kafka Topic`) or `Job ID: ...`."""
+    line = [token.upper for token in statement if token.line == statement[0].line]
+    return "|" in line or line[:3] == ["JOB", "ID", ":"]
 
 
 def _create(cursor: Cursor) -> Statement:

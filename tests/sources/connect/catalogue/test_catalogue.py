@@ -211,6 +211,14 @@ def test_addresses_of_converters_and_transforms_are_no_datasets():
         {"ledger.url": "jdbc:oracle:thin:@db:1521:ORCL"},
         {"ledger.url": "amqp://me:pw@mq:5672/vhost"},
         {"ledger.bucket": "b"},
+        {"claim.check.s3.bucket": "b"},
+        {"ledger.claimcheck.s3.bucket.name": "b"},
+        {"gcs.staging.bucket": "b"},
+        {"ledger.temp.s3.bucket": "b"},
+        {"ledger.dlq.s3.bucket": "b"},
+        {"failed.records.s3.bucket": "b"},
+        {"large.message.s3.bucket.name": "b"},
+        {"ledger.error.url": "http://errors.example.com/orders"},
     ],
 )
 def test_what_does_not_name_a_dataset_is_no_guess(settings):

@@ -318,3 +318,16 @@ def test_an_at_sign_in_the_path_of_a_web_address(url: str, namespaces: set[str])
 )
 def test_a_source_that_does_not_have_the_setting_topics_writes_none_of_them(connector: str) -> None:
     assert flows({"connector.class": connector, "topics": "orders"}) == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("jms.CamelJmsSinkConnector", {"camel.sink.path.destinationType": "queue", "camel.sink.path.destinationName": "orders"}),
+        ("CamelSinkConnector", {"camel.sink.url": "jms:queue:orders?connectionFactory=#factory"}),
+        ("CamelSinkConnector", {"camel.sink.url": "neverseen:orders"}),
+    ],
+)
+def test_a_component_of_camel_that_cannot_be_named_is_unknown(name: str, settings: dict[str, str]) -> None:
+    found = resolve({"connector.class": f"org.apache.camel.kafkaconnector.{name}", "topics": "orders", **settings})
+    assert (found.datasets, found.unknown) == ((), ("no external object is listed or was observed",))

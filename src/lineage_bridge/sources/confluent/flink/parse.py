@@ -245,12 +245,12 @@ def _time(text: object) -> int | None:
 
 
 def _total_offset(text: object) -> int | None:
-    """The sum of the offsets of all partitions; None if one is unknown.
+    """The sum of the offsets of all partitions; None if one is unknown, or if the sum is larger than any number of rows can be.
 
     Offsets below 0 and from 2^63-1 on stand for an end of the partition: stopped statements report 2^63.
     """
     offsets = [int(offset) for _, offset in _OFFSET.findall(str(text))]
-    return sum(offsets) if offsets and min(offsets) >= 0 and max(offsets) < _NO_OFFSET else None
+    return total if offsets and min(offsets) >= 0 and (total := sum(offsets)) < _NO_OFFSET else None
 
 
 def _fields(columns: object) -> tuple[SchemaField, ...]:

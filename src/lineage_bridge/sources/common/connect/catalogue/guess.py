@@ -74,6 +74,9 @@ _NO_DATA = frozenset(
     )
 )
 """Words in names of settings whose topics do not carry the data."""
+_ASIDE = (_NO_DATA - {"default"}) | {"backup", "check", "checkpoint", "claim", "claimcheck", "large", "oversize", "overflow"}
+_ASIDE |= {"scratch", "stage", "staging", "temp", "temporary", "tmp"}
+"""Words in names of settings for places that hold records only for a time, or those that could not be written."""
 _SUFFIX = re.compile(r"(?:\.(?:address|format|list|names?))+$")
 """What may follow the word that says what a setting is: `bucket.name`, `table.name.format`."""
 _STORES = (("s3", re.compile(r"s3|minio|aws", re.IGNORECASE)), ("gs", re.compile(r"gcs|\bgs\b|google", re.IGNORECASE)))
@@ -145,6 +148,6 @@ def _key(config: Mapping[str, str], hints: tuple[str, ...]) -> str:
     """
     plain = [key for key in sorted(config) if config[key] and _PLAIN.fullmatch(key) and "registry" not in key and not is_secret(key)]
     words = {key: re.split(r"[._\-]", key.removesuffix("name.format")) for key in plain}
-    own = [key for key in plain if key.split(".")[0] not in _NOT_ITS_OWN and _NO_LOCATION.isdisjoint(words[key])]
+    own = [key for key in plain if key.split(".")[0] not in _NOT_ITS_OWN and (_NO_LOCATION | _ASIDE).isdisjoint(words[key])]
     found = [key for hint in hints for key in own if _SUFFIX.sub("", key).rpartition(".")[2] == hint]
     return found[0] if len({config[key] for key in found}) == 1 else ""

@@ -115,7 +115,7 @@ def _unknown(view: ConnectorView, chain: Chain, traced: TracedFlows) -> tuple[st
     has_none = not traced.datasets or any(flow.outside is None for flow in traced.flows)
     if has_none and (missing := view.missing()):
         reasons.append(f"datasets cannot be named without {', '.join(missing)}")
-    elif not traced.datasets and (view.connector.namespace or view.connector.jdbc or view.connector.path):
+    elif not traced.datasets and (view.connector.namespace or view.connector.jdbc or view.connector.path or view.connector.reader):
         reasons.append("no external object is listed or was observed")
     reasons += [f"the data decides the topics {topic.name}" for topic in traced.topics if topic.is_pattern]
     if not traced.topics:
