@@ -117,7 +117,7 @@ def test_a_reader_that_has_loaded_much_is_not_used_again(tmp_path: Path) -> None
     loaded, remembered = weakref.ref(first), weakref.ref(first.nodes)
     gc.disable()
     del first
-    is_gone = loaded() is remembered() is None
+    is_gone = loaded() is None and remembered() is None
     gc.enable()
     assert is_gone, "it is freed at once, without a search for cycles"
     pool.close()
