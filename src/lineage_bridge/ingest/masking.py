@@ -8,6 +8,7 @@ from lineage_bridge.ingest.effort import Effort, TooCostlyError, masking_effort,
 from lineage_bridge.ingest.payload import beginning
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.secrets import RULES
+from lineage_bridge.openlineage.suspicion.density import prepare_counting
 from lineage_bridge.openlineage.suspicion.harmless import Suspicion
 
 _LONGEST_SAMPLE, _SHORTEST_SAMPLE, _BYTES_PER_SAMPLED = 2048, 128, 32
@@ -15,8 +16,9 @@ _LONGEST_SAMPLE, _SHORTEST_SAMPLE, _BYTES_PER_SAMPLED = 2048, 128, 32
 
 
 def prepare_masking() -> None:
-    """Compute what masking long texts needs, so that the first of them costs no more than later ones. Takes a fifth of a second."""
+    """Compute what masking long texts needs, so that the first of them costs no more than later ones. Takes a third of a second."""
     RULES.prepare()
+    prepare_counting()
 
 
 def prepare_masking_beside() -> None:

@@ -22,6 +22,11 @@ def expect_work(raw: bytes, offsets: Sequence[int], spend: Spend) -> None:
         spend(-texts)
 
 
+def prepare_counting() -> None:
+    """Load now what counting the texts needs."""
+    _texts_with(b"", ())
+
+
 def _texts_with(raw: bytes, offsets: Sequence[int]) -> int:
     """How many of the parts of a body between quotes contain any of the offsets."""
     import numpy as np  # noqa: PLC0415  # takes longer to load than all of masking, and few bodies need it
