@@ -19,10 +19,8 @@ def test_each_secret_stands_in_its_event_and_no_innocent_text_has_one() -> None:
     assert [pair for pair in pairs() if pair.first == pair.second] == []
 
 
-def test_of_the_planted_secrets_at_least_97_percent_are_masked() -> None:
-    cases = planted()
-    left = missed(cases)
-    assert len(left) <= len(cases) * 0.03, [(case.kind, case.carrier, case.text) for case in left]
+def test_the_planted_secrets_are_masked() -> None:
+    assert [(case.kind, case.carrier, case.text) for case in missed(planted())] == []
 
 
 def test_no_innocent_text_is_changed() -> None:
